@@ -31,7 +31,8 @@ enum {
   IDM_PLOT_POSTERIOR = 1u << 2,
   IDM_PLOT_ASSESSMENT = 1u << 3,
   IDM_PLOT_DATA = 1u << 4,
-  IDM_PLOT_STUDY = 1u << 5
+  IDM_PLOT_STUDY = 1u << 5,
+  IDM_PLOT_DRAWS = 1u << 6 /* an answer that is draws of a posterior, neither a point nor a set */
 };
 
 /* How it is to be made. Zero-initialise: as is usual. */

@@ -194,9 +194,7 @@ static void print_projection(const idm_run *found)
   if (isnan(projection->log_loss)) return;
   printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %s and %s), Brier %.4f",
-         found->posterior->finding && found->posterior->answer != IDM_POSTERIOR
-             ? "the answer"
-             : "the posterior's centre",
+         found->posterior->answer != IDM_POSTERIOR ? "the answer" : "the posterior's centre",
          projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
          share_text(projection->pseudo_r2, share[0], sizeof share[0]),
          share_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);

@@ -118,18 +118,23 @@ static bool is_personal(const idm_posterior *p, size_t quantity)
   return idm_series_is_along(p, idm_posterior_series(p, quantity), "person");
 }
 
-/* What was found of every quantity that is summarised: of single people, or all others. */
+/* What was found of every quantity that is summarised: of single people, or all others. A point has
+ * neither an sd nor quantiles. */
 static void add_table(report *r, bool personal)
 {
-  static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
-  enum { columns = sizeof head / sizeof head[0], most = 2000 };
+  static const char *const draws[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
+  static const char *const point[] = {"", "value"};
+  enum { most_columns = sizeof draws / sizeof draws[0], most = 2000 };
   const idm_posterior *p = r->subject->posterior;
+  const bool drawn = p->answer == IDM_POSTERIOR;
+  const char *const *head = drawn ? draws : point;
+  const size_t columns = drawn ? most_columns : sizeof point / sizeof point[0];
   size_t rows = 0;
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
     const double value[] = {d->mean, d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
-    char name[256], cell[columns][32];
-    const char *row[columns];
+    char name[256], cell[most_columns][32];
+    const char *row[most_columns];
     if (!p->summarised[i] || is_personal(p, i) != personal) continue;
     if (!rows++) idm_page_table(&r->page, columns, head);
     row[0] = idm_title_quantity(p, i, name, sizeof name);
@@ -250,9 +255,12 @@ static idm_status add_behaviour(report *r)
   const idm_plot_settings both = {.panels = 2, .panel = agents};
   const idm_setting *setting = r->subject->problem->setting;
   const bool three = setting->states.count == 3 && !setting->fully_observed;
+  const bool drawn = r->subject->posterior->answer == IDM_POSTERIOR;
   const shown policy = {three ? "simplex" : "policy", &both,
-                        "What the agent does, at the posterior's centre, beside what a rational "
-                        "agent would do in the same problem."};
+                        drawn ? "What the agent does, at the posterior's centre, beside what a "
+                                "rational agent would do in the same problem."
+                              : "What the agent of the answer does, beside what a rational agent "
+                                "would do in the same problem."};
   /* Groups and people are no one agent. */
   if (r->subject->posterior->series_count || idm_audit_is(r->subject->folder)) return IDM_OK;
   return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
