@@ -90,6 +90,35 @@ sys.exit(not ok)
 PYTHON
 }
 
+# page_agrees RUN: numbers of report.html are those of summary.json: decisions, chains, draws, seed, and every mean, sd and
+# quantile.
+page_agrees() {
+  holds "the page of $1 has the numbers of its summary.json" python3 - "$1" <<'PYTHON'
+import html, json, re, sys
+page = open(sys.argv[1] + "/report.html").read()
+j = json.load(open(sys.argv[1] + "/summary.json"))
+words = html.unescape(re.sub("<[^>]+>", " ", page[page.index('id="methods"'):]))
+missing = []
+def expect(text, where):
+    if text not in where: missing.append(text)
+def visit(value):
+    if not isinstance(value, dict): return
+    if {"mean", "sd", "q5", "q50", "q95"} <= set(value):
+        cells = [value[k] for k in ("mean", "sd", "q5", "q50", "q95")]
+        expect("".join("<td>-</td>" if c is None else "<td>%.4g</td>" % c for c in cells), page)
+    for part in value.values(): visit(part)
+visit({k: j[k] for k in ("posterior", "population", "people") if k in j})
+if j.get("projection", {}).get("decisions"):
+    expect("We analysed {:,} decision".format(j["projection"]["decisions"]), words)
+if j["draws"] > 1:
+    expect("{:,} chain".format(j["chains"]), words)
+    expect("of {:,} draws each after {:,} draw".format(j["draws"], j["warmup"]), words)
+    expect("seed {}.".format(j["seed"]), words)
+if missing: print("  missing:", missing[:3])
+sys.exit(bool(missing))
+PYTHON
+}
+
 # bad FILE LINE COLUMN WORDS: the file on standard input is refused with its place.
 bad() {
   cat >"$1"
@@ -822,6 +851,7 @@ test_fit_results() {
   json 'set(j) >= {"posterior", "verdict", "identification", "ridge", "sensitivity", "projection"}'
   json 'open("run/summary.json").read() == text'
   holds "a run is three files and a page" holds_only run 'config.yaml report.html run.nc summary.json '
+  page_agrees run
   fit -o threads --threads 2
   holds "threads are given once" [ "$code" -eq 2 ]
   succeeds fit run/config.yaml --threads 2 -o threads
@@ -1618,6 +1648,10 @@ test_people() {
   json '0 <= j["population"]["log_alpha"]["coefficient"]["drug[T.yes]"]["positive"] <= 1'
   json '0 <= j["people"]["p1"]["log_alpha"]["shrinkage"] <= 1 and j["people"]["p1"]["decisions"] > 0'
   json 'open("people/summary.json").read() == text'
+  page_agrees people
+  holds "methods name prior, formula and hierarchy" eval "
+    grep -q 'log alpha ~ normal(' people/report.html && grep -q 'formula, alpha ~ drug' people/report.html &&
+    grep -q 'x_i ~ normal(m_i, Sigma)' people/report.html"
   succeeds plot forest people -o figure.svg --data figure.csv
   holds "a forest of people shows everybody" [ "$(grep -c ',p[0-3],' figure.csv)" -eq 4 ]
   fails 2 'is of one answer for the whole log' plot ppc people
@@ -1641,6 +1675,8 @@ test_people() {
   run fit example:diag wait.csv --each agent $small -o each --json
   json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
   json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
+  # Of wait.csv one row is no decision.
+  page_agrees each
   run check each
   holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
   holds "and ends with 1, not $code" [ "$code" -eq 1 ]

@@ -13,16 +13,19 @@
 extern "C" {
 #endif
 
+struct idm_request; /* idm/request.h */
+
 /* What a plot is made of. A kind says which of these it needs; it heeds others that are given. */
 typedef struct idm_plot_subject {
-  const idm_problem *problem;       /* of a run: with the parameter at its centre */
-  const char *folder;               /* of a run, a study or an audit */
-  const idm_posterior *posterior;   /* of a run */
-  const idm_assessment *assessment; /* and its verdict */
-  const idm_data *data;             /* the problem is bound to it */
-  bool fitted;                      /* the run was fitted to it */
-  const idm_explanation *explained; /* it by the posterior, where that is at hand */
-  const idm_calibration *study;     /* of `idm recover` or `idm sbc` */
+  const idm_problem *problem;        /* of a run: with the parameter at its centre */
+  const char *folder;                /* of a run, a study or an audit */
+  const idm_posterior *posterior;    /* of a run */
+  const idm_assessment *assessment;  /* and its verdict */
+  const idm_data *data;              /* the problem is bound to it */
+  bool fitted;                       /* the run was fitted to it */
+  const idm_explanation *explained;  /* it by the posterior, where that is at hand */
+  const idm_calibration *study;      /* of `idm recover` or `idm sbc` */
+  const struct idm_request *request; /* of a run: formulas of its people; may be NULL */
 } idm_plot_subject;
 
 enum {

@@ -238,7 +238,7 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
 
 /* A page beside the run's files. */
 static idm_status report(cli_call *call, const char *folder, const idm_problem *problem,
-                         const idm_data *data, const idm_run *found)
+                         const idm_request *request, const idm_data *data, const idm_run *found)
 {
   char path[CLI_PAGE_PATH];
   return idm_report_write(&(idm_plot_subject){.folder = folder,
@@ -246,7 +246,8 @@ static idm_status report(cli_call *call, const char *folder, const idm_problem *
                                               .posterior = found->posterior,
                                               .assessment = found->assessment,
                                               .data = data,
-                                              .fitted = true},
+                                              .fitted = true,
+                                              .request = request},
                           cli_page_path(folder, path), &call->notes, &call->error);
 }
 
@@ -277,7 +278,7 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
     cli_progress_end(progress);
   }
   if (status == IDM_OK && found.assessment && !found.stopped)
-    status = report(call, folder, problem, data, &found);
+    status = report(call, folder, problem, request, data, &found);
   if (found.assessment && (status == IDM_OK || found.stopped)) {
     const idm_status printed = print(call, folder, &found, idm_seconds() - progress->started);
     if (status == IDM_OK) status = printed;

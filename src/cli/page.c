@@ -34,7 +34,8 @@ idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
                                                   .assessment = s->assessment,
                                                   .data = s->data,
                                                   .fitted = s->data != NULL,
-                                                  .study = s->study},
+                                                  .study = s->study,
+                                                  .request = s->subject.request},
                               path, &call->notes, &call->error);
   cli_close_shown(s);
   free(s);

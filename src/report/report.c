@@ -15,6 +15,7 @@
 #include "invert/fork.h"
 #include "io/file.h"
 #include "io/run/files.h"
+#include "report/methods.h"
 #include "report/page.h"
 #include "report/replicated.h"
 #include "report/titles.h"
@@ -361,10 +362,10 @@ static idm_status add_identification(report *r)
 static idm_status add_methods(report *r)
 {
   idm_page_section(&r->page, "methods", "Methods, ready to paste");
-  const idm_status status = add_words(r, NULL, idm_words_methods);
+  const idm_status status = add_words(r, NULL, idm_methods_write);
   idm_notes works = {0};
-  for (size_t i = 0; idm_words_references[i]; i++)
-    idm_notes_add(&works, "%s", idm_words_references[i]);
+  for (size_t i = 0; idm_methods_references[i]; i++)
+    idm_notes_add(&works, "%s", idm_methods_references[i]);
   idm_page_list(&r->page, &works);
   idm_notes_clear(&works);
   return status;
