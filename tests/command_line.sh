@@ -1677,6 +1677,23 @@ test_people() {
   json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
   # Of wait.csv one row is no decision.
   page_agrees each
+  # Everybody is explained by their own numbers, whatever column they go by: two trajectories of a log without agents.
+  run simulate example:diag -n 1 --steps 40 --seed 1 --set alpha=0.5 --set utility.monitor=5 -o careful.csv
+  run simulate example:diag -n 40 --steps 1 --seed 2 --set alpha=60 -o careless.csv
+  awk -F, -v OFS=, 'NR == 1 { print "site", $0; next } FNR > 1 { print FILENAME, $1, FILENAME $2, $3, $4, $5 }' \
+    careful.csv careless.csv >both.csv
+  for by in site agent; do
+    [ $by = agent ] && sed -i 's/^site,agent/agent,site/' both.csv
+    # shellcheck disable=SC2086 # several options
+    run fit example:diag both.csv --each $by --inverse map $small --overwrite -o mapped
+    run explain mapped both.csv --json
+    json 'len(j["people"]) == 2 and all(near(p["surprise"],
+          json.load(open("mapped/summary.json"))["people"][n]["log_loss"]) for n, p in j["people"].items())'
+    holds "the page names whose surprising decisions are" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
+    rm mapped/report.html
+    succeeds report mapped
+    holds "and so does idm report" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
+  done
   run check each
   holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
   holds "and ends with 1, not $code" [ "$code" -eq 1 ]

@@ -25,7 +25,7 @@ typedef struct idm_plot_subject {
   bool fitted;                       /* the run was fitted to it */
   const idm_explanation *explained;  /* it by the posterior, where that is at hand */
   const idm_calibration *study;      /* of `idm recover` or `idm sbc` */
-  const struct idm_request *request; /* of a run: formulas of its people; may be NULL */
+  const struct idm_request *request; /* of a run: who its people are, and their formulas */
 } idm_plot_subject;
 
 enum {

@@ -70,6 +70,7 @@ static idm_status open_shown(cli_call *call, const idm_plot *plot, cli_shown *s,
                                     .assessment = s->assessment,
                                     .data = s->data,
                                     .study = s->study,
+                                    .request = s->subject.request,
                                     .fitted = s->data && call->arguments == 2};
   return status;
 }

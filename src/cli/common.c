@@ -182,12 +182,37 @@ void cli_close_shown(cli_shown *shown)
   cli_close_subject(&shown->subject);
 }
 
+const char *cli_people_column(const idm_request *opt_request)
+{
+  if (!opt_request) return "";
+  return opt_request->by[0] ? opt_request->by : opt_request->each;
+}
+
+idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
+                           const idm_request *opt_request, idm_problem *problem,
+                           idm_data **ret_data)
+{
+  idm_labels keep = {0};
+  idm_status status = IDM_OK;
+  if (cli_people_column(opt_request)[0]) {
+    const idm_design_request who = {.by = cli_people_column(opt_request)};
+    status = idm_design_columns(problem, &who, &keep, &call->error);
+  }
+  if (status == IDM_OK)
+    status = cli_read_log_with(
+        call, paths, where, problem,
+        (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
+        ret_data);
+  idm_labels_destroy(&keep);
+  return status;
+}
+
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
   const idm_status status = idm_request_relocate(subject->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_log(call, subject->request->data, subject->request->where, subject->problem, 0,
-                      ret_data);
+  return cli_read_people(call, subject->request->data, subject->request->where, subject->request,
+                         subject->problem, ret_data);
 }
 
 /* The number of a draw, over all chains. */

@@ -52,6 +52,12 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
 /* The same with further options of the reader. */
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data);
+/* The column that people of a request go by; "" where there is no request or it is of no people. */
+const char *cli_people_column(const idm_request *opt_request);
+/* The log of a run, or another one for it: with that column kept. */
+idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
+                           const idm_request *opt_request, idm_problem *problem,
+                           idm_data **ret_data);
 /* The same with the rows that --where of the call leaves. */
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);

@@ -15,6 +15,7 @@
 #include "invert/fork.h"
 #include "io/file.h"
 #include "io/run/files.h"
+#include "report/decisions.h"
 #include "report/methods.h"
 #include "report/page.h"
 #include "report/replicated.h"
@@ -285,25 +286,30 @@ static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
   const idm_data *data = r->subject->data;
   const idm_setting *setting = r->subject->problem->setting;
   char id[24], step[24], surprise[32];
+  const bool named = e->agents > 1;
   snprintf(id, sizeof id, "%zu", t + 1);
   snprintf(step, sizeof step, "%zu", row - data->first[t] + 1);
   const idm_interval found = idm_explained_surprise(e, data, row);
   add_number(found.mean, surprise, sizeof surprise);
   const int32_t action = data->action[row];
-  const char *const cell[] = {data->trajectory_name.count ? data->trajectory_name.name[t] : id,
-                              step, action == IDM_MISSING ? "-" : setting->actions.name[action],
-                              surprise};
-  idm_page_row(&r->page, 4, cell);
+  const char *const cell[] = {
+      e->name.name[e->agent[t]], data->trajectory_name.count ? data->trajectory_name.name[t] : id,
+      step, action == IDM_MISSING ? "-" : setting->actions.name[action], surprise};
+  idm_page_row(&r->page, 4 + named, cell + !named);
 }
 
 static void add_cases(report *r)
 {
-  static const char *const head[] = {"trajectory", "step", "decision", "surprise (nats)"};
   const idm_data *data = r->subject->data;
   const idm_explanation *e = r->subject->explained;
   if (!e || !e->surprising) return;
+  const bool named = e->agents > 1;
+  const bool people =
+      idm_posterior_axis(r->subject->posterior, "person") < r->subject->posterior->axes;
+  const char *const head[] = {people ? "person" : "agent", "trajectory", "step", "decision",
+                              "surprise (nats)"};
   idm_page_section(&r->page, "cases", "The most surprising decisions");
-  idm_page_table(&r->page, 4, head);
+  idm_page_table(&r->page, 4 + named, head + !named);
   for (size_t i = 0; i < e->surprising; i++) {
     size_t t = 0;
     while (data->first[t + 1] <= e->surprising_row[i]) t++;
@@ -475,6 +481,7 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
   idm_error why;
   idm_explain_settings_default(&settings);
   settings.draws = 200;
+  settings.by = idm_decisions_people(of);
   *ret_explained = NULL;
   if (of->study || !of->data) return IDM_OK;
   idm_status status = idm_evidence_tree(of->problem, of->data, &tree, &why);
