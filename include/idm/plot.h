@@ -67,6 +67,8 @@ IDM_API idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *s
                                  const idm_plot_settings *opt_settings, idm_figure **ret_figure,
                                  idm_notes *opt_notes, idm_error *opt_error);
 
+/* IDM_USAGE where a path has an ending that is none of .svg, .png and .pdf. */
+IDM_API idm_status idm_figure_check_path(const char *path, idm_error *opt_error);
 /* Write a figure: SVG, or by the ending of the name PNG (at twice its size) and PDF. "-" is
  * standard output, as SVG. */
 IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look,
