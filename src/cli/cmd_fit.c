@@ -272,6 +272,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   if (status == IDM_OK && request->by[0])
     status = idm_population_settle(problem, &call->notes, &call->error);
   if (status == IDM_OK) {
+    idm_assess_inert(problem, &call->notes);
+    cli_print_notes(call);
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,
                          &call->notes, &call->error);

@@ -182,6 +182,13 @@ void cli_close_shown(cli_shown *shown)
   cli_close_subject(&shown->subject);
 }
 
+void cli_print_notes(cli_call *call)
+{
+  for (size_t i = 0; i < call->notes.count; i++)
+    fprintf(stderr, "idm: note: %s\n", call->notes.text[i]);
+  idm_notes_clear(&call->notes);
+}
+
 const char *cli_people_column(const idm_request *opt_request)
 {
   if (!opt_request) return "";

@@ -43,6 +43,8 @@ idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **re
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
+/* Print the notes so far, and forget them: before something that takes long. */
+void cli_print_notes(cli_call *call);
 /* Defaults of commands that make a run. */
 void cli_request_defaults(cli_settings *settings);
 /* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
