@@ -643,6 +643,9 @@ test_init() {
   succeeds score filled.yaml one.csv --json
   json "j['decisions'] == $(rows one.csv) - 1"
   json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
+  printf 'subject,trial,choice,outcome\ns,1,a,win\ns,2,b,loss\nt,1,a,win\n' >numbered.csv
+  succeeds init numbered.csv
+  holds "a trial per row is no trajectory" eval '! grep -q "trajectory: trial" out'
   succeeds init one.csv
   holds "standard output gets the same bytes" cmp -s out blank.yaml
   succeeds init one.csv -o first.yaml --json
@@ -785,6 +788,8 @@ test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
   holds "observations are under their names" grep -qE '^ +negative +positive$' out
+  run learn example:diag one.csv --draws 20 --chains 2 -o learnt
+  fails 3 "'learnt' is a run of \`idm learn\`" report learnt
 }
 
 # --- fits: fit, summary, check, score RUN, simulate RUN -------------------------------------------
@@ -1272,6 +1277,7 @@ for agent in range(8):
     for step in range(40):
         print("a%d,%d,%s,%s" % (agent, agent, draw.choice(["left", "right"]), draw.choice(["win", "loss"])))' >coin.csv
   succeeds fit arms.yaml coin.csv --free alpha,beta -o coin
+  holds "what cannot matter is noted before the fit" eval "head -1 err | grep -q 'beta cannot matter here: .* one model'"
   holds "chance stands beside the log-loss" grep -q "log-loss .* (chance 0.6931, the actions' own rates 0.69" out
   run check coin
   holds "check of a coin ends with 1, not $code" [ "$code" -eq 1 ]
@@ -2102,6 +2108,9 @@ test_plot() {
   fails 2 "'calibration' needs a log" plot calibration example:diag
   fails 2 "the key 'fly' is unknown" plot policy example:diag --panel 'a: fly=1'
   fails 5 'cannot write' plot policy example:diag -o nowhere/p.png
+  for ending in jpg csv svgz; do
+    fails 2 "'box/p.$ending' has the ending '.$ending', which is no picture" plot policy example:diag -o "box/p.$ending"
+  done
   holds 'what fails leaves nothing' box_is_empty
   mkdir bare
   echo 'no library' >bare/librsvg-2.so.2
@@ -2175,6 +2184,10 @@ test_help() {
   succeeds list inverses
   holds "bayes is an inverse planner" grep -q '^bayes ' out
   holds "map is an inverse planner" grep -q '^map ' out
+  "$IDM_PROGRAM" help fit >fit_help
+  for inverse in $(cut -d ' ' -f 1 out); do
+    holds "help fit names the inverse planner $inverse" grep -q "inverse planner.*[ ,]$inverse[ ,)]" fit_help
+  done
   succeeds list inverses --json
   json '[i["name"] for i in j["inverses"]][:3] == ["bayes", "map", "laplace"]'
   succeeds list planners
