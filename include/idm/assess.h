@@ -216,6 +216,9 @@ IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data
 /* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"; NULL
  * past the last. */
 IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
+/* Note free numbers that the problem alone shows to have no effect, with the reason: known before
+ * a fit. */
+IDM_API void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes);
 /* Both halves of the verdict in a line: the draws, then the model. */
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
 /* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */

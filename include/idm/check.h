@@ -174,13 +174,14 @@ typedef struct idm_check {
       .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .threshold = 0,              \
       .worst = IDM_CHECK_FAILED,                                                                   \
       .sentence = "The posterior is proper: where a prior is improper, the likelihood falls fast " \
-                  "enough towards the limit.",                                                     \
+                  "enough towards the limit. Of a point: it has a maximum.",                       \
       .cure = "give the number a proper prior")                                                    \
   RUN(IDM_CHECK_PRIOR_CONFLICT, idm_check_prior_conflict, .name = "prior-conflict",                \
-      .measures = "numbers whose median is outside the profile interval",                          \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "the log", .draws = true, .log = true,     \
-      .named = true, .threshold = 0, .worst = IDM_CHECK_REMARK,                                    \
-      .sentence = "Posterior medians are within the 95 % intervals of the profile likelihood.",    \
+      .measures = "numbers whose median, or point, is outside the profile interval",               \
+      .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .named = true,               \
+      .threshold = 0, .worst = IDM_CHECK_REMARK,                                                   \
+      .sentence = "Posterior medians, or points, are within the 95 % intervals of the profile "    \
+                  "likelihood.",                                                                   \
       .cure = "examine the prior")                                                                 \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \

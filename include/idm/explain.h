@@ -66,25 +66,30 @@ typedef struct idm_explain_settings {
   size_t top;         /* length of the ranked lists, at most */
   int64_t trajectory; /* the only one that is ranked; -1: all */
   size_t draws;       /* of a posterior that numbers are over, spread evenly; at most */
+  const char *by;     /* of a posterior of people: the column that says who they are, as in the fit;
+                         NULL: agent */
 } idm_explain_settings;
 
 typedef struct idm_explanation {
   idm_trials *trials;    /* rows, with the numbers of idm_explain_part */
   size_t reaction_draws; /* draws that reactions are over: fewer where people are very many */
   size_t trajectories;
-  idm_explained_case *one; /* [trajectory] */
-  size_t agents;
+  idm_explained_case *one;      /* [trajectory] */
+  size_t agents;                /* of the log, or people where the posterior is of people */
+  idm_labels name;              /* [agent] */
+  uint32_t *agent;              /* [trajectory]: whose it is */
   idm_explained_person *person; /* [agent] */
   size_t surprising;
-  size_t *surprising_row; /* decisions by falling surprise */
+  size_t *surprising_row; /* decisions by falling surprise: those less probable than uniform choice
+                             among the open actions */
   size_t belated;
   size_t *belated_case; /* trajectories by falling delay, then regret; those late by 1 or more */
 } idm_explanation;
 
 IDM_API void idm_explain_settings_default(idm_explain_settings *settings);
 /* Explain a log by the problem's own parameter, or by the draws of a posterior; of one of people
- * (axis `person`) every agent by those of the person of that name. The problem is bound to the
- * data. Notes say what stood in for what was not known. */
+ * (axis `person`) every trajectory by those of its person (settings.by). The problem is bound to
+ * the data. Notes name what replaces what is not known. */
 IDM_API idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
                                const idm_data *data, const idm_explain_settings *opt_settings,
                                idm_explanation **ret_explanation, idm_notes *opt_notes,

@@ -13,16 +13,19 @@
 extern "C" {
 #endif
 
+struct idm_request; /* idm/request.h */
+
 /* What a plot is made of. A kind says which of these it needs; it heeds others that are given. */
 typedef struct idm_plot_subject {
-  const idm_problem *problem;       /* of a run: with the parameter at its centre */
-  const char *folder;               /* of a run, a study or an audit */
-  const idm_posterior *posterior;   /* of a run */
-  const idm_assessment *assessment; /* and its verdict */
-  const idm_data *data;             /* the problem is bound to it */
-  bool fitted;                      /* the run was fitted to it */
-  const idm_explanation *explained; /* it by the posterior, where that is at hand */
-  const idm_calibration *study;     /* of `idm recover` or `idm sbc` */
+  const idm_problem *problem;        /* of a run: with the parameter at its centre */
+  const char *folder;                /* of a run, a study or an audit */
+  const idm_posterior *posterior;    /* of a run */
+  const idm_assessment *assessment;  /* and its verdict */
+  const idm_data *data;              /* the problem is bound to it */
+  bool fitted;                       /* the run was fitted to it */
+  const idm_explanation *explained;  /* it by the posterior, where that is at hand */
+  const idm_calibration *study;      /* of `idm recover` or `idm sbc` */
+  const struct idm_request *request; /* of a run: who its people are, and their formulas */
 } idm_plot_subject;
 
 enum {
@@ -31,7 +34,8 @@ enum {
   IDM_PLOT_POSTERIOR = 1u << 2,
   IDM_PLOT_ASSESSMENT = 1u << 3,
   IDM_PLOT_DATA = 1u << 4,
-  IDM_PLOT_STUDY = 1u << 5
+  IDM_PLOT_STUDY = 1u << 5,
+  IDM_PLOT_DRAWS = 1u << 6 /* an answer that is draws of a posterior, neither a point nor a set */
 };
 
 /* How it is to be made. Zero-initialise: as is usual. */
@@ -63,6 +67,8 @@ IDM_API idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *s
                                  const idm_plot_settings *opt_settings, idm_figure **ret_figure,
                                  idm_notes *opt_notes, idm_error *opt_error);
 
+/* IDM_USAGE where a path has an ending that is none of .svg, .png and .pdf. */
+IDM_API idm_status idm_figure_check_path(const char *path, idm_error *opt_error);
 /* Write a figure: SVG, or by the ending of the name PNG (at twice its size) and PDF. "-" is
  * standard output, as SVG. */
 IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look,

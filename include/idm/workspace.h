@@ -57,6 +57,17 @@ IDM_API bool idm_plan_vector(const idm_workspace *workspace, size_t variant, siz
  * does not decide by a belief). */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
                              double *decision, double *opt_specification);
+/* pi(u|z) after `steps` steps of a horizon. */
+IDM_API void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps,
+                                   const double *z, double *decision);
+/* After planning and `steps` steps: the probability of each action at choice time, that is pi(u|z)
+ * with perseverance and lapse applied, as a simulation draws from it. `last` is the previous action
+ * of the trajectory; IDM_MISSING at its first decision. NaN where idm_plan_policy is, and where
+ * there is no action `last`. */
+IDM_API void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                             int last, double *choice);
+/* True if perseverance or lapse is in effect, so that choices differ from the planned policy. */
+IDM_API bool idm_workspace_has_habits(const idm_workspace *workspace);
 /* After planning and `steps` steps: Q(z,u) of each action (NaN where the planner has none). */
 IDM_API void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
                               double *quality);

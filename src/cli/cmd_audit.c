@@ -238,6 +238,8 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
   idm_status status = read_log(call, request, problem, &data);
   if (status == IDM_OK && request->by[0]) status = cli_note_twins(call, data, request->by);
   if (status == IDM_OK) {
+    idm_assess_inert(problem, &call->notes);
+    cli_print_notes(call);
     cli_catch_signals();
     status = idm_run_audit(folder,
                            cli_given(call, "resume")      ? IDM_RUN_RESUME

@@ -36,8 +36,9 @@ static idm_status read_data(cli_call *call, cli_subject *subject, idm_data **ret
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);
   if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
-  return status == IDM_OK ? cli_read_log(call, paths, where, subject->problem, 0, ret_data)
-                          : status;
+  return status == IDM_OK
+             ? cli_read_people(call, paths, where, opt_request, false, subject->problem, ret_data)
+             : status;
 }
 
 static idm_status write_table(const void *content, const char *path, idm_error *error)
@@ -72,6 +73,8 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_warn_of_run(call, subject.posterior);
   if (status == IDM_OK) status = read_data(call, &subject, &data);
   if (status == IDM_OK) status = read_settings(call, subject.problem->setting, data, &settings);
+  if (subject.posterior && cli_people_column(subject.request)[0])
+    settings.by = cli_people_column(subject.request);
   if (status == IDM_OK)
     status = idm_explain(subject.problem, subject.posterior, data, &settings, &e, &call->notes,
                          &call->error);

@@ -194,9 +194,7 @@ static void print_projection(const idm_run *found)
   if (isnan(projection->log_loss)) return;
   printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
          "actions' own rates %.4f; pseudo-R2 %s and %s), Brier %.4f",
-         found->posterior->finding && found->posterior->answer != IDM_POSTERIOR
-             ? "the answer"
-             : "the posterior's centre",
+         found->posterior->answer != IDM_POSTERIOR ? "the answer" : "the posterior's centre",
          projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
          share_text(projection->pseudo_r2, share[0], sizeof share[0]),
          share_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);
@@ -240,7 +238,7 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
 
 /* A page beside the run's files. */
 static idm_status report(cli_call *call, const char *folder, const idm_problem *problem,
-                         const idm_data *data, const idm_run *found)
+                         const idm_request *request, const idm_data *data, const idm_run *found)
 {
   char path[CLI_PAGE_PATH];
   return idm_report_write(&(idm_plot_subject){.folder = folder,
@@ -248,7 +246,8 @@ static idm_status report(cli_call *call, const char *folder, const idm_problem *
                                               .posterior = found->posterior,
                                               .assessment = found->assessment,
                                               .data = data,
-                                              .fitted = true},
+                                              .fitted = true,
+                                              .request = request},
                           cli_page_path(folder, path), &call->notes, &call->error);
 }
 
@@ -273,13 +272,15 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   if (status == IDM_OK && request->by[0])
     status = idm_population_settle(problem, &call->notes, &call->error);
   if (status == IDM_OK) {
+    idm_assess_inert(problem, &call->notes);
+    cli_print_notes(call);
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,
                          &call->notes, &call->error);
     cli_progress_end(progress);
   }
   if (status == IDM_OK && found.assessment && !found.stopped)
-    status = report(call, folder, problem, data, &found);
+    status = report(call, folder, problem, request, data, &found);
   if (found.assessment && (status == IDM_OK || found.stopped)) {
     const idm_status printed = print(call, folder, &found, idm_seconds() - progress->started);
     if (status == IDM_OK) status = printed;

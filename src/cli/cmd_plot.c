@@ -70,6 +70,7 @@ static idm_status open_shown(cli_call *call, const idm_plot *plot, cli_shown *s,
                                     .assessment = s->assessment,
                                     .data = s->data,
                                     .study = s->study,
+                                    .request = s->subject.request,
                                     .fitted = s->data && call->arguments == 2};
   return status;
 }
@@ -104,6 +105,7 @@ static idm_status run(cli_call *call)
   settings.truths = cli_list(call, "truth", &settings.truth);
   idm_status status = find_kind(call, &plot);
   if (status == IDM_OK) status = read_look(call, &look);
+  if (status == IDM_OK) status = idm_figure_check_path(cli_text(call, "output"), &call->error);
   if (status == IDM_OK) status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK && data) status = cli_check_target(call, data);
   if (status != IDM_OK) return status;

@@ -150,26 +150,17 @@ static idm_status score_data(cli_call *call, const idm_problem *problem, const i
   return status;
 }
 
-/* The column that people of a request go by; empty where it is not of people. */
-static const char *by_of(const idm_request *request)
-{
-  return request->by[0] ? request->by : request->each;
-}
-
 /* The log: every argument but the first. Of a run, its own log must be what it was. */
 static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_problem *problem,
                             idm_data **ret_data)
 {
-  char paths[sizeof((idm_request *)0)->data];
+  enum { room = sizeof((idm_request *)0)->data };
   char where[sizeof((idm_request *)0)->where];
-  idm_labels keep = {0};
-  idm_status status = cli_data_paths(call, 1, paths, sizeof paths);
+  char *paths = malloc(room); /* too large for the stack beside that of the caller */
+  if (!paths) return idm_fail_memory(&call->error);
+  idm_status status = cli_data_paths(call, 1, paths, room);
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);
-  if (status == IDM_OK && opt_request && by_of(opt_request)[0]) {
-    const idm_design_request who = {.by = by_of(opt_request)};
-    status = idm_design_columns(problem, &who, &keep, &call->error);
-  }
   if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
   bool history = false;
   if (status == IDM_OK) status = parse_history(call, &history);
@@ -177,11 +168,8 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
     status = idm_fail(&call->error, IDM_USAGE,
                       "--history keep reads the rows that --where leaves out; expected --where");
   if (status == IDM_OK)
-    status = (history ? cli_read_history_with : cli_read_log_with)(
-        call, paths, where, problem,
-        (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
-        ret_data);
-  idm_labels_destroy(&keep);
+    status = cli_read_people(call, paths, where, opt_request, history, problem, ret_data);
+  free(paths);
   return status;
 }
 
@@ -195,8 +183,8 @@ static idm_status predict(cli_call *call, const idm_problem *problem,
   if (cli_given(call, "trials"))
     return idm_fail(&call->error, IDM_USAGE,
                     "--trials is for a run of one vector for all, and this one is of people");
-  return idm_people_predict(problem, posterior, data, by_of(request), request->settings.threads,
-                            each, score, &call->error);
+  return idm_people_predict(problem, posterior, data, cli_people_column(request),
+                            request->settings.threads, each, score, &call->error);
 }
 
 /* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */

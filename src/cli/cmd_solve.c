@@ -23,12 +23,14 @@ typedef struct answer {
 /* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
 typedef struct view {
   size_t count;
-  bool believes;  /* there are beliefs to show */
-  bool states;    /* they are states, all of which are shown */
-  double *belief; /* [count][state] */
-  char **reached; /* [count]: "monitor:positive", or NULL */
-  double *value;  /* [count] */
-  double *policy; /* [count][action] */
+  bool believes;   /* there are beliefs to show */
+  bool states;     /* they are states, all of which are shown */
+  double *belief;  /* [count][state] */
+  char **reached;  /* [count]: "monitor:positive", or NULL */
+  double *value;   /* [count] */
+  bool habits;     /* choices differ from the planned policy */
+  double *policy;  /* [count][action]: at choice time */
+  double *planned; /* [count][action] */
 } view;
 
 static void free_view(view *v)
@@ -38,6 +40,7 @@ static void free_view(view *v)
   free(v->reached);
   free(v->value);
   free(v->policy);
+  free(v->planned);
 }
 
 static idm_status make_view(cli_call *call, const idm_setting *setting, size_t count, view *v)
@@ -48,7 +51,8 @@ static idm_status make_view(cli_call *call, const idm_setting *setting, size_t c
   v->reached = calloc(count, sizeof *v->reached);
   v->value = calloc(count, sizeof *v->value);
   v->policy = calloc(count * n.actions, sizeof *v->policy);
-  if (v->belief && v->reached && v->value && v->policy) return IDM_OK;
+  v->planned = calloc(count * n.actions, sizeof *v->planned);
+  if (v->belief && v->reached && v->value && v->policy && v->planned) return IDM_OK;
   return idm_fail_memory(&call->error);
 }
 
@@ -107,24 +111,29 @@ static idm_status follow_path(cli_call *call, const idm_setting *setting,
   return status;
 }
 
-/* Values at each belief, and policies where no path gave them; along a path steps are taken. */
+/* Values and planned policies at each belief, and choices of a first decision where no path gave
+ * them; along a path steps are taken. */
 static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool path, view *v)
 {
+  v->habits = v->believes && idm_workspace_has_habits(workspace);
   for (size_t i = 0; i < v->count; i++) {
     const double *z = v->belief + i * setting->states.count;
-    v->value[i] = idm_plan_value_after(workspace, 0, path ? (int)i : 0, z);
-    if (!path) idm_plan_policy(workspace, 0, z, v->policy + i * setting->actions.count, NULL);
+    const size_t at = i * setting->actions.count;
+    const int steps = path ? (int)i : 0;
+    v->value[i] = idm_plan_value_after(workspace, 0, steps, z);
+    idm_plan_policy_after(workspace, 0, steps, z, v->planned + at);
+    if (!path) idm_plan_choice(workspace, 0, 0, z, IDM_MISSING, v->policy + at);
   }
 }
 
-static json_t *policy_json(const idm_setting *setting, const view *v)
+static json_t *policy_json(const idm_setting *setting, const view *v, const double *of)
 {
   const size_t actions = setting->actions.count;
   json_t *policy = json_object();
   for (size_t u = 0; u < actions; u++) {
     json_t *column = json_array();
     for (size_t i = 0; i < v->count; i++)
-      idm_json_append(&column, idm_json_number(v->policy[i * actions + u]));
+      idm_json_append(&column, idm_json_number(of[i * actions + u]));
     idm_json_set(&policy, setting->actions.name[u], column);
   }
   return policy;
@@ -162,7 +171,8 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   json_t *object = json_object();
   idm_json_set(&object, "at", at);
   idm_json_set(&object, "value", idm_json_numbers(v->value, v->count));
-  idm_json_set(&object, "policy", policy_json(problem->setting, v));
+  idm_json_set(&object, "policy", policy_json(problem->setting, v, v->policy));
+  if (v->habits) idm_json_set(&object, "planned", policy_json(problem->setting, v, v->planned));
   if (v->states) idm_json_set(&object, "states", by_state);
   idm_json_set(&object, "bound", idm_json_number(found->report.bound));
   idm_json_set(&object, "lower", idm_json_number(found->lower));
@@ -200,7 +210,7 @@ static int column_width(const char *heading, int least)
   return width > least ? width : least;
 }
 
-static void print_rows(const idm_setting *setting, const view *v)
+static void print_rows(const idm_setting *setting, const view *v, const double *policy)
 {
   const size_t k = setting->states.count;
   const size_t actions = setting->actions.count;
@@ -224,7 +234,7 @@ static void print_rows(const idm_setting *setting, const view *v)
       printf(" %*.6f", column_width(setting->states.name[s], 12), v->belief[i * k + s]);
     if (v->believes) printf(" %12.6f", v->value[i]);
     for (size_t u = 0; u < actions; u++)
-      printf(" %*.6f", column_width(setting->actions.name[u], 16), v->policy[i * actions + u]);
+      printf(" %*.6f", column_width(setting->actions.name[u], 16), policy[i * actions + u]);
     putchar('\n');
   }
 }
@@ -329,6 +339,24 @@ static void print_trust(const idm_setting *setting, const idm_workspace *workspa
         found->lower, found->upper);
 }
 
+/* The table of states or of beliefs; with habits the planned policy in a second one. */
+static idm_status print_policies(cli_call *call, const idm_setting *setting,
+                                 idm_workspace *workspace, const view *v)
+{
+  idm_status status = IDM_OK;
+  for (int planned = 0; planned <= v->habits && status == IDM_OK; planned++) {
+    if (planned) printf("\nplanned policy, without perseverance and lapse:\n");
+    if (v->states)
+      status = cli_print_states(call, setting, workspace, planned);
+    else
+      print_rows(setting, v, planned ? v->planned : v->policy);
+    if (!planned && v->habits && !cli_text(call, "path") &&
+        idm_theta_scalar(idm_workspace_theta(workspace), IDM_PERSEVERANCE) != 0)
+      printf("(of a first decision; after an action perseverance changes them: see --path)\n");
+  }
+  return status;
+}
+
 /* What is done at every belief between two states, a line an action. */
 static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
 {
@@ -341,7 +369,8 @@ static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
     if (cli_width(setting->actions.name[u]) > wide) wide = cli_width(setting->actions.name[u]);
   for (size_t i = 0; i < columns; i++) {
     const double p = ((double)i + 0.5) / columns;
-    idm_plan_policy(workspace, 0, (const double[]){1 - p, p}, policy + actions * columns, NULL);
+    idm_plan_choice(workspace, 0, 0, (const double[]){1 - p, p}, IDM_MISSING,
+                    policy + actions * columns);
     for (size_t u = 0; u < actions; u++) policy[u * columns + i] = policy[actions * columns + u];
   }
   printf("\n");
@@ -368,19 +397,15 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
          setting->actions.count, setting->observations.count, informed ? 1 : theta->models,
          informed || theta->models == 1 ? "" : "s", planner->name);
   print_numbers(&problem->agent, theta, setting->horizon);
-  if (v->states) {
-    const idm_status status = cli_print_states(call, setting, workspace);
-    if (status != IDM_OK) return status;
-  } else {
-    print_rows(setting, v);
-  }
+  const idm_status status = print_policies(call, setting, workspace, v);
+  if (status != IDM_OK) return status;
   if (cli_draws(call) && v->believes && setting->states.count == 2 && !setting->fully_observed)
     draw_policy(setting, workspace);
   if (found->has_forward)
-    printf("\nreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
+    printf("\n%sreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
            "%.6f\n",
-           found->forward.internal_return, found->forward.decision, found->forward.specification,
-           found->forward.recognition);
+           v->habits ? "of the planned policy: " : "", found->forward.internal_return,
+           found->forward.decision, found->forward.specification, found->forward.recognition);
   print_trust(setting, workspace, found);
   return IDM_OK;
 }

@@ -182,12 +182,76 @@ void cli_close_shown(cli_shown *shown)
   cli_close_subject(&shown->subject);
 }
 
+void cli_print_notes(cli_call *call)
+{
+  for (size_t i = 0; i < call->notes.count; i++)
+    fprintf(stderr, "idm: note: %s\n", call->notes.text[i]);
+  idm_notes_clear(&call->notes);
+}
+
+const char *cli_people_column(const idm_request *opt_request)
+{
+  if (!opt_request) return "";
+  return opt_request->by[0] ? opt_request->by : opt_request->each;
+}
+
+/* idm_data_read_files, or idm_data_read_history. */
+typedef idm_status reader(const char *const *paths, size_t count, const idm_problem *problem,
+                          const idm_csv_options *options, idm_data **ret_data, idm_notes *opt_notes,
+                          idm_error *opt_error);
+
+static idm_status read_log_by(reader *read, cli_call *call, const char *paths, const char *where,
+                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
+{
+  size_t files = 0;
+  size_t conditions = 0;
+  char **file = idm_texts_split(paths, &files);
+  char **condition = idm_texts_split(where, &conditions);
+  options.where = (const char *const *)condition;
+  options.where_count = conditions;
+  idm_status status = file && condition ? read((const char *const *)file, files, problem, &options,
+                                               ret_data, &call->notes, &call->error)
+                                        : idm_fail_memory(&call->error);
+  free(file);
+  free(condition);
+  if (status != IDM_OK) return status;
+  status = idm_problem_freeze(problem, (*ret_data)->intake, &call->error);
+  if (status == IDM_OK)
+    status =
+        idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
+  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
+  if (status != IDM_OK) {
+    idm_data_destroy(*ret_data);
+    *ret_data = NULL;
+  }
+  return status;
+}
+
+idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
+                           const idm_request *opt_request, bool history, idm_problem *problem,
+                           idm_data **ret_data)
+{
+  idm_labels keep = {0};
+  idm_status status = IDM_OK;
+  if (cli_people_column(opt_request)[0]) {
+    const idm_design_request who = {.by = cli_people_column(opt_request)};
+    status = idm_design_columns(problem, &who, &keep, &call->error);
+  }
+  if (status == IDM_OK)
+    status = read_log_by(
+        history ? idm_data_read_history : idm_data_read_files, call, paths, where, problem,
+        (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
+        ret_data);
+  idm_labels_destroy(&keep);
+  return status;
+}
+
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
 {
   const idm_status status = idm_request_relocate(subject->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_log(call, subject->request->data, subject->request->where, subject->problem, 0,
-                      ret_data);
+  return cli_read_people(call, subject->request->data, subject->request->where, subject->request,
+                         false, subject->problem, ret_data);
 }
 
 /* The number of a draw, over all chains. */
@@ -306,48 +370,10 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
                            ret_data);
 }
 
-/* idm_data_read_files, or idm_data_read_history. */
-typedef idm_status reader(const char *const *paths, size_t count, const idm_problem *problem,
-                          const idm_csv_options *options, idm_data **ret_data, idm_notes *opt_notes,
-                          idm_error *opt_error);
-
-static idm_status read_log_by(reader *read, cli_call *call, const char *paths, const char *where,
-                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
-{
-  size_t files = 0;
-  size_t conditions = 0;
-  char **file = idm_texts_split(paths, &files);
-  char **condition = idm_texts_split(where, &conditions);
-  options.where = (const char *const *)condition;
-  options.where_count = conditions;
-  idm_status status = file && condition ? read((const char *const *)file, files, problem, &options,
-                                               ret_data, &call->notes, &call->error)
-                                        : idm_fail_memory(&call->error);
-  free(file);
-  free(condition);
-  if (status != IDM_OK) return status;
-  status = idm_problem_freeze(problem, (*ret_data)->intake, &call->error);
-  if (status == IDM_OK)
-    status =
-        idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
-  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
-  if (status != IDM_OK) {
-    idm_data_destroy(*ret_data);
-    *ret_data = NULL;
-  }
-  return status;
-}
-
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
 {
   return read_log_by(idm_data_read_files, call, paths, where, problem, options, ret_data);
-}
-
-idm_status cli_read_history_with(cli_call *call, const char *paths, const char *where,
-                                 idm_problem *problem, idm_csv_options options, idm_data **ret_data)
-{
-  return read_log_by(idm_data_read_history, call, paths, where, problem, options, ret_data);
 }
 
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,

@@ -43,6 +43,8 @@ idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **re
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
+/* Print the notes so far, and forget them: before something that takes long. */
+void cli_print_notes(cli_call *call);
 /* Defaults of commands that make a run. */
 void cli_request_defaults(cli_settings *settings);
 /* The same with data: reads it, with the evidence that is wanted (bits 1 << idm_column), and binds
@@ -52,10 +54,13 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
 /* The same with further options of the reader. */
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data);
-/* The same where the rows that `where` leaves out are history (idm_data_read_history). */
-idm_status cli_read_history_with(cli_call *call, const char *paths, const char *where,
-                                 idm_problem *problem, idm_csv_options options,
-                                 idm_data **ret_data);
+/* The column that people of a request go by; "" where there is no request or it is of no people. */
+const char *cli_people_column(const idm_request *opt_request);
+/* The log of a run, or another one for it: with that column kept. `history`: the rows that `where`
+ * leaves out are history (idm_data_read_history). */
+idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
+                           const idm_request *opt_request, bool history, idm_problem *problem,
+                           idm_data **ret_data);
 /* The same with the rows that --where of the call leaves. */
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,
                          idm_data **ret_data);

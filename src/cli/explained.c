@@ -131,7 +131,7 @@ static json_t *case_object(const cli_explained *x, size_t t)
   json_t *object = json_object();
   idm_json_set(&object, "trajectory",
                idm_json_text(idm_data_trajectory(x->data, t, number, sizeof number)));
-  idm_json_set(&object, "agent", idm_json_text(x->data->agent_name.name[x->data->agent[t]]));
+  idm_json_set(&object, "agent", idm_json_text(x->e->name.name[x->e->agent[t]]));
   return object;
 }
 
@@ -158,7 +158,7 @@ static json_t *people_object(const cli_explained *x)
     set_interval(x, &object, "base_rate", person->base_rate);
     set_interval(x, &object, "reaction", person->reaction);
     set_interval(x, &object, "noise", person->noise);
-    idm_json_set(&people, x->data->agent_name.name[a], object);
+    idm_json_set(&people, x->e->name.name[a], object);
   }
   return people;
 }
@@ -351,7 +351,7 @@ static idm_status print_trajectory(const cli_explained *x)
   const int seen_width = widest(&setting->observations, 4);
   char number[24];
   printf("trajectory %s of agent %s: ", idm_data_trajectory(x->data, t, number, sizeof number),
-         x->data->agent_name.name[x->data->agent[t]]);
+         x->e->name.name[x->e->agent[t]]);
   print_delay(&x->e->one[t], cli_given(x->call, "due"));
   int beliefs = -1;
   int policies = -1;
@@ -381,6 +381,7 @@ static idm_status print_surprising(const cli_explained *x)
   idm_status status = IDM_OK;
   printf("most surprising decisions\n%-16s %-20s %5s %-*s %8s %-*s %10s\n", "agent", "trajectory",
          "step", action_width, "action", "surprise", action_width, "rational", "regret");
+  if (!x->e->surprising) printf("none is less probable than by uniform choice\n");
   for (size_t i = 0; i < x->e->surprising && status == IDM_OK; i++) {
     const size_t row = x->e->surprising_row[i];
     const size_t t = trajectory_of(x->data, row);
@@ -388,7 +389,7 @@ static idm_status print_surprising(const cli_explained *x)
     status =
         idm_explained_actions(x->e, x->setting, row, IDM_EXPLAIN_RATIONAL, &best, &x->call->error);
     if (status != IDM_OK) break;
-    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
+    print_name(16, x->e->name.name[x->e->agent[t]]);
     print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
     printf("%5zu ", row - x->data->first[t] + 1);
     print_name(action_width, label_at(&x->setting->actions, x->data->action[row]));
@@ -417,7 +418,7 @@ static void print_belated(const cli_explained *x)
     char late[24];
     snprintf(at, sizeof at, one->never ? "never" : "%zu", one->step);
     snprintf(late, sizeof late, "%s%ld", one->never ? ">= " : "", one->belated);
-    print_name(16, x->data->agent_name.name[x->data->agent[t]]);
+    print_name(16, x->e->name.name[x->e->agent[t]]);
     print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
     printf("%9s %9zu %9s %10.3f\n", at, one->due, late, one->regret);
   }
@@ -427,8 +428,7 @@ static void print_people(const cli_explained *x)
 {
   char text[64];
   const int width = x->e->trials->low ? 18 : 10;
-  const size_t only =
-      x->trajectory >= 0 ? x->data->agent[x->trajectory] : x->e->agents; /* or all */
+  const size_t only = x->trajectory >= 0 ? x->e->agent[x->trajectory] : x->e->agents; /* or all */
   printf("\nby agent: reaction to evidence (1: Bayes; above: overreacts), weight of the base rate "
          "(1: Bayes;\nbelow: neglects it), noise of decisions (over the range of the utilities)\n");
   printf("%-16s %9s %9s %9s %8s %*s %*s %*s\n", "agent", "decisions", "surprise", "regret",
@@ -438,7 +438,7 @@ static void print_people(const cli_explained *x)
     const idm_explained_person *person = &x->e->person[a];
     if (only < x->e->agents && a != only) continue;
     shown++;
-    print_name(16, x->data->agent_name.name[a]);
+    print_name(16, x->e->name.name[a]);
     printf("%9zu %9.3f %9.3f %8zu", person->decisions, person->surprise, person->regret,
            person->updates);
     printf(" %*s", width, spoken(person->reaction, text, sizeof text));

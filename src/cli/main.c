@@ -6,13 +6,13 @@
 
 #include "base/level.h"
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/help.h"
 #include "cli/options.h"
 
-static int report(const cli_call *call, idm_status status)
+static int report(cli_call *call, idm_status status)
 {
-  for (size_t i = 0; i < call->notes.count; i++)
-    fprintf(stderr, "idm: note: %s\n", call->notes.text[i]);
+  cli_print_notes(call);
   if (status != IDM_OK) {
     char text[3 * IDM_PATH + 64];
     fprintf(stderr, "idm: %s\n", idm_error_text(&call->error, text, sizeof text));

@@ -2,6 +2,7 @@
 #include "cli/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/common.h"
 #include "io/run/folder.h"
@@ -26,6 +27,13 @@ idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
   cli_shown *s = calloc(1, sizeof *s);
   if (!s) return idm_fail_memory(&call->error);
   idm_status status = cli_open_shown(call, folder, s);
+  if (status == IDM_OK && s->subject.posterior &&
+      strcmp(s->subject.posterior->inverse, "learn") == 0)
+    status = idm_fail(&call->error, IDM_INPUT,
+                      "'%s' is a run of `idm learn`: it has dynamics, no agent to report on; see "
+                      "`idm summary`, `idm check` and `idm plot trace`, or fit an agent with "
+                      "`idm fit --dynamics`",
+                      folder);
   if (status == IDM_OK && s->subject.posterior) read_log(call, &s->subject, &s->data);
   if (status == IDM_OK)
     status = idm_report_write(&(idm_plot_subject){.folder = folder,
@@ -34,7 +42,8 @@ idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
                                                   .assessment = s->assessment,
                                                   .data = s->data,
                                                   .fitted = s->data != NULL,
-                                                  .study = s->study},
+                                                  .study = s->study,
+                                                  .request = s->subject.request},
                               path, &call->notes, &call->error);
   cli_close_shown(s);
   free(s);

@@ -8,34 +8,39 @@
 typedef struct tour {
   const idm_setting *setting;
   idm_workspace *workspace;
-  double *corner; /* [state] */
-  double *policy; /* [action] */
+  double *corner;  /* [state] */
+  double *policy;  /* [action]: at choice time */
+  double *planned; /* [action] */
 } tour;
 
 static idm_status begin(cli_call *call, tour *t)
 {
   t->corner = calloc(t->setting->states.count, sizeof *t->corner);
   t->policy = calloc(t->setting->actions.count, sizeof *t->policy);
-  return t->corner && t->policy ? IDM_OK : idm_fail_memory(&call->error);
+  t->planned = calloc(t->setting->actions.count, sizeof *t->planned);
+  return t->corner && t->policy && t->planned ? IDM_OK : idm_fail_memory(&call->error);
 }
 
 static void end(const tour *t)
 {
   free(t->corner);
   free(t->policy);
+  free(t->planned);
 }
 
-/* The policy in a state, at the first step; returns its value. */
+/* Both policies in a state, at the first decision; returns its value. */
 static double visit(const tour *t, size_t state)
 {
   t->corner[state] = 1;
-  idm_plan_policy(t->workspace, 0, t->corner, t->policy, NULL);
+  idm_plan_choice(t->workspace, 0, 0, t->corner, IDM_MISSING, t->policy);
+  idm_plan_policy_after(t->workspace, 0, 0, t->corner, t->planned);
   const double value = idm_plan_value_after(t->workspace, 0, 0, t->corner);
   t->corner[state] = 0;
   return value;
 }
 
-idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_workspace *workspace)
+idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_workspace *workspace,
+                            bool planned)
 {
   enum { screen = 40, least = 12 };
   tour t = {.setting = setting, .workspace = workspace};
@@ -58,7 +63,7 @@ idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_work
     printf(" %12.6f", value);
     for (size_t u = 0; u < setting->actions.count; u++) {
       const int width = cli_width(setting->actions.name[u]);
-      printf(" %*.6f", width > least ? width : least, t.policy[u]);
+      printf(" %*.6f", width > least ? width : least, (planned ? t.planned : t.policy)[u]);
     }
     putchar('\n');
   }
@@ -66,6 +71,14 @@ idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_work
     printf("... and %zu more states: --json has them all\n", setting->states.count - shown);
   end(&t);
   return status;
+}
+
+static json_t *policy_json(const idm_setting *setting, const double *probability)
+{
+  json_t *policy = json_object();
+  for (size_t u = 0; u < setting->actions.count; u++)
+    idm_json_set(&policy, setting->actions.name[u], idm_json_number(probability[u]));
+  return policy;
 }
 
 idm_status cli_states_json(cli_call *call, const idm_setting *setting, idm_workspace *workspace,
@@ -76,11 +89,10 @@ idm_status cli_states_json(cli_call *call, const idm_setting *setting, idm_works
   *ret_object = json_object();
   for (size_t s = 0; s < setting->states.count && status == IDM_OK; s++) {
     json_t *one = json_object();
-    json_t *policy = json_object();
     idm_json_set(&one, "value", idm_json_number(visit(&t, s)));
-    for (size_t u = 0; u < setting->actions.count; u++)
-      idm_json_set(&policy, setting->actions.name[u], idm_json_number(t.policy[u]));
-    idm_json_set(&one, "policy", policy);
+    idm_json_set(&one, "policy", policy_json(setting, t.policy));
+    if (idm_workspace_has_habits(workspace))
+      idm_json_set(&one, "planned", policy_json(setting, t.planned));
     idm_json_set(ret_object, setting->states.name[s], one);
   }
   end(&t);

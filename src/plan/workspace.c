@@ -6,9 +6,11 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "idm/data.h"
 #include "idm/workspace.h"
 #include "plan/believer/recognise.h"
 #include "plan/clamp.h"
+#include "plan/habit.h"
 #include "plan/update.h"
 
 const char *idm_stop_name(idm_stop stop)
@@ -234,6 +236,37 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
   }
   fill(decision, theta->sizes.actions);
   if (opt_specification) fill(opt_specification, theta->sizes.actions * theta->models);
+}
+
+void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps, const double *z,
+                           double *decision)
+{
+  if (!workspace || !z || !decision || variant >= idm_theta_variants(workspace->theta)) return;
+  const idm_belief_ops *belief = workspace->planner->belief;
+  if (belief && idm_workspace_evaluates(workspace, variant, steps, z))
+    belief->policy(workspace->content, variant, steps, z, decision, NULL, workspace->scratch);
+  else
+    fill(decision, workspace->theta->sizes.actions);
+}
+
+bool idm_workspace_has_habits(const idm_workspace *workspace)
+{
+  return workspace && idm_habit_acts(idm_habit_of(workspace->theta));
+}
+
+void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z, int last,
+                     double *choice)
+{
+  if (!workspace || !z || !choice || variant >= idm_theta_variants(workspace->theta)) return;
+  const size_t actions = workspace->theta->sizes.actions;
+  const habit own = idm_habit_of(workspace->theta);
+  double open;
+  idm_plan_policy_after(workspace, variant, steps, z, choice);
+  if (last != IDM_MISSING && (last < 0 || (size_t)last >= actions)) fill(choice, actions);
+  if (isnan(choice[0]) || !idm_habit_acts(own)) return;
+  for (size_t u = 0; u < actions; u++) choice[u] = log(choice[u]);
+  idm_habit_tilt_logs(own, actions, choice, NULL, last, choice, &open);
+  for (size_t u = 0; u < actions; u++) choice[u] = idm_habit_slip(own, exp(choice[u]), open);
 }
 
 void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,

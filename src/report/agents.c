@@ -5,6 +5,7 @@
 #include "idm/capacity.h"
 #include "idm/problem_file.h"
 #include "invert/fork.h"
+#include "report/policy.h"
 
 /* --- one agent ------------------------------------------------------------------------------ */
 
@@ -109,7 +110,7 @@ idm_status idm_plot_agents(const idm_plot_subject *subject, const idm_plot_setti
 
 size_t idm_plot_agents_columns(const idm_plot_settings *settings)
 {
-  return settings->panels < 1 ? 1 : settings->panels < 3 ? settings->panels : 3;
+  return idm_policy_columns(settings->panels);
 }
 
 idm_status idm_plot_agent_believes(const idm_problem *problem, idm_error *opt_error)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "idm/capacity.h"
 #include "idm/explain.h"
+#include "idm/request.h"
 #include "idm/trials.h"
 
 void idm_decisions_close(idm_decisions *decisions)
@@ -14,6 +15,13 @@ void idm_decisions_close(idm_decisions *decisions)
   free(decisions->probability);
   free(decisions->open);
   *decisions = (idm_decisions){0};
+}
+
+const char *idm_decisions_people(const idm_plot_subject *subject)
+{
+  const idm_request *request = subject->request;
+  const char *by = !request ? "" : request->by[0] ? request->by : request->each;
+  return by[0] ? by : NULL;
 }
 
 /* --- predictions ---------------------------------------------------------------------------- */
@@ -39,8 +47,11 @@ static idm_status predict_people(const idm_plot_subject *subject, idm_trials **r
                                  idm_error *opt_error)
 {
   idm_explanation *e = NULL;
-  const idm_status status =
-      idm_explain(subject->problem, subject->posterior, subject->data, NULL, &e, NULL, opt_error);
+  idm_explain_settings settings;
+  idm_explain_settings_default(&settings);
+  settings.by = idm_decisions_people(subject);
+  const idm_status status = idm_explain(subject->problem, subject->posterior, subject->data,
+                                        &settings, &e, NULL, opt_error);
   if (status != IDM_OK) return status;
   *ret_trials = e->trials;
   e->trials = NULL;

@@ -18,5 +18,7 @@ typedef struct idm_decisions {
 idm_status idm_decisions_open(const idm_plot_subject *subject, idm_decisions *decisions,
                               idm_notes *notes, idm_error *opt_error);
 void idm_decisions_close(idm_decisions *decisions);
+/* The column that the people of a run go by, as idm_explain_settings takes it; NULL: none. */
+const char *idm_decisions_people(const idm_plot_subject *subject);
 
 #endif

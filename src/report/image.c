@@ -192,6 +192,20 @@ static idm_status write_image(char *text, bool pdf, const char *path, idm_error 
 
 /* --- figures -------------------------------------------------------------------------------- */
 
+idm_status idm_figure_check_path(const char *path, idm_error *opt_error)
+{
+  idm_require(path);
+  static const char *const endings[] = {".svg", ".png", ".pdf"};
+  const char *slash = strrchr(path, '/');
+  const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  if (!dot || dot == name) return IDM_OK; /* a device, or a name without an ending */
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends_with(path, endings[i])) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "'%s' has the ending '%s', which is no picture; expected .svg, .png or .pdf",
+                  path, dot);
+}
+
 idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look, const char *path,
                             idm_error *opt_error)
 {
@@ -200,9 +214,11 @@ idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *loo
   const bool image = pdf || ends_with(path, ".png");
   idm_figure_look fixed = *look;
   char *text;
+  idm_status status = idm_figure_check_path(path, opt_error);
+  if (status != IDM_OK) return status;
   /* Paper and pixels have no reader whose wish they know. */
   if (image && fixed.theme == IDM_THEME_AUTO) fixed.theme = IDM_THEME_LIGHT;
-  const idm_status status = idm_figure_svg(figure, &fixed, &text, opt_error);
+  status = idm_figure_svg(figure, &fixed, &text, opt_error);
   if (status != IDM_OK) return status;
   return image ? write_image(text, pdf, path, opt_error) : write_text(text, path, opt_error);
 }

@@ -36,8 +36,9 @@ typedef struct rows {
   const idm_plot_subject *subject;
   const idm_shown_one *one; /* [count] */
   size_t count;
-  size_t series; /* theirs; the number of series: none */
-  size_t *place; /* [count]: where each stands; NULL: in their order */
+  size_t series;  /* theirs; the number of series: none */
+  size_t *place;  /* [count]: where each stands; NULL: in their order */
+  size_t medians; /* rows whose mean is outside of the 90 % interval: their median is drawn */
 } rows;
 
 static size_t item_of(const rows *r, size_t row)
@@ -60,8 +61,9 @@ static idm_person_verdict verdict_of(const rows *r, size_t row)
   return who && who->verdict != IDM_PERSON_POINT ? who->verdict : IDM_PERSON_VERDICTS;
 }
 
-/* The mean, and intervals by quantiles; `work` holds a copy to sort. */
-static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double place, double *work)
+/* The mean, and intervals by quantiles; `work` holds a copy to sort. Heavy tails draw a mean out of
+ * its interval: then it is the median. Returns whether it is. */
+static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double place, double *work)
 {
   static const struct {
     idm_figure_column column;
@@ -75,13 +77,16 @@ static void put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double 
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
     mark->column[ends[k].column][at] =
         isnan(mean) ? NAN : idm_quantile(work, one->count, ends[k].share);
-  mark->column[IDM_FIGURE_X][at] = mean;
+  const bool outside =
+      mean < mark->column[IDM_FIGURE_LOW][at] || mean > mark->column[IDM_FIGURE_HIGH][at];
+  mark->column[IDM_FIGURE_X][at] = outside ? idm_quantile(work, one->count, 0.5) : mean;
   mark->column[IDM_FIGURE_Y][at] = place;
+  return outside && one->count > 1;
 }
 
 /* Rows of one verdict, as one mark. */
-static idm_status add_rows(idm_panel *panel, const rows *r, idm_person_verdict verdict,
-                           double *work, idm_error *opt_error)
+static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict, double *work,
+                           idm_error *opt_error)
 {
   const bool known = verdict < IDM_PERSON_VERDICTS;
   size_t count = 0;
@@ -96,7 +101,8 @@ static idm_status add_rows(idm_panel *panel, const rows *r, idm_person_verdict v
     char buffer[256];
     if (verdict_of(r, i) != verdict) continue;
     const char *name = name_of(r, i, buffer, sizeof buffer);
-    put_row(mark, at, &r->one[i], (double)(r->place ? r->place[i] : i), work);
+    const double place = (double)(r->place ? r->place[i] : i);
+    r->medians += put_row(mark, at, &r->one[i], place, work);
     status = idm_labels_set(&mark->label, at++, name, strlen(name), opt_error);
   }
   return status;
@@ -176,9 +182,11 @@ static idm_status fill_panel(idm_panel *panel, rows *r, bool many, bool zero, id
 static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one *one, size_t count,
                             idm_figure *figure, idm_notes *notes, idm_error *opt_error)
 {
-  (void)notes;
   const idm_posterior *p = subject->posterior;
-  rows r = {subject, one, count, idm_posterior_series(p, one->quantity), NULL};
+  rows r = {.subject = subject,
+            .one = one,
+            .count = count,
+            .series = idm_posterior_series(p, one->quantity)};
   const bool people = idm_series_is_along(p, r.series, "person");
   const bool zero =
       r.series < p->series_count && !people && !idm_series_is_along(p, r.series, "group");
@@ -188,15 +196,23 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
   if (r.series < p->series_count) idm_title_series(p, r.series, title, sizeof title);
   const size_t used = strlen(title);
   if (many) idm_print(title + used, sizeof title - used, " of %zu people, by their means", count);
-  const idm_status status = idm_figure_add(figure, title, "", "", &panel, opt_error);
-  return status == IDM_OK ? fill_panel(panel, &r, many, zero, opt_error) : status;
+  idm_status status = idm_figure_add(figure, title, "", "", &panel, opt_error);
+  if (status == IDM_OK) status = fill_panel(panel, &r, many, zero, opt_error);
+  if (status == IDM_OK && r.medians)
+    idm_notes_add(notes,
+                  "forest: the mean of %zu of %zu rows (%s) is outside of its 90 %% interval; the "
+                  "median is drawn there",
+                  r.medians, count, title[0] ? title : one->name);
+  return status;
 }
 
 static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_settings *settings,
                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   static const idm_shown_kind kind = {
-      .description = "Means of the draws with intervals that hold 50 % and 90 % of them.",
+      .description =
+          "Means of the draws with intervals that hold 50 % and 90 % of them; medians where a "
+          "mean is outside of its interval.",
       .columns = 1,
       .most = most_quantities,
       .everybody = true,

@@ -164,6 +164,6 @@ const idm_plot idm_plot_joint = {
     .name = "joint",
     .summary = "two quantities of a run together, with contours that hold half and 90 % of the "
                "draws",
-    .needs = IDM_PLOT_POSTERIOR,
+    .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .make = make_joint,
 };

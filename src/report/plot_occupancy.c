@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "belief/lattice.h"
 #include "idm/plot.h"
 #include "report/agents.h"
@@ -166,10 +167,14 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
   const size_t states = setting->fully_observed ? 0 : setting->states.count;
   idm_panel *panel;
   occupancy o = {0};
-  char belief[160] = "";
+  char belief[160] = "", title[320];
+  /* The recursion is the agent's own forecast, which plans no habits. */
+  const char *of = idm_workspace_has_habits(agent->workspace) ? "of the planned policy" : "";
+  idm_print(title, sizeof title, "%.200s%s%s", agent->title, of[0] && agent->title[0] ? ", " : "",
+            of);
   if (states == 2) snprintf(belief, sizeof belief, "belief in %s", setting->states.name[1]);
-  idm_status status = idm_figure_add(figure, agent->title, belief,
-                                     states > 3 ? "mean belief" : of_time, &panel, opt_error);
+  idm_status status = idm_figure_add(figure, title, belief, states > 3 ? "mean belief" : of_time,
+                                     &panel, opt_error);
   if (status == IDM_OK) status = open_occupancy(agent, &o, opt_error);
   if (status == IDM_OK)
     status = (states == 2   ? draw_beliefs

@@ -14,8 +14,13 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
   idm_status status = IDM_OK;
   if (!setting->fully_observed && opt_path)
     status = idm_follow(setting, agent->workspace, opt_path, &f, opt_error);
-  if (status == IDM_OK)
-    status = idm_policy_add(figure, setting, agent->workspace, agent->title, f, opt_error);
+  const size_t views = idm_policy_views(setting, agent->workspace);
+  for (size_t i = 0; i < views && status == IDM_OK; i++) {
+    char title[320];
+    const idm_policy_view view =
+        idm_policy_view_at(setting, agent->workspace, i, agent->title, title, sizeof title);
+    status = idm_policy_add(figure, setting, agent->workspace, view, title, f, opt_error);
+  }
   idm_followed_destroy(f);
   return status;
 }
@@ -35,11 +40,13 @@ static idm_status make_policy(const idm_plot_subject *subject, const idm_plot_se
                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   const idm_plot_drawer drawer = {check, draw, settings->path};
-  const idm_status status = idm_figure_create(
+  idm_status status = idm_figure_create(
       "", "Decision policies: how probable each action is at each belief of the agent.",
       idm_plot_agents_columns(settings), ret_figure, opt_error);
-  if (status != IDM_OK) return status;
-  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+  if (status == IDM_OK)
+    status = idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+  if (status == IDM_OK) (*ret_figure)->columns = idm_policy_columns((*ret_figure)->panels);
+  return status;
 }
 
 const idm_plot idm_plot_policy = {

@@ -94,7 +94,7 @@ static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot
 const idm_plot idm_plot_posterior = {
     .name = "posterior",
     .summary = "densities of what a run found, a panel a quantity, beside its prior",
-    .needs = IDM_PLOT_POSTERIOR,
+    .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .truths = true,
     .make = make_posterior,
 };

@@ -120,6 +120,6 @@ static idm_status make_rank(const idm_plot_subject *subject, const idm_plot_sett
 const idm_plot idm_plot_rank = {
     .name = "rank",
     .summary = "ranks of each chain's draws among those of all, which are level where chains agree",
-    .needs = IDM_PLOT_POSTERIOR,
+    .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .make = make_rank,
 };

@@ -10,6 +10,7 @@
 #include "idm/plot.h"
 #include "idm/trials.h"
 #include "report/agents.h"
+#include "report/policy.h"
 #include "report/triangles.h"
 
 extern const idm_plot idm_plot_simplex; /* registered in plots.c */
@@ -45,8 +46,8 @@ static void close_regions(regions *r)
   free(r->value);
 }
 
-static idm_status open_regions(regions *r, idm_workspace *workspace, double *policy, size_t actions,
-                               idm_error *opt_error)
+static idm_status open_regions(regions *r, idm_workspace *workspace, idm_policy_view view,
+                               double *policy, size_t actions, idm_error *opt_error)
 {
   r->count = idm_triangles_count(side);
   r->triangle = idm_new(r->count, sizeof *r->triangle);
@@ -58,7 +59,7 @@ static idm_status open_regions(regions *r, idm_workspace *workspace, double *pol
     double z[3] = {0};
     for (int k = 0; k < 3; k++)
       for (int s = 0; s < 3; s++) z[s] += r->triangle[i].corner[k][s] / 3;
-    idm_plan_policy(workspace, 0, z, policy, NULL);
+    idm_policy_evaluate(workspace, view, z, policy);
     r->action[i] = most_probable(policy, actions);
     r->value[i] = policy[r->action[i]];
   }
@@ -121,7 +122,8 @@ static size_t cut(const idm_triangle *triangle, const double *policy, size_t act
 
 /* A line of pieces, apart from each other by what is no number. */
 static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace *workspace,
-                               double *policy, size_t actions, idm_error *opt_error)
+                               idm_policy_view view, double *policy, size_t actions,
+                               idm_error *opt_error)
 {
   double *x = idm_new(9 * r->count, sizeof *x), *y = idm_new(9 * r->count, sizeof *y);
   idm_status status = x && y ? IDM_OK : idm_fail_memory(opt_error);
@@ -129,7 +131,7 @@ static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace
   for (size_t i = 0; i < r->count && status == IDM_OK; i++) {
     double piece[12];
     for (size_t k = 0; k < 3; k++)
-      idm_plan_policy(workspace, 0, r->triangle[i].corner[k], policy + k * actions, NULL);
+      idm_policy_evaluate(workspace, view, r->triangle[i].corner[k], policy + k * actions);
     const size_t numbers = cut(&r->triangle[i], policy, actions, piece);
     for (size_t k = 0; k < numbers; k += 4) {
       for (size_t end = 0; end < 2; end++) {
@@ -354,26 +356,41 @@ static idm_status add_path(const wish *wanted, const idm_plot_agent *agent, idm_
   return status;
 }
 
-static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
-                       idm_error *opt_error)
+static idm_status draw_view(const wish *wanted, const idm_plot_agent *agent, idm_policy_view view,
+                            const char *title, idm_figure *figure, idm_error *opt_error)
 {
-  const wish *wanted = context;
   const idm_setting *setting = agent->problem->setting;
   const size_t actions = setting->actions.count;
   regions r = {0};
   idm_panel *panel;
   double *policy = idm_new(3 * actions, sizeof *policy);
   idm_status status = policy ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_figure_add(figure, agent->title, "", "", &panel, opt_error);
+  if (status == IDM_OK) status = idm_figure_add(figure, title, "", "", &panel, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->corner, opt_error);
-  if (status == IDM_OK) status = open_regions(&r, agent->workspace, policy, actions, opt_error);
+  if (status == IDM_OK)
+    status = open_regions(&r, agent->workspace, view, policy, actions, opt_error);
   if (status == IDM_OK) status = add_regions(panel, setting, &r, opt_error);
   if (status == IDM_OK)
-    status = add_boundary(panel, &r, agent->workspace, policy, actions, opt_error);
+    status = add_boundary(panel, &r, agent->workspace, view, policy, actions, opt_error);
   if (status == IDM_OK && wanted->data) status = add_log(wanted, agent, panel, opt_error);
   if (status == IDM_OK && wanted->path) status = add_path(wanted, agent, panel, opt_error);
   close_regions(&r);
   free(policy);
+  return status;
+}
+
+static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
+                       idm_error *opt_error)
+{
+  const idm_setting *setting = agent->problem->setting;
+  const size_t views = idm_policy_views(setting, agent->workspace);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < views && status == IDM_OK; i++) {
+    char title[320];
+    const idm_policy_view view =
+        idm_policy_view_at(setting, agent->workspace, i, agent->title, title, sizeof title);
+    status = draw_view(context, agent, view, title, figure, opt_error);
+  }
   return status;
 }
 
@@ -404,8 +421,10 @@ static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_s
                                "The most probable action at each belief over three states, the "
                                "boundaries between actions, and beliefs from step to step.",
                                idm_plot_agents_columns(settings), ret_figure, opt_error);
-  if (status != IDM_OK) return status;
-  return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+  if (status == IDM_OK)
+    status = idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+  if (status == IDM_OK) (*ret_figure)->columns = idm_policy_columns((*ret_figure)->panels);
+  return status;
 }
 
 const idm_plot idm_plot_simplex = {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "idm/explain.h"
 #include "idm/plot.h"
+#include "report/decisions.h"
 
 extern const idm_plot idm_plot_surprise; /* registered in plots.c */
 
@@ -62,6 +63,17 @@ static idm_status add_beliefs(const one_case *c, idm_figure *figure, idm_error *
 
 /* --- what was done -------------------------------------------------------------------------- */
 
+/* Whether row i is a decision: a row with one open action predicts nothing. */
+static bool is_decision(const one_case *c, size_t i)
+{
+  return idm_data_open(c->data, c->data->available[c->first + i]) > 1;
+}
+
+static bool is_taken(const one_case *c, size_t i, size_t action)
+{
+  return is_decision(c, i) && c->data->action[c->first + i] == (int32_t)action;
+}
+
 /* Its probability at the steps at which an action was taken. Colours go on behind those of states.
  */
 static idm_status add_taken(const one_case *c, size_t action, idm_panel *panel,
@@ -69,14 +81,14 @@ static idm_status add_taken(const one_case *c, size_t action, idm_panel *panel,
 {
   size_t count = 0;
   idm_mark *mark;
-  for (size_t i = 0; i < c->rows; i++) count += c->data->action[c->first + i] == (int32_t)action;
+  for (size_t i = 0; i < c->rows; i++) count += is_taken(c, i, action);
   if (!count) return IDM_OK;
   const int colour = (int)((c->setting->states.count + action) % IDM_COLOURS);
   const idm_status status =
       idm_panel_add(panel, has_band(c) ? IDM_MARK_RANGES : IDM_MARK_POINTS,
                     c->setting->actions.name[action], colour, count, &mark, opt_error);
   for (size_t i = 0, k = 0; i < c->rows && status == IDM_OK; i++) {
-    if (c->data->action[c->first + i] != (int32_t)action) continue;
+    if (!is_taken(c, i, action)) continue;
     const idm_interval p = idm_explained(c->e, c->first + i, IDM_EXPLAIN_PROBABILITY, action);
     mark->column[IDM_FIGURE_X][k] = c->step[i];
     mark->column[IDM_FIGURE_Y][k] = p.mean;
@@ -110,8 +122,9 @@ static idm_status add_bars(const one_case *c, bool seen, idm_panel *panel, idm_e
     bars->column[IDM_FIGURE_X][i] = c->step[i] - (seen ? 0 : 0.36);
     bars->column[IDM_FIGURE_RIGHT][i] = c->step[i] + (seen ? 0.36 : 0);
     bars->column[IDM_FIGURE_Y][i] =
-        seen ? idm_explained(c->e, row, IDM_EXPLAIN_SURPRISE_SEEN, 0).mean
-             : idm_explained_surprise(c->e, c->data, row).mean;
+        seen                ? idm_explained(c->e, row, IDM_EXPLAIN_SURPRISE_SEEN, 0).mean
+        : is_decision(c, i) ? idm_explained_surprise(c->e, c->data, row).mean
+                            : NAN;
   }
   return status;
 }
@@ -166,6 +179,7 @@ static idm_status make_surprise(const idm_plot_subject *subject, const idm_plot_
     return idm_fail(opt_error, IDM_USAGE,
                     "a plot of kind 'surprise' needs a trajectory: name one with --trajectory");
   idm_explain_settings_default(&wanted);
+  wanted.by = idm_decisions_people(subject);
   idm_status status = idm_data_find(data, settings->trajectory, &trajectory, opt_error);
   if (status == IDM_OK) {
     wanted.trajectory = (int64_t)trajectory;

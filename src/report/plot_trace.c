@@ -59,6 +59,6 @@ static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_set
 const idm_plot idm_plot_trace = {
     .name = "trace",
     .summary = "draws of a run in their order, a line a chain",
-    .needs = IDM_PLOT_POSTERIOR,
+    .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .make = make_trace,
 };

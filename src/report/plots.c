@@ -50,6 +50,7 @@ static const struct {
     {IDM_PLOT_POSTERIOR, "a run of `idm fit`"},
     {IDM_PLOT_ASSESSMENT, "a run with its verdict"},
     {IDM_PLOT_DATA, "a log"},
+    {IDM_PLOT_DRAWS, "draws of a posterior, and the answer of this run is a point or a set"},
     {IDM_PLOT_STUDY, "a folder of `idm recover -o` or `idm sbc -o`"},
 };
 
@@ -64,7 +65,8 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
       (subject->problem ? IDM_PLOT_PROBLEM : 0u) | (subject->folder ? IDM_PLOT_FOLDER : 0u) |
       (subject->posterior ? IDM_PLOT_POSTERIOR : 0u) |
       (subject->assessment ? IDM_PLOT_ASSESSMENT : 0u) | (subject->data ? IDM_PLOT_DATA : 0u) |
-      (subject->study ? IDM_PLOT_STUDY : 0u);
+      (subject->study ? IDM_PLOT_STUDY : 0u) |
+      (subject->posterior && subject->posterior->answer == IDM_POSTERIOR ? IDM_PLOT_DRAWS : 0u);
   *ret_figure = NULL;
   for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
     if (plot->needs & ~given & needs[i].need)

@@ -15,6 +15,8 @@
 #include "invert/fork.h"
 #include "io/file.h"
 #include "io/run/files.h"
+#include "report/decisions.h"
+#include "report/methods.h"
 #include "report/page.h"
 #include "report/replicated.h"
 #include "report/titles.h"
@@ -118,20 +120,25 @@ static bool is_personal(const idm_posterior *p, size_t quantity)
   return idm_series_is_along(p, idm_posterior_series(p, quantity), "person");
 }
 
-/* What was found of every quantity that is summarised: of single people, or all others. */
+/* What was found of every quantity that is summarised: of single people, or all others. A point has
+ * neither an sd nor quantiles. */
 static void add_table(report *r, bool personal)
 {
-  static const char *const head[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
-  enum { columns = sizeof head / sizeof head[0], most = 2000 };
+  static const char *const draws[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
+  static const char *const point[] = {"", "value"};
+  enum { most_columns = sizeof draws / sizeof draws[0], most = 2000 };
   const idm_posterior *p = r->subject->posterior;
+  const bool drawn = p->answer == IDM_POSTERIOR;
+  const char *const *head = drawn ? draws : point;
+  const size_t columns = drawn ? most_columns : sizeof point / sizeof point[0];
   size_t rows = 0, heavy_rows = 0;
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
-    const bool heavy = idm_diagnosis_is_heavy(d);
+    const bool heavy = drawn && idm_diagnosis_is_heavy(d);
     const double value[] = {
         heavy ? NAN : d->mean, heavy ? NAN : d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
-    char name[256], cell[columns][32];
-    const char *row[columns];
+    char name[256], cell[most_columns][32];
+    const char *row[most_columns];
     if (!p->summarised[i] || is_personal(p, i) != personal) continue;
     if (!rows++) idm_page_table(&r->page, columns, head);
     heavy_rows += heavy;
@@ -258,9 +265,12 @@ static idm_status add_behaviour(report *r)
   const idm_plot_settings both = {.panels = 2, .panel = agents};
   const idm_setting *setting = r->subject->problem->setting;
   const bool three = setting->states.count == 3 && !setting->fully_observed;
+  const bool drawn = r->subject->posterior->answer == IDM_POSTERIOR;
   const shown policy = {three ? "simplex" : "policy", &both,
-                        "What the agent does, at the posterior's centre, beside what a rational "
-                        "agent would do in the same problem."};
+                        drawn ? "What the agent does, at the posterior's centre, beside what a "
+                                "rational agent would do in the same problem."
+                              : "What the agent of the answer does, beside what a rational agent "
+                                "would do in the same problem."};
   /* Groups and people are no one agent. */
   if (r->subject->posterior->series_count || idm_audit_is(r->subject->folder)) return IDM_OK;
   return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
@@ -284,25 +294,30 @@ static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
   const idm_data *data = r->subject->data;
   const idm_setting *setting = r->subject->problem->setting;
   char id[24], step[24], surprise[32];
+  const bool named = e->agents > 1;
   snprintf(id, sizeof id, "%zu", t + 1);
   snprintf(step, sizeof step, "%zu", row - data->first[t] + 1);
   const idm_interval found = idm_explained_surprise(e, data, row);
   add_number(found.mean, surprise, sizeof surprise);
   const int32_t action = data->action[row];
-  const char *const cell[] = {data->trajectory_name.count ? data->trajectory_name.name[t] : id,
-                              step, action == IDM_MISSING ? "-" : setting->actions.name[action],
-                              surprise};
-  idm_page_row(&r->page, 4, cell);
+  const char *const cell[] = {
+      e->name.name[e->agent[t]], data->trajectory_name.count ? data->trajectory_name.name[t] : id,
+      step, action == IDM_MISSING ? "-" : setting->actions.name[action], surprise};
+  idm_page_row(&r->page, 4 + named, cell + !named);
 }
 
 static void add_cases(report *r)
 {
-  static const char *const head[] = {"trajectory", "step", "decision", "surprise (nats)"};
   const idm_data *data = r->subject->data;
   const idm_explanation *e = r->subject->explained;
   if (!e || !e->surprising) return;
+  const bool named = e->agents > 1;
+  const bool people =
+      idm_posterior_axis(r->subject->posterior, "person") < r->subject->posterior->axes;
+  const char *const head[] = {people ? "person" : "agent", "trajectory", "step", "decision",
+                              "surprise (nats)"};
   idm_page_section(&r->page, "cases", "The most surprising decisions");
-  idm_page_table(&r->page, 4, head);
+  idm_page_table(&r->page, 4 + named, head + !named);
   for (size_t i = 0; i < e->surprising; i++) {
     size_t t = 0;
     while (data->first[t + 1] <= e->surprising_row[i]) t++;
@@ -361,10 +376,10 @@ static idm_status add_identification(report *r)
 static idm_status add_methods(report *r)
 {
   idm_page_section(&r->page, "methods", "Methods, ready to paste");
-  const idm_status status = add_words(r, NULL, idm_words_methods);
+  const idm_status status = add_words(r, NULL, idm_methods_write);
   idm_notes works = {0};
-  for (size_t i = 0; idm_words_references[i]; i++)
-    idm_notes_add(&works, "%s", idm_words_references[i]);
+  for (size_t i = 0; idm_methods_references[i]; i++)
+    idm_notes_add(&works, "%s", idm_methods_references[i]);
   idm_page_list(&r->page, &works);
   idm_notes_clear(&works);
   return status;
@@ -474,6 +489,7 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
   idm_error why;
   idm_explain_settings_default(&settings);
   settings.draws = 200;
+  settings.by = idm_decisions_people(of);
   *ret_explained = NULL;
   if (of->study || !of->data) return IDM_OK;
   idm_status status = idm_evidence_tree(of->problem, of->data, &tree, &why);

@@ -24,7 +24,7 @@ static void add_count(idm_markup *to, size_t count)
   }
 }
 
-static void add_plural(idm_markup *to, size_t count, const char *noun, const char *nouns)
+void idm_words_plural(idm_markup *to, size_t count, const char *noun, const char *nouns)
 {
   add_count(to, count);
   idm_markup_add(to, " %s", count == 1 ? noun : nouns);
@@ -36,10 +36,11 @@ static const char *joint(size_t i, size_t count)
   return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
-static size_t decisions_of(const idm_data *data)
+size_t idm_words_decisions(const idm_data *data)
 {
   size_t decisions = 0;
-  for (size_t r = 0; r < data->rows; r++) decisions += data->action[r] != IDM_MISSING;
+  for (size_t r = 0; r < data->rows; r++)
+    decisions += data->action[r] != IDM_MISSING && idm_data_open(data, data->available[r]) > 1;
   return decisions;
 }
 
@@ -66,12 +67,12 @@ static void add_evidence(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_data *data = subject->data;
   if (data) {
-    add_plural(to, decisions_of(data), "decision", "decisions");
+    idm_words_plural(to, idm_words_decisions(data), "decision", "decisions");
     idm_markup_add(to, " in ");
-    add_plural(to, data->trajectories, "trajectory", "trajectories");
+    idm_words_plural(to, data->trajectories, "trajectory", "trajectories");
     if (data->agent_name.count > 1) {
       idm_markup_add(to, " of ");
-      add_plural(to, data->agent_name.count, "agent", "agents");
+      idm_words_plural(to, data->agent_name.count, "agent", "agents");
     }
   } else {
     idm_markup_add(to, "the decisions");
@@ -192,7 +193,7 @@ static void add_people(const idm_plot_subject *subject, idm_markup *to)
   size_t named = 0;
   char title[256];
   idm_markup_add(to, "Nine in ten of ");
-  add_plural(to, count, "person", "people");
+  idm_words_plural(to, count, "person", "people");
   idm_markup_add(to, " have ");
   for (size_t s = 0; work && s < p->series_count; s++) {
     if (!idm_series_is_along(p, s, "person")) continue;
@@ -241,63 +242,8 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
   const size_t told = count_told(p);
   if (told > named) {
     idm_markup_add(to, "; ");
-    add_plural(to, told - named, "number more is", "numbers more are");
+    idm_words_plural(to, told - named, "number more is", "numbers more are");
     idm_markup_add(to, " in the table");
   }
   idm_markup_add(to, ".");
-}
-
-const char *const idm_words_references[] = {
-    "Jarrett D, Hüyük A, van der Schaar M (2021). Inverse Decision Modeling: Learning "
-    "Interpretable Representations of Behavior. International Conference on Machine Learning.",
-    "Vehtari A, Gelman A, Simpson D, Carpenter B, Bürkner P-C (2021). Rank-normalization, "
-    "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian "
-    "Analysis 16, 667-718.",
-    NULL,
-};
-
-static void add_data(const idm_plot_subject *subject, idm_markup *to)
-{
-  const idm_data *data = subject->data;
-  if (!data) return;
-  idm_markup_add(to, "We analysed ");
-  add_plural(to, decisions_of(data), "decision", "decisions");
-  idm_markup_add(to, " in ");
-  add_plural(to, data->trajectories, "trajectory", "trajectories");
-  idm_markup_add(to, " of ");
-  add_plural(to, data->agent_name.count, "agent", "agents");
-  idm_markup_add(to, ". ");
-}
-
-void idm_words_methods(const idm_plot_subject *subject, idm_markup *to)
-{
-  const idm_posterior *p = subject->posterior;
-  const idm_problem *problem = subject->problem;
-  const idm_setting *setting = problem->setting;
-  add_data(subject, to);
-  idm_markup_add(to,
-                 "Decisions were modelled by the planner %s (inverse decision modeling, Jarrett et "
-                 "al. 2021) in a problem of ",
-                 idm_agent_planner(&problem->agent)->name);
-  add_plural(to, setting->states.count, "state", "states");
-  idm_markup_add(to, ", ");
-  add_plural(to, setting->actions.count, "action", "actions");
-  idm_markup_add(to, " and ");
-  add_plural(to, setting->observations.count, "observation", "observations");
-  idm_markup_add(to, ", discounted by %.4g a step. ",
-                 idm_theta_scalar(problem->theta, IDM_DISCOUNT));
-  if (p->answer == IDM_POSTERIOR) {
-    idm_markup_add(to,
-                   "Parameters were inferred by %s with %s: %zu chains of %zu draws each after %ld "
-                   "of warm-up, seed %llu. Convergence was judged by rank-normalised split R-hat "
-                   "and by bulk and tail effective sample sizes (Vehtari et al. 2021). Intervals "
-                   "are posterior quantiles (5 %% to 95 %%). ",
-                   p->inverse, p->sampler, p->chains, p->draws, p->warmup,
-                   (unsigned long long)p->seed);
-  } else {
-    idm_markup_add(to, "Parameters were found by %s. ", p->inverse);
-  }
-  if (p->resolution)
-    idm_markup_add(to, "Beliefs were planned for on a lattice of resolution %d. ", p->resolution);
-  idm_markup_add(to, "Computed with idm %s.", idm_version());
 }

@@ -20,11 +20,36 @@ static void a_line_a_state(void **state)
   cli_call call = {0};
   captured out;
   captured_open(&out, stdout);
-  const idm_status status = cli_print_states(&call, problem->setting, workspace);
+  const idm_status status = cli_print_states(&call, problem->setting, workspace, false);
   captured_expect(&out, "state           value         stay         swap\n"
                         "a            2.000000     1.000000     0.000000\n"
                         "b            1.000000     0.000000     1.000000\n");
   check(status);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* With lapse choices and plan are two tables. */
+static void choices_and_plan(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(pair);
+  support_assign(problem, "planner=bounded-rational");
+  support_assign(problem, "lapse=0.4");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  cli_call call = {0};
+  for (int planned = 0; planned < 2; planned++) {
+    captured out;
+    captured_open(&out, stdout);
+    const idm_status status = cli_print_states(&call, problem->setting, workspace, planned);
+    captured_expect(&out, planned ? "state           value         stay         swap\n"
+                                    "a            2.000000     1.000000     0.000000\n"
+                                    "b            1.000000     0.000000     1.000000\n"
+                                  : "state           value         stay         swap\n"
+                                    "a            2.000000     0.800000     0.200000\n"
+                                    "b            1.000000     0.200000     0.800000\n");
+    check(status);
+  }
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -69,7 +94,7 @@ static void a_screenful(void **state)
   captured out;
   json_t *object;
   captured_open(&out, stdout);
-  const idm_status status = cli_print_states(&call, problem->setting, workspace);
+  const idm_status status = cli_print_states(&call, problem->setting, workspace, false);
   char *text = captured_close(&out);
   size_t lines = 0;
   for (const char *at = text; (at = strchr(at, '\n')); at++) lines++;
@@ -88,6 +113,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_line_a_state),
+      cmocka_unit_test(choices_and_plan),
       cmocka_unit_test(the_same_as_json),
       cmocka_unit_test(a_screenful),
   };

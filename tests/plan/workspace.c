@@ -110,6 +110,31 @@ static void nothing_is_evaluated_without_a_plan(void **state)
   idm_problem_destroy(problem);
 }
 
+/* q(u) ~ pi(u) e^1 for the action taken last, then (1 - lapse) q(u) + lapse / actions. */
+static void choices_have_perseverance_and_lapse(void **state)
+{
+  (void)state;
+  static const double z[] = {0.25, 0.75};
+  idm_problem *problem = support_diag(2, 1.25, 0.001);
+  support_assign(problem, "lapse=0.3");
+  support_assign(problem, "perseverance=1");
+  idm_workspace *w = support_plan(problem, NULL);
+  double pi[3], choice[3];
+  idm_plan_policy_after(w, 0, 2, z, pi);
+  assert_true(idm_workspace_has_habits(w));
+  for (int last = IDM_MISSING; last < 3; last++) {
+    double total = 0;
+    for (int u = 0; u < 3; u++) total += pi[u] * (u == last ? exp(1) : 1);
+    idm_plan_choice(w, 0, 2, z, last, choice);
+    for (int u = 0; u < 3; u++)
+      assert_near(choice[u], 0.7 * pi[u] * (u == last ? exp(1) : 1) / total + 0.1, 1e-14);
+  }
+  idm_plan_choice(w, 0, 2, z, 3, choice);
+  assert_true(isnan(choice[0]) && isnan(choice[2]));
+  idm_workspace_destroy(w);
+  idm_problem_destroy(problem);
+}
+
 /* A planner that has no form for a kind of problem is refused by name. */
 static void kinds_of_problems(void **state)
 {
@@ -161,6 +186,7 @@ int main(void)
       cmocka_unit_test(theta_is_copied),
       cmocka_unit_test(the_form_of_theta_is_fixed),
       cmocka_unit_test(illegal_parameters_are_refused),
+      cmocka_unit_test(choices_have_perseverance_and_lapse),
       cmocka_unit_test(kinds_of_problems),
       cmocka_unit_test(values_shrink_with_the_steps_left),
       cmocka_unit_test(stops_have_names),

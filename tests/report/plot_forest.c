@@ -42,6 +42,31 @@ static void test_quantities(void **state)
   idm_posterior_destroy(p);
 }
 
+/* A mean that a heavy tail draws out of its interval is replaced by the median, with a note. */
+static void test_heavy_tails(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"alpha", "beta"};
+  idm_posterior *p = report_posterior(1, 201, names, 2);
+  for (size_t i = 0; i < 201; i++) p->value[i] = i < 200 ? (double)i / 200 : 1e6;
+  idm_notes notes = {0};
+  idm_figure *figure;
+  check(idm_plot_make(idm_plot_find("forest"), &(idm_plot_subject){.posterior = p}, NULL, &figure,
+                      &notes, &support_error));
+  for (size_t i = 0; i < 2; i++) {
+    const idm_mark *row = report_mark(figure->panel[i], IDM_MARK_FOREST, 0);
+    assert_true(row->column[IDM_FIGURE_LOW][0] <= row->column[IDM_FIGURE_X][0] &&
+                row->column[IDM_FIGURE_X][0] <= row->column[IDM_FIGURE_HIGH][0]);
+  }
+  assert_near(report_mark(figure->panel[0], IDM_MARK_FOREST, 0)->column[IDM_FIGURE_X][0], 0.5,
+              1e-9);
+  assert_int_equal(notes.count, 1);
+  assert_true(support_mentions(&notes, "the mean of 1 of 1 rows (alpha) is outside"));
+  idm_notes_clear(&notes);
+  idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
 /* People by their verdicts, hundreds of them, from the lowest mean to the highest; those who could
  * not be fitted are left out. */
 static void test_people(void **state)
@@ -134,8 +159,8 @@ static void test_odd(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_quantities),
-                                     cmocka_unit_test(test_people), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_odd)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_quantities), cmocka_unit_test(test_heavy_tails),
+      cmocka_unit_test(test_people), cmocka_unit_test(test_groups), cmocka_unit_test(test_odd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

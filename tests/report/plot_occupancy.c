@@ -42,9 +42,15 @@ static void observed_states(void **state)
   assert_int_equal(bars->count, 3);
   for (size_t s = 0; s < 3; s++) assert_near(bars->column[IDM_FIGURE_Y][s], share[s], 1e-8);
   assert_string_equal(bars->label.name[1], "worn");
+  assert_string_equal(figure->panel[0]->title, "");
   free(figure_draw(figure, IDM_FIGURE_WIDE));
   idm_figure_destroy(figure);
   idm_workspace_destroy(workspace);
+  /* The recursion has no habits, and the title names that. */
+  support_assign(problem, "lapse=0.2");
+  figure = figure_make("occupancy", &subject, NULL);
+  assert_string_equal(figure->panel[0]->title, "of the planned policy");
+  idm_figure_destroy(figure);
   idm_problem_destroy(problem);
 }
 

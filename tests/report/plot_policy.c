@@ -72,6 +72,75 @@ static void cells_are_the_policy(void **state)
   idm_problem_destroy(problem);
 }
 
+/* How often each action is taken in each state after each action, in simulated trajectories. */
+typedef struct counted {
+  double taken[4][3][3]; /* [action before, 3: none][state][action] */
+} counted;
+
+static void count_choices(const idm_data *data, counted *c)
+{
+  *c = (counted){0};
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const size_t last = row > data->first[t] ? (size_t)data->action[row - 1] : 3;
+      c->taken[last][data->state[row]][data->action[row]]++;
+    }
+}
+
+/* Each binomial count is within five sds of its expectation by the figure. Returns the number of
+ * states with enough decisions to show a difference. */
+static size_t check_frequencies(const idm_mark *cells, double (*taken)[3])
+{
+  size_t frequent = 0;
+  for (size_t s = 0; s < 3; s++) {
+    const double *p = cells->column[IDM_FIGURE_VALUE] + 3 * s;
+    const double all = taken[s][0] + taken[s][1] + taken[s][2];
+    assert_near(p[0] + p[1] + p[2], 1, 1e-12);
+    frequent += all > 200;
+    for (size_t u = 0; u < 3; u++)
+      assert_near(taken[s][u], all * p[u], 5 * sqrt(all * p[u] * (1 - p[u])));
+  }
+  return frequent;
+}
+
+/* With perseverance and lapse the figure shows what a simulation does, and the plan in the end. */
+static void the_policy_is_what_is_simulated(void **state)
+{
+  (void)state;
+  static const char *const title[] = {"after run", "after repair", "after replace",
+                                      "first decision"};
+  idm_problem *problem;
+  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
+  for (size_t s = 0; s < 3; s++) problem->setting->start[s] = 1.0 / 3;
+  support_assign(problem, "alpha=20");
+  support_assign(problem, "lapse=0.3");
+  support_assign(problem, "perseverance=1.5");
+  const idm_plot_subject subject = {.problem = problem};
+  idm_figure *figure = figure_make("policy", &subject, NULL);
+  assert_int_equal(figure->panels, 5);
+  idm_data *data = support_simulate(
+      problem, (idm_simulation){.trajectories = 2000, .steps = 10, .seed = 7, .states = true});
+  counted c;
+  size_t frequent = 0;
+  count_choices(data, &c);
+  for (size_t i = 0; i < 4; i++) {
+    const size_t panel = i < 3 ? i + 1 : 0;
+    assert_string_equal(figure->panel[panel]->title, title[i]);
+    frequent += check_frequencies(figure_mark(figure, panel, IDM_MARK_CELLS, ""), c.taken[i]);
+  }
+  assert_true(frequent >= 9);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  double planned[3];
+  idm_plan_policy(workspace, 0, (const double[]){1, 0, 0}, planned, NULL);
+  assert_string_equal(figure->panel[4]->title, "planned");
+  const idm_mark *cells = figure_mark(figure, 4, IDM_MARK_CELLS, "");
+  for (size_t u = 0; u < 3; u++) assert_near(cells->column[IDM_FIGURE_VALUE][u], planned[u], 1e-12);
+  idm_workspace_destroy(workspace);
+  idm_data_destroy(data);
+  idm_figure_destroy(figure);
+  idm_problem_destroy(problem);
+}
+
 static void what_is_refused(void **state)
 {
   (void)state;
@@ -91,8 +160,8 @@ static void what_is_refused(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_the_policy),
-                                     cmocka_unit_test(cells_are_the_policy),
-                                     cmocka_unit_test(what_is_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(lines_are_the_policy), cmocka_unit_test(cells_are_the_policy),
+      cmocka_unit_test(the_policy_is_what_is_simulated), cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,29 @@ static void what_is_explained(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A row with one open action is no decision: it has neither a probability nor a surprise. */
+static void forced_rows_are_left_out(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(3, 2, 0.1);
+  idm_data *data = support_data(problem, "trajectory,action,observation,available\n"
+                                         "1,monitor,positive,monitor\n1,monitor,positive,\n"
+                                         "1,declare_healthy,,declare_healthy\n");
+  const idm_plot_subject subject = {.problem = problem, .data = data};
+  idm_figure *figure = figure_make("surprise", &subject, &(idm_plot_settings){.trajectory = "1"});
+  const idm_panel *panel = figure->panel[1];
+  assert_int_equal(panel->marks, 1);
+  assert_int_equal(panel->mark[0]->count, 1);
+  assert_near(panel->mark[0]->column[IDM_FIGURE_X][0], 2, 0);
+  const idm_mark *ours = figure_mark(figure, 2, IDM_MARK_BARS, "of what was done, to us");
+  for (size_t i = 0; i < 3; i++)
+    assert_int_equal(isnan(ours->column[IDM_FIGURE_Y][i]) != 0, i != 1);
+  free(figure_draw(figure, IDM_FIGURE_WIDE));
+  idm_figure_destroy(figure);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 static void what_is_refused(void **state)
 {
   (void)state;
@@ -86,6 +109,7 @@ static void what_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_explained),
+                                     cmocka_unit_test(forced_rows_are_left_out),
                                      cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

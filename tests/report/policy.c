@@ -1,7 +1,10 @@
 /* Panels of what an agent does: marks equal what the plan says. */
 #include "report/policy.h"
 
+#include "idm/data.h"
 #include "support.h"
+
+static const idm_policy_view at_first = {.last = IDM_MISSING};
 
 static void lines_are_the_policy(void **state)
 {
@@ -12,7 +15,7 @@ static void lines_are_the_policy(void **state)
   idm_figure *figure;
   check(idm_follow(problem->setting, workspace, "monitor:positive", &f, &support_error));
   check(idm_figure_create("", "", 1, &figure, &support_error));
-  check(idm_policy_add(figure, problem->setting, workspace, "one", f, &support_error));
+  check(idm_policy_add(figure, problem->setting, workspace, at_first, "one", f, &support_error));
   const idm_panel *panel = figure->panel[0];
   assert_int_equal(panel->marks, 4);
   assert_string_equal(panel->x.title, "belief in diseased");
@@ -47,7 +50,7 @@ static void cells_are_the_policy_of_states_that_are_seen(void **state)
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_figure *figure;
   check(idm_figure_create("", "", 1, &figure, &support_error));
-  check(idm_policy_add(figure, problem->setting, workspace, "", NULL, &support_error));
+  check(idm_policy_add(figure, problem->setting, workspace, at_first, "", NULL, &support_error));
   const idm_mark *cells = figure->panel[0]->mark[0];
   assert_int_equal(cells->count, 6);
   for (size_t s = 0; s < 2; s++) {
@@ -62,11 +65,37 @@ static void cells_are_the_policy_of_states_that_are_seen(void **state)
   idm_problem_destroy(problem);
 }
 
+/* One view without habits, two with lapse, with perseverance one more for each action that does not
+ * end a trajectory. */
+static void views_follow_the_habits(void **state)
+{
+  (void)state;
+  static const char *const title[] = {"a, first decision", "a, after monitor", "a, planned"};
+  idm_problem *problem = support_diag(2, 1.25, 0.001);
+  char found[64];
+  for (size_t habits = 0; habits < 3; habits++) {
+    if (habits == 1) support_assign(problem, "lapse=0.2");
+    if (habits == 2) support_assign(problem, "perseverance=1");
+    idm_workspace *workspace = support_plan(problem, NULL);
+    assert_int_equal(idm_policy_views(problem->setting, workspace), habits + 1);
+    for (size_t i = 0; i <= habits; i++) {
+      const idm_policy_view view =
+          idm_policy_view_at(problem->setting, workspace, i, "a", found, sizeof found);
+      assert_int_equal(view.planned, i && i == habits);
+      assert_int_equal(view.last, habits == 2 && i == 1 ? 2 : IDM_MISSING);
+      if (habits == 2) assert_string_equal(found, title[i]);
+    }
+    idm_workspace_destroy(workspace);
+  }
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(lines_are_the_policy),
       cmocka_unit_test(cells_are_the_policy_of_states_that_are_seen),
+      cmocka_unit_test(views_follow_the_habits),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,38 @@ static void test_parts(void **state)
   close_answer(&a);
 }
 
+/* Of a point: its values, and no figure or column that takes draws. */
+static void test_points(void **state)
+{
+  const folder *f = *state;
+  static const char *const absent[] = {"<figure id=\"posterior\">", "<figure id=\"joint\">",
+                                       "R-hat</th>", "the posterior&#39;s centre"};
+  answer a = open_answer(f);
+  idm_posterior_destroy(a.posterior);
+  idm_assessment_destroy(a.assessment);
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  check(idm_inverse_find("map")->fit(a.problem, a.data, &settings, NULL, &a.posterior, NULL,
+                                     &support_error));
+  check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
+  const idm_plot_subject subject = subject_of(f, &a, true);
+  static const char *const kinds[] = {"posterior", "joint", "trace", "rank"};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    idm_figure *figure;
+    assert_int_equal(
+        idm_plot_make(idm_plot_find(kinds[i]), &subject, NULL, &figure, NULL, &support_error),
+        IDM_USAGE);
+    assert_non_null(strstr(support_error.message, "needs draws of a posterior"));
+  }
+  char *text, value[64];
+  check(idm_report_make(&subject, &text, NULL, &support_error));
+  for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) assert_null(strstr(text, absent[i]));
+  snprintf(value, sizeof value, "<td>alpha</td><td>%.4g</td></tr>", a.posterior->value[0]);
+  if (!strstr(text, value)) fail_msg("no %s", value);
+  free(text);
+  close_answer(&a);
+}
+
 /* Of people: everybody first, and everybody's numbers where the reader asks for them; two numbers
  * of one agent are not there. */
 static void test_people(void **state)
@@ -224,6 +256,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_parts, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_points, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_people, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_groups, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(test_many_histories, make_folder, remove_folder),

@@ -71,6 +71,12 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
   return drawn ? IDM_CHECK_FIT : IDM_CHECK_POINT;
 }
 
+bool idm_check_is_elsewhere(const idm_posterior *p)
+{
+  const idm_check_kind kind = idm_check_kind_of(p);
+  return kind == IDM_CHECK_PROGRAM || kind == IDM_CHECK_PREFERENCES;
+}
+
 typedef struct run {
   idm_check_id id;
   idm_check_function *check;
@@ -202,7 +208,11 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  const inquiry q = {.f = &f, .posterior = posterior, .assessment = *ret_assessment, .among = 1};
+  const inquiry q = {.f = &f,
+                     .posterior = posterior,
+                     .assessment = *ret_assessment,
+                     .among = 1,
+                     .elsewhere = idm_check_is_elsewhere(posterior)};
   if (status == IDM_OK && posterior->finding)
     status = run_rows(&q, true, NULL, opt_error);
   else if (status == IDM_OK) {

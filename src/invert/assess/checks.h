@@ -18,5 +18,7 @@ IDM_CHECK_LIST(DECLARE, IGNORE)
 
 /* The kind of answer that a posterior is. */
 idm_check_kind idm_check_kind_of(const idm_posterior *posterior);
+/* Whether it does not come from the likelihood of the decisions. */
+bool idm_check_is_elsewhere(const idm_posterior *posterior);
 
 #endif

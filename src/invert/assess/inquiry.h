@@ -9,9 +9,11 @@ typedef struct inquiry {
   const fit *f;
   const idm_posterior *posterior;
   idm_assessment *assessment;
-  size_t among; /* answers that are judged together, each the more strictly; 1: this one alone */
-  bool learnt;  /* the answer is over draws of learnt dynamics: those of the problem are no part of
-                   it */
+  size_t among;   /* answers that are judged together, each the more strictly; 1: this one alone */
+  bool elsewhere; /* the answer does not come from the likelihood of the decisions, but from
+                     programs, moments or preferences: their score is not 0 at its centre */
+  bool learnt; /* the answer is over draws of learnt dynamics: those of the problem are no part of
+                  it */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */

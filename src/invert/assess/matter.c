@@ -96,7 +96,7 @@ static bool actions_agree(const idm_theta *theta, size_t id)
   return true;
 }
 
-/* What in the problem makes a block of no consequence, and the cure; or what was seen alone. */
+/* What in the problem makes a block of no consequence, and the cure; NULL where nothing does. */
 static const char *reason(const idm_theta *theta, size_t block)
 {
   const bool weighs_models = block == IDM_BETA || block == IDM_MODEL_PRIOR;
@@ -111,8 +111,24 @@ static const char *reason(const idm_theta *theta, size_t block)
       actions_agree(theta, IDM_EMISSION))
     return "every action informs alike, so that surprise speaks for none of them: leave it out of "
            "`free:`";
-  return "wherever it is within its prior, every decision of the log is as likely as before: leave "
-         "it out of `free:`, or have a log in which it shows";
+  return NULL;
+}
+
+static bool is_free(const idm_theta *theta, size_t block)
+{
+  return theta->block[block].role == IDM_DESCRIPTIVE;
+}
+
+void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes)
+{
+  if (!problem) return;
+  const idm_theta *theta = problem->theta;
+  const bool own = is_free(theta, IDM_TRANSITION) || is_free(theta, IDM_EMISSION);
+  for (size_t i = 0; i < theta->blocks; i++) {
+    /* Dynamics that are free need not stay alike. */
+    const char *why = is_free(theta, i) && !(own && theta->models > 1) ? reason(theta, i) : NULL;
+    if (why) idm_notes_add(opt_notes, "%s cannot matter here: %s", theta->block[i].info->name, why);
+  }
 }
 
 static void name_inert(const inquiry *q, const parameter *item)
@@ -121,9 +137,12 @@ static void name_inert(const inquiry *q, const parameter *item)
   const idm_labels *quantity = idm_parameters_quantities(q->f->parameters);
   const char *name =
       item->simplex ? theta->block[item->block].info->name : quantity->name[item->quantity];
+  const char *why = reason(theta, item->block);
   idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                 "%s cannot matter here, and its posterior is its prior: %s", name,
-                reason(theta, item->block));
+                why ? why
+                    : "wherever it is within its prior, every decision of the log is as likely as "
+                      "before: leave it out of `free:`, or have a log in which it shows");
 }
 
 static idm_status try_all(const inquiry *q, const double *prior, size_t moves, double least,

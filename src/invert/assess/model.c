@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/moments.h"
@@ -399,25 +400,51 @@ static void judge_alike(const trial *t)
       agents, shared, tested->statistic, tested->expected, tested->p, difference);
 }
 
-static void judge_summary(const trial *t, idm_model_test test, cell_family family,
-                          const char *title)
+/* The tests by cells, and what they are called. */
+typedef struct summary {
+  idm_model_test test;
+  cell_family family;
+  const char *title;
+  misfit worst; /* of its cells; 0 where none is off by much */
+  char text[400];
+} summary;
+
+static void judge_summary(const trial *t, const summary *s)
 {
   idm_assessment *a = t->q->assessment;
-  char text[400] = "";
-  double sds = 0;
-  if (!fails(&a->model, test)) return;
-  const bool material =
-      idm_predictive_worst(&t->predictive, family, least_share, &sds, text, sizeof text);
-  if (material && sds >= 2)
-    idm_notes_add(idm_check_note(a, row_of[test], IDM_CHECK_MISFIT),
+  if (!fails(&a->model, s->test)) return;
+  if (s->worst.sds >= 2)
+    idm_notes_add(idm_check_note(a, row_of[s->test], IDM_CHECK_MISFIT),
                   "%s are not what the model predicts (p <= %.2g): %s. Something is missing: free "
                   "another number, or try another planner",
-                  title, a->model.test[test].p, text);
+                  s->title, a->model.test[s->test].p, s->text);
   else
-    idm_notes_add(idm_check_note(a, row_of[test], IDM_CHECK_REMARK),
+    idm_notes_add(idm_check_note(a, row_of[s->test], IDM_CHECK_REMARK),
                   "%s are not quite what the model predicts (p <= %.2g), but off by less than %.0f "
                   "%% of the decisions",
-                  title, a->model.test[test].p, 100 * least_share);
+                  s->title, a->model.test[s->test].p, 100 * least_share);
+}
+
+static int by_size(const void *a, const void *b)
+{
+  const summary *x = a, *y = b;
+  if (x->worst.size != y->worst.size) return x->worst.size > y->worst.size ? -1 : 1;
+  return (int)x->test - (int)y->test;
+}
+
+/* The largest misfit comes first. */
+static void judge_summaries(const trial *t)
+{
+  summary all[] = {
+      {.test = IDM_TEST_STEPS, .family = CELLS_STEP, .title = "the actions' rates by step"},
+      {.test = IDM_TEST_ENDS, .family = CELLS_END, .title = "the trajectories' lengths"},
+      {.test = IDM_TEST_STAYS, .family = CELLS_STAY, .title = "stays after each observation"}};
+  enum { count = sizeof all / sizeof *all };
+  for (size_t i = 0; i < count; i++)
+    (void)idm_predictive_worst(&t->predictive, all[i].family, least_share, &all[i].worst,
+                               all[i].text, sizeof all[i].text);
+  qsort(all, count, sizeof *all, by_size);
+  for (size_t i = 0; i < count; i++) judge_summary(t, &all[i]);
 }
 
 /* The names of the agents that are furthest outside, a few of them. */
@@ -515,9 +542,7 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
   judge_alike(t);
-  judge_summary(t, IDM_TEST_STEPS, CELLS_STEP, "the actions' rates by step");
-  judge_summary(t, IDM_TEST_ENDS, CELLS_END, "the trajectories' lengths");
-  judge_summary(t, IDM_TEST_STAYS, CELLS_STAY, "stays after each observation");
+  judge_summaries(t);
   judge_outside(t);
   judge_calibration(t);
   if (t->q->learnt)

@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "idm/distribution.h"
 #include "idm/quantile.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/predictive.h"
 #include "invert/posterior.h"
 
@@ -64,25 +66,72 @@ static void replicate(replicated *r, const residual *of, uint64_t seed)
   }
 }
 
-/* A cell in shares of its chances; a prediction beyond none or all of them ends there. */
-static void put(replicated *r, size_t family, size_t cell, idm_prediction *to)
+/* The expected count of a cell, with the answer shifted to the log as the residuals are. */
+static double expected_count(const replicated *r, size_t family, size_t cell)
 {
   const cells *c = &r->p.family[looked_at[family].family];
+  return idm_predictive_observed(&r->p, looked_at[family].family, cell) - c->left[cell];
+}
+
+/* Whether the shift is within what chance leaves of a fit, by a score test of the log: a prior can
+ * hold an answer elsewhere, and the agents that it describes then do something else. */
+static bool is_near(const replicated *r, const residual *of)
+{
+  const size_t d = of->dimension;
+  double squares = 0;
+  for (size_t i = 0; i < d; i++)
+    for (size_t j = 0; j < d; j++)
+      squares += r->shift[i] * of->information[i * d + j] * r->shift[j];
+  return idm_chi_square_tail(squares, (double)d) > 1e-3;
+}
+
+/* Whether every expectation is a count, which the shift, being linear, does not make sure of. */
+static bool is_sound(const replicated *r)
+{
+  for (size_t f = 0; f < FAMILIES; f++) {
+    const cells *c = &r->p.family[looked_at[f].family];
+    for (size_t i = 0; i < c->count; i++) {
+      const double expected = expected_count(r, f, i), slack = 1e-9 * (1 + c->chances[i]);
+      if (expected < -slack || expected > c->chances[i] + slack) return false;
+    }
+  }
+  return true;
+}
+
+/* Decisions that a share of a cell refers to: all of its step, whatever was open there, so that the
+ * shares of a step sum to 1; of other cells those that could have fallen there. 0: not shown. */
+static double decisions_of(const replicated *r, size_t family, size_t cell)
+{
+  const cells *c = &r->p.family[looked_at[family].family];
+  const size_t actions = r->p.r->actions, first = cell - cell % actions;
+  double sum = 0;
+  if (looked_at[family].family != CELLS_STEP) return c->chances[cell];
+  for (size_t u = 0; u < actions; u++) sum += idm_predictive_observed(&r->p, CELLS_STEP, first + u);
+  const bool seen = idm_predictive_observed(&r->p, CELLS_STEP, cell) > 0.5;
+  return c->chances[cell] > 0 || seen ? rint(sum) : 0;
+}
+
+/* A cell in shares of its decisions. Where hardly anything is expected a quantile of the replicates
+ * can be below the mean: the interval reaches to it. */
+static void put(replicated *r, size_t family, size_t cell, idm_prediction *to)
+{
+  const double all = decisions_of(r, family, cell);
   double *left = r->left[family] + cell * replicates;
   const double observed = idm_predictive_observed(&r->p, looked_at[family].family, cell);
-  const double expected = observed - c->left[cell];
+  const double expected = expected_count(r, family, cell);
   const struct {
     double *end;
     double share;
   } ends[] = {
       {&to->low, 0.025}, {&to->inner_low, 0.25}, {&to->inner_high, 0.75}, {&to->high, 0.975}};
   *to = (idm_prediction){.test = looked_at[family].test,
-                         .chances = c->chances[cell],
-                         .observed = observed / c->chances[cell],
-                         .expected = fmin(fmax(expected / c->chances[cell], 0), 1)};
+                         .chances = all,
+                         .observed = observed / all,
+                         .expected = fmin(fmax(expected / all, 0), 1)};
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
-    const double count = expected + idm_quantile(left, replicates, ends[k].share);
-    *ends[k].end = fmin(fmax(count / c->chances[cell], 0), 1);
+    const double off = idm_quantile(left, replicates, ends[k].share);
+    const double count = expected + (ends[k].share < 0.5 ? fmin(off, 0) : fmax(off, 0));
+    *ends[k].end = fmin(fmax(count / all, 0), 1);
   }
   idm_predictive_label(&r->p, looked_at[family].family, cell, to->label, sizeof to->label);
 }
@@ -96,7 +145,7 @@ static idm_status list(replicated *r, idm_predictions *to, idm_error *opt_error)
   for (size_t f = 0; f < FAMILIES; f++) {
     const cells *c = &r->p.family[looked_at[f].family];
     for (size_t i = 0; i < c->count; i++)
-      if (c->chances[i] > 0) put(r, f, i, &to->one[to->count++]);
+      if (decisions_of(r, f, i) > 0) put(r, f, i, &to->one[to->count++]);
   }
   return IDM_OK;
 }
@@ -107,13 +156,15 @@ static idm_status predict(const inquiry *q, idm_predictions *to, idm_error *opt_
   replicated r = {0};
   idm_status status = idm_residual_open(&of, q, opt_error);
   if (status != IDM_OK) return status;
-  if (of.seen && of.questions) {
+  bool sound = !of.seen || !of.questions;
+  while (!sound && status == IDM_OK) {
     status = open_replicated(&r, &of, opt_error);
-    if (status == IDM_OK) {
-      replicate(&r, &of, q->posterior->seed);
-      status = list(&r, to, opt_error);
-    }
+    if (status == IDM_OK) replicate(&r, &of, q->posterior->seed);
+    sound = status == IDM_OK && (!of.dimension || (is_near(&r, &of) && is_sound(&r)));
+    if (sound) status = list(&r, to, opt_error);
     close_replicated(&r);
+    r = (replicated){0};
+    of.dimension = 0; /* else what the answer itself predicts */
   }
   idm_residual_close(&of);
   return status;
@@ -131,8 +182,11 @@ idm_status idm_predictions_find(const idm_problem *problem, const idm_data *data
   idm_status status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
-    status = predict(&(inquiry){.f = &f, .posterior = posterior, .among = 1}, ret_predictions,
-                     opt_error);
+    status = predict(&(inquiry){.f = &f,
+                                .posterior = posterior,
+                                .among = 1,
+                                .elsewhere = idm_check_is_elsewhere(posterior)},
+                     ret_predictions, opt_error);
   idm_fit_close(&f);
   if (status != IDM_OK) idm_predictions_clear(ret_predictions);
   return status;

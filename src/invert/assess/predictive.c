@@ -67,6 +67,7 @@ void idm_predictive_close(predictive *p)
     free(p->family[f].of);
     free(p->family[f].chances);
     free(p->family[f].expected);
+    free(p->family[f].spread);
     free(p->family[f].variance);
     free(p->family[f].cross);
     free(p->family[f].left);
@@ -95,7 +96,7 @@ static void expect(const residual *r, cells *c, size_t at, size_t first)
   }
   c->chances[cell] += p > 0 ? asked : 0;
   c->expected[cell] += asked * p;
-  c->variance[cell] += asked * p * (1 - p);
+  c->spread[cell] += asked * p * (1 - p);
 }
 
 /* Whether an action is the first of its cell. */
@@ -113,7 +114,7 @@ static void expect_all(const residual *r, cells *c)
       if (is_first(c->of + i * r->actions, u)) expect(r, c, i, u);
   for (size_t k = 0; k < c->count; k++) {
     const double taken = idm_residual_length(r, c->cross + k * r->dimension);
-    c->variance[k] = fmax(0, c->variance[k] - taken);
+    c->variance[k] = fmax(0, c->spread[k] - taken);
   }
 }
 
@@ -126,11 +127,13 @@ idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_
     c->count = cell_count(r, (cell_family)f);
     c->chances = idm_new(c->count, sizeof *c->chances);
     c->expected = idm_new(c->count, sizeof *c->expected);
+    c->spread = idm_new(c->count, sizeof *c->spread);
     c->variance = idm_new(c->count, sizeof *c->variance);
     c->cross = idm_new(idm_times(c->count, r->dimension), sizeof *c->cross);
     c->left = idm_new(c->count, sizeof *c->left);
     c->of = idm_new(idm_times(r->questions, r->actions), sizeof *c->of);
-    if (!c->of || !c->chances || !c->expected || !c->variance || !c->cross || !c->left)
+    if (!c->of || !c->chances || !c->expected || !c->spread || !c->variance || !c->cross ||
+        !c->left)
       return idm_fail_memory(opt_error);
     for (size_t i = 0; i < r->questions * r->actions; i++)
       c->of[i] = cell_of(r, (cell_family)f, &r->question[i / r->actions], i % r->actions);
@@ -254,20 +257,27 @@ static const char *percent(double share, char *buffer, size_t size)
   return buffer;
 }
 
-bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
+/* Without what the scores explain, which may be most of a cell and little of another, so that
+ * residuals of both are as many sds off: a reader compares counts. */
+static double size_of(const cells *c, size_t cell)
+{
+  return fabs(c->left[cell]) / sqrt(c->spread[cell] + 0.5);
+}
+
+bool idm_predictive_worst(const predictive *p, cell_family family, double least, misfit *ret_misfit,
                           char *text, size_t size)
 {
   const cells *c = &p->family[family];
   size_t worst = c->count;
   for (size_t k = 0; k < c->count; k++)
     if (fabs(c->left[k]) >= least * c->chances[k] && c->chances[k] > 0 &&
-        (worst == c->count || square(c, k) > square(c, worst)))
+        (worst == c->count || size_of(c, k) > size_of(c, worst)))
       worst = k;
   if (worst == c->count) return false;
   char what[200];
   const double observed = idm_predictive_observed(p, family, worst);
   describe_cell(p, family, worst, what, sizeof what);
-  *ret_sds = sqrt(square(c, worst));
+  *ret_misfit = (misfit){.sds = sqrt(square(c, worst)), .size = size_of(c, worst)};
   char seen[32], expected[32];
   idm_print(text, size, "%s in %s of %.0f decisions, where %s are expected", what,
             percent(observed / c->chances[worst], seen, sizeof seen), c->chances[worst],

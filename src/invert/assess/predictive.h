@@ -23,6 +23,7 @@ typedef struct cells {
   int32_t *of;      /* [question][action]: the cell that it falls into, or -1 */
   double *chances;  /* [cell]: decisions that could have fallen there */
   double *expected; /* [cell] */
+  double *spread;   /* [cell]: variance of the count */
   double *variance; /* [cell]: of what is left when the scores are taken out */
   double *cross;    /* [cell][dimension]: Cov(count, S) */
   double *left;     /* [cell]: the residual */
@@ -47,9 +48,14 @@ double idm_predictive_observed(const predictive *p, cell_family family, size_t c
 /* What a cell of steps, ends or stays is called in a table: "step 2, monitor". */
 void idm_predictive_label(const predictive *p, cell_family family, size_t cell, char *text,
                           size_t size);
-/* The cell that is furthest off, in sds, of those off by a share of at least `least` of the
- * chances; false where there is none. In words: "at step 2 ...". */
-bool idm_predictive_worst(const predictive *p, cell_family family, double least, double *ret_sds,
+/* How far a cell is off. */
+typedef struct misfit {
+  double sds;  /* of the residual, which the test is of */
+  double size; /* in sds of the count, (observed - expected) / sqrt(n p (1 - p)), as it is quoted */
+} misfit;
+/* The cell of the largest size of those off by a share of at least `least` of the chances; false
+ * where there is none. In words: "at step 2 ...". */
+bool idm_predictive_worst(const predictive *p, cell_family family, double least, misfit *ret_misfit,
                           char *text, size_t size);
 
 #endif

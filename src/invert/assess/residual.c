@@ -103,6 +103,20 @@ static double log_slope(double below, double above, double step)
   return below > 0 && above > 0 ? (log(above) - log(below)) / (2 * step) : 0;
 }
 
+/* Scores have mean 0 given the past, which all that follows relies on. Differences have it only up
+ * to their error, and in a direction that the decisions do not depend on, as shaping of a utility,
+ * the error is all there is: its sum over the log would exceed its sd without bound. */
+static void centre_scores(residual *r, size_t nodes, size_t j)
+{
+  for (size_t node = 0; node < nodes; node++) {
+    const double *p = r->probability + node * r->actions;
+    double *slope = r->slope + node * r->actions * r->dimension + j;
+    double mean = 0;
+    for (size_t u = 0; u < r->actions; u++) mean += p[u] * slope[u * r->dimension];
+    for (size_t u = 0; u < r->actions; u++) slope[u * r->dimension] -= mean;
+  }
+}
+
 /* slope[node][action][dimension] by central differences. Where a neighbour cannot be planned for
  * nothing is taken out in that direction. */
 static idm_status differentiate(residual *r, viewer *v, size_t nodes, double *y, const double *step,
@@ -123,6 +137,7 @@ static idm_status differentiate(residual *r, viewer *v, size_t nodes, double *y,
     y[j] = centre;
     for (size_t i = 0; status == IDM_OK && below && above && i < cells; i++)
       r->slope[i * r->dimension + j] = log_slope(side[i], side[cells + i], step[j]);
+    centre_scores(r, nodes, j);
   }
   free(side);
   return status;
@@ -211,7 +226,7 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
 {
   const idm_data *data = q->f->data;
   const size_t d = q->f->parameters->dimension;
-  const bool named = !q->posterior->coordinate_size;
+  const bool named = !q->posterior->coordinate_size && !q->elsewhere;
   *r = (residual){.data = data,
                   .setting = q->f->problem->setting,
                   .actions = data->sizes.actions,

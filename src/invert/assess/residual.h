@@ -40,7 +40,8 @@ typedef struct residual {
   const idm_data *data;
   const idm_setting *setting;
   size_t actions;
-  size_t dimension; /* 0 where the free numbers are too many, or have no names */
+  size_t dimension; /* 0 where the free numbers are too many, have no names, or do not come from the
+                       likelihood of the decisions */
   size_t questions;
   question *question;
   double *taken;         /* [question][action]: how often each was the answer */

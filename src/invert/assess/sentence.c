@@ -125,6 +125,23 @@ static size_t judge_tails(const inquiry *q, const idm_identification *id, const 
   return open;
 }
 
+/* A side towards which the likelihood rises to the limit, without a prior that stops it: there is
+ * no most probable point. That the posterior has no integral there does not concern a point. */
+static size_t judge_point(const inquiry *q, const idm_identification *id, const char *name)
+{
+  size_t open = 0;
+  for (int side = 0; side < 2; side++) {
+    if (id->proper[side] || id->gap[side] > idm_check_threshold(IDM_CHECK_HIGHEST_POINT)) continue;
+    open++;
+    idm_notes_add(&q->assessment->failures,
+                  "there is no most probable %s: %s neither the prior nor the data bound it (at "
+                  "the limit the log-likelihood is within %.3g of its maximum), and the value is "
+                  "where the search stopped; give it a proper prior",
+                  name, side ? "above" : "below", id->gap[side]);
+  }
+  return open;
+}
+
 void idm_judge_unnamed(const inquiry *q)
 {
   const bool proper = idm_parameters_proper(q->f->parameters);
@@ -149,7 +166,7 @@ void idm_judge_identification(const inquiry *q)
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
     idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-    open += judge_tails(q, id, name);
+    open += q->posterior->answer == IDM_POINT ? judge_point(q, id, name) : judge_tails(q, id, name);
     idm_notes_add(&a->remarks, "%s", id->sentence);
   }
   if (a->identified) idm_check_test(&a->checks, IDM_CHECK_IDENTIFICATION, (double)open);
@@ -159,6 +176,7 @@ idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
 {
   (void)opt_error;
   idm_assessment *a = q->assessment;
+  const bool point = q->posterior->answer == IDM_POINT;
   size_t conflicts = 0;
   char name[128];
   for (size_t i = 0; i < a->parameters; i++) {
@@ -168,9 +186,9 @@ idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
     conflicts++;
     idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
     idm_notes_add(&a->remarks,
-                  "prior and data disagree about %s: the posterior median %.3g lies outside what "
-                  "the data bound; look at the prior",
-                  name, middle);
+                  "prior and data disagree about %s: the %s %.3g lies outside what the data bound, "
+                  "where the prior holds it; look at the prior",
+                  name, point ? "most probable value" : "posterior median", middle);
   }
   if (a->parameters) idm_check_test(&a->checks, IDM_CHECK_PRIOR_CONFLICT, (double)conflicts);
   return IDM_OK;

@@ -11,10 +11,13 @@
 #include "idm/capacity.h"
 #include "idm/predict.h"
 #include "invert/explain/onlooker.h"
+#include "invert/people/who.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
-  if (settings) *settings = (idm_explain_settings){IDM_MISSING, 10, -1, IDM_TRIAL_DRAWS};
+  if (settings)
+    *settings = (idm_explain_settings){
+        .due = IDM_MISSING, .top = 10, .trajectory = -1, .draws = IDM_TRIAL_DRAWS};
 }
 
 void idm_explanation_destroy(idm_explanation *explanation)
@@ -22,6 +25,8 @@ void idm_explanation_destroy(idm_explanation *explanation)
   if (!explanation) return;
   idm_trials_destroy(explanation->trials);
   free(explanation->one);
+  idm_labels_destroy(&explanation->name);
+  free(explanation->agent);
   free(explanation->person);
   free(explanation->surprising_row);
   free(explanation->belated_case);
@@ -118,7 +123,7 @@ static idm_explained_case look_at_case(const onlooker *o, const idm_explanation 
 static void count_rows(const idm_explanation *e, const idm_data *data)
 {
   for (size_t t = 0; t < data->trajectories; t++) {
-    idm_explained_person *person = &e->person[data->agent[t]];
+    idm_explained_person *person = &e->person[e->agent[t]];
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const bool decided =
           data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
@@ -160,13 +165,15 @@ static void rank(ranking *r, size_t item, double key, double second)
   r->key[2 * at + 1] = second;
 }
 
+/* What is as probable as by uniform choice, or more, is no surprise. */
 static void rank_rows(const idm_explanation *e, const idm_data *data, size_t t, ranking *r)
 {
   for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
     if (data->action[row] == IDM_MISSING || idm_data_open(data, data->available[row]) < 2) continue;
     const double surprise = idm_explained_surprise(e, data, row).mean;
     const double regret = idm_explained(e, row, IDM_EXPLAIN_REGRET, 0).mean;
-    if (!isnan(surprise)) rank(r, row, surprise, isnan(regret) ? 0 : regret);
+    const double chance = log((double)idm_data_open(data, data->available[row]));
+    if (surprise > chance + 1e-9) rank(r, row, surprise, isnan(regret) ? 0 : regret);
   }
 }
 
@@ -292,16 +299,16 @@ static idm_status look_at_all(onlooker *o, const idm_posterior *opt_posterior, c
 
 /* --- persons -------------------------------------------------------------------------------- */
 
-/* The trajectories of an agent as a log of their own, and their rows in the whole. */
-static idm_status take_part(const idm_data *data, size_t agent, idm_data **ret_part, size_t *rows,
-                            idm_error *opt_error)
+/* The trajectories of a person as a log of their own, and their rows in the whole. */
+static idm_status take_part(const idm_data *data, const uint32_t *agent_of, size_t agent,
+                            idm_data **ret_part, size_t *rows, idm_error *opt_error)
 {
   uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
   if (!trajectory) return idm_fail_memory(opt_error);
   size_t count = 0;
   size_t row = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (data->agent[t] != agent) continue;
+    if (agent_of[t] != agent) continue;
     trajectory[count++] = (uint32_t)t;
     for (size_t i = data->first[t]; i < data->first[t + 1]; i++) rows[row++] = i;
   }
@@ -351,7 +358,10 @@ static idm_status look_at_one(const onlooker *whole, const idm_posterior *poster
   if (status == IDM_OK)
     status = idm_posterior_trials_with(o.problem, own, o.settings.draws, part, &guest, ret_trials,
                                        opt_error);
-  if (status == IDM_OK) status = idm_onlooker_measure(&o, 0, explained, opt_error);
+  /* A person who is several agents of the log has no reaction of their own. */
+  explained->base_rate = explained->reaction = explained->noise = (idm_interval){NAN, NAN, NAN};
+  if (status == IDM_OK && part->agent_name.count == 1)
+    status = idm_onlooker_measure(&o, 0, explained, opt_error);
   *ret_reaction_draws = o.reaction.draws;
   idm_onlooker_close(&o);
   idm_posterior_destroy(own);
@@ -399,7 +409,7 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
   idm_status status =
       rows ? open_trials(data, draws, &e->trials, opt_error) : idm_fail_memory(opt_error);
   for (size_t a = 0; a < e->agents && status == IDM_OK; a++) {
-    const size_t person = find_person(people, data->agent_name.name[a]);
+    const size_t person = find_person(people, e->name.name[a]);
     idm_data *part = NULL;
     idm_trials *trials = NULL;
     if (person == people->count) {
@@ -407,7 +417,7 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
       strangers++;
       continue;
     }
-    status = take_part(data, a, &part, rows, opt_error);
+    status = take_part(data, e->agent, a, &part, rows, opt_error);
     if (status == IDM_OK)
       status = look_at_one(o, posterior, person, part, &trials, &e->person[a], &e->reaction_draws,
                            opt_error);
@@ -418,14 +428,33 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
   }
   free(rows);
   if (status == IDM_OK && strangers == e->agents)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "none of the agents of the log is a person of the run; expected one that was "
-                    "fitted --by agent or --each agent");
+    return idm_fail(opt_error, IDM_INPUT, "none of the agents of the log is a person of the run");
   if (status == IDM_OK && strangers)
-    idm_notes_add(opt_notes,
-                  "%zu agents of the log are no people of the run: nothing is said of them",
+    idm_notes_add(opt_notes, "%zu agents of the log are no people of the run: they are left out",
                   strangers);
   return status;
+}
+
+/* Whose each trajectory is: a person's by the column of the fit, else its agent's. */
+static idm_status name_agents(const onlooker *o, bool people, const idm_data *data,
+                              idm_explanation *e, idm_error *opt_error)
+{
+  idm_who who = {.people = data->agent_name.count};
+  idm_status status;
+  if (people) {
+    const char *by = o->settings.by ? o->settings.by : "agent";
+    status = idm_who_create(o->problem, data, by, &who, opt_error);
+  } else {
+    status = idm_labels_copy(&data->agent_name, &who.name, opt_error);
+    who.of_trajectory = idm_duplicate(data->agent, data->trajectories, sizeof *data->agent);
+    if (status == IDM_OK && !who.of_trajectory) status = idm_fail_memory(opt_error);
+  }
+  e->agents = who.people;
+  e->name = who.name;
+  e->agent = who.of_trajectory;
+  if (status != IDM_OK) return status;
+  e->person = idm_new(e->agents, sizeof *e->person);
+  return e->person ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
@@ -443,15 +472,13 @@ idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_post
   idm_explanation *e = idm_new(1, sizeof *e);
   if (!e) return idm_fail_memory(opt_error);
   e->trajectories = data->trajectories;
-  e->agents = data->agent_name.count;
   e->one = idm_new(e->trajectories, sizeof *e->one);
-  e->person = idm_new(e->agents, sizeof *e->person);
-  if (!e->one || !e->person)
-    status = idm_fail_memory(opt_error);
-  else if (opt_posterior && idm_posterior_axis(opt_posterior, "person") < opt_posterior->axes)
-    status = look_at_people(&o, opt_posterior, data, e, opt_notes, opt_error);
-  else
-    status = look_at_all(&o, opt_posterior, data, e, opt_notes, opt_error);
+  const bool people =
+      opt_posterior && idm_posterior_axis(opt_posterior, "person") < opt_posterior->axes;
+  status = e->one ? name_agents(&o, people, data, e, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = people ? look_at_people(&o, opt_posterior, data, e, opt_notes, opt_error)
+                    : look_at_all(&o, opt_posterior, data, e, opt_notes, opt_error);
   if (status == IDM_OK) status = make_lists(&o, e, data, opt_error);
   if (status == IDM_OK) remark(problem, data, &o.settings, e, opt_notes);
   idm_onlooker_close(&o);

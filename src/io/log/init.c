@@ -241,7 +241,7 @@ static void add_notes(const idm_survey *s, idm_notes *opt_notes)
       opt_notes,
       "rows: %zu, trajectories: %lu, agents: %lu; empty cells: %zu of the action, %zu of the "
       "observation",
-      s->rows, (unsigned long)s->trajectories.count, (unsigned long)s->agents.count,
+      s->rows, (unsigned long)s->by.trajectories.count, (unsigned long)s->agents.count,
       s->actions.missing, s->observations.missing);
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
@@ -266,6 +266,9 @@ static void add_notes(const idm_survey *s, idm_notes *opt_notes)
                   "check it)",
                   (int)length, text);
   }
+  if (s->counts_rows)
+    idm_notes_add(opt_notes, "column 'trial' has another value on every row of an agent: it is "
+                             "taken for the number of the row, not for the trajectory");
   if (!agents && !trajectories)
     idm_notes_add(opt_notes, "no column says which rows belong together; name one under data: in "
                              "the problem file");

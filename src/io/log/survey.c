@@ -54,8 +54,11 @@ static idm_status find_columns(idm_survey *s, idm_error *opt_error)
   }
   if (s->header.role[IDM_COLUMN_TRAJECTORY].count) return IDM_OK;
   static const char *const nested[] = {"session", "run", "round", "trial"};
-  for (size_t i = 0; i < sizeof nested / sizeof nested[0] && status == IDM_OK; i++)
+  for (size_t i = 0; i < sizeof nested / sizeof nested[0] && status == IDM_OK; i++) {
+    const size_t before = s->header.role[IDM_COLUMN_TRAJECTORY].count;
     status = add_column(s, IDM_COLUMN_TRAJECTORY, nested[i], opt_error);
+    s->has_trial = s->header.role[IDM_COLUMN_TRAJECTORY].count > before; /* of the last of them */
+  }
   return status;
 }
 
@@ -112,12 +115,13 @@ static idm_status read_label(idm_survey *s, size_t id, idm_label_column *column,
   return IDM_OK;
 }
 
-/* Join the cells of an id behind `used` bytes of scratch and number it. */
-static idm_status read_id(idm_survey *s, size_t id, const idm_csv_field *field, size_t used,
-                          idm_intern *intern, uint32_t *ret_index, idm_error *opt_error)
+/* Join the first `columns` cells of an id behind `used` bytes of scratch and number it. */
+static idm_status read_id(idm_survey *s, size_t id, size_t columns, const idm_csv_field *field,
+                          size_t used, idm_intern *intern, uint32_t *ret_index,
+                          idm_error *opt_error)
 {
   const idm_log_role *role = &s->header.role[id];
-  for (size_t i = 0; i < role->count; i++) {
+  for (size_t i = 0; i < columns; i++) {
     const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
     const size_t needed = used + cell.length + 1;
     if (needed > s->scratch_capacity) {
@@ -137,25 +141,36 @@ static idm_status read_id(idm_survey *s, size_t id, const idm_csv_field *field, 
 enum { no_row = -2 };
 
 /* This row's action, or that of the last row so far, is followed by another: which, time tells. */
-static idm_status pass_row(idm_survey *s, uint32_t trajectory, int action, double time,
+static idm_status pass_row(idm_division *by, uint32_t trajectory, int action, double time,
                            idm_error *opt_error)
 {
-  if (trajectory == s->ending_capacity) {
-    const size_t capacity = 2 * s->ending_capacity + 64;
-    idm_ending *larger = realloc(s->endings, capacity * sizeof *larger);
+  if (trajectory == by->ending_capacity) {
+    const size_t capacity = 2 * by->ending_capacity + 64;
+    idm_ending *larger = realloc(by->endings, capacity * sizeof *larger);
     if (!larger) return idm_fail_memory(opt_error);
-    for (size_t i = s->ending_capacity; i < capacity; i++)
+    for (size_t i = by->ending_capacity; i < capacity; i++)
       larger[i] = (idm_ending){.action = no_row};
-    s->endings = larger;
-    s->ending_capacity = capacity;
+    by->endings = larger;
+    by->ending_capacity = capacity;
   }
-  idm_ending *last = &s->endings[trajectory];
+  idm_ending *last = &by->endings[trajectory];
   const bool fresh = last->action == no_row;
   const bool later = fresh || time >= last->time;
   const int passed = later ? last->action : action;
-  if (!fresh && passed >= 0) s->goes_on[passed] = true;
+  if (!fresh && passed >= 0) by->goes_on[passed] = true;
   if (later) *last = (idm_ending){action, time};
   return IDM_OK;
+}
+
+/* The row in its trajectory, by so many columns behind the agent's id, which is in the scratch. */
+static idm_status divide(idm_survey *s, idm_division *by, size_t columns,
+                         const idm_csv_field *field, size_t used, idm_ending row,
+                         idm_error *opt_error)
+{
+  uint32_t trajectory = 0;
+  const idm_status status = read_id(s, IDM_COLUMN_TRAJECTORY, columns, field, used,
+                                    &by->trajectories, &trajectory, opt_error);
+  return status == IDM_OK ? pass_row(by, trajectory, row.action, row.time, opt_error) : status;
 }
 
 static idm_status read_row(idm_survey *s, const idm_csv_field *field, idm_error *opt_error)
@@ -176,19 +191,34 @@ static idm_status read_row(idm_survey *s, const idm_csv_field *field, idm_error 
                            s->header.name.name[clock->column[0]]);
   }
   uint32_t agent = 0;
-  uint32_t trajectory = 0;
+  const size_t columns = s->header.role[IDM_COLUMN_TRAJECTORY].count;
   if (status == IDM_OK)
-    status = read_id(s, IDM_COLUMN_AGENT, field, 0, &s->agents, &agent, opt_error);
-  /* The agent's id stands in the scratch already: a trajectory is the pair. */
+    status = read_id(s, IDM_COLUMN_AGENT, s->header.role[IDM_COLUMN_AGENT].count, field, 0,
+                     &s->agents, &agent, opt_error);
+  /* The agent's id is in the scratch already: a trajectory is the pair. */
   size_t length = 0;
+  const idm_ending row = {action, time};
   if (status == IDM_OK) {
     idm_intern_text(&s->agents, agent, &length);
-    status =
-        read_id(s, IDM_COLUMN_TRAJECTORY, field, length, &s->trajectories, &trajectory, opt_error);
+    status = divide(s, &s->by, columns, field, length, row, opt_error);
   }
-  if (status == IDM_OK) status = pass_row(s, trajectory, action, time, opt_error);
+  if (status == IDM_OK && s->has_trial)
+    status = divide(s, &s->coarser, columns - 1, field, length, row, opt_error);
   s->rows++;
   return status;
+}
+
+/* A column `trial` that makes a trajectory of every row numbers the rows of longer ones. */
+static void leave_counter_out(idm_survey *s)
+{
+  if (!s->has_trial || s->by.trajectories.count < s->rows ||
+      s->coarser.trajectories.count == s->rows)
+    return;
+  const idm_division rows = s->by;
+  s->by = s->coarser;
+  s->coarser = rows;
+  s->header.role[IDM_COLUMN_TRAJECTORY].count--;
+  s->counts_rows = true;
 }
 
 static int compare_labels(const void *a, const void *b)
@@ -236,6 +266,7 @@ idm_status idm_survey_take(idm_survey *s, idm_csv *csv, idm_error *opt_error)
   if (status == IDM_OK && !s->rows)
     status = idm_fail_at(opt_error, s->file, (long)s->header.place[0].line, 1,
                          "a header and no rows; expected a row for every step");
+  if (status == IDM_OK) leave_counter_out(s);
   if (status == IDM_OK) status = sort_labels(&s->actions, opt_error);
   if (status == IDM_OK) status = sort_labels(&s->observations, opt_error);
   return status;
@@ -250,9 +281,12 @@ void idm_survey_clear(idm_survey *s)
   }
   idm_intern_clear(&s->missing);
   idm_intern_clear(&s->agents);
-  idm_intern_clear(&s->trajectories);
+  for (size_t i = 0; i < 2; i++) {
+    idm_division *by = i ? &s->coarser : &s->by;
+    idm_intern_clear(&by->trajectories);
+    free(by->endings);
+  }
   idm_log_header_destroy(&s->header);
-  free(s->endings);
   free(s->scratch);
 }
 
@@ -263,7 +297,7 @@ size_t idm_survey_endings(const idm_survey *s, const char *ret_action[idm_label_
       s->header.role[IDM_COLUMN_AGENT].count || s->header.role[IDM_COLUMN_TRAJECTORY].count;
   for (size_t i = 0; i < s->actions.count && known; i++) {
     const char *action = s->actions.sorted[i];
-    if (!s->goes_on[idm_intern_find(&s->actions.labels, action, strlen(action))])
+    if (!s->by.goes_on[idm_intern_find(&s->actions.labels, action, strlen(action))])
       ret_action[count++] = action;
   }
   return count;

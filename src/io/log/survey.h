@@ -22,19 +22,26 @@ typedef struct idm_label_column {
   size_t count;
 } idm_label_column;
 
+/* Rows divided into trajectories. */
+typedef struct idm_division {
+  idm_intern trajectories;
+  idm_ending *endings; /* [trajectories] */
+  size_t ending_capacity;
+  bool goes_on[idm_label_limit]; /* [action]: on a row that is not the last of its trajectory */
+} idm_division;
+
 /* Zero-initialise, set the file. */
 typedef struct idm_survey {
   const char *file; /* borrowed */
   idm_log_header header;
   idm_label_column actions;
   idm_label_column observations;
-  bool goes_on[idm_label_limit]; /* [action]: stands on a row that is not the last of its trajectory
-                                  */
-  idm_intern missing;            /* texts in place of labels that look as if nothing was recorded */
+  idm_intern missing; /* texts in place of labels that look as if nothing was recorded */
   idm_intern agents;
-  idm_intern trajectories;
-  idm_ending *endings; /* [trajectories] */
-  size_t ending_capacity;
+  idm_division by;      /* by all columns of the trajectory */
+  idm_division coarser; /* without the last, `trial`, which may number the rows of a trajectory */
+  bool has_trial;       /* that column is one of them */
+  bool counts_rows;     /* it numbers rows, and was left out */
   size_t rows;
   char *scratch;
   size_t scratch_capacity;

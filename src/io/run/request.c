@@ -32,7 +32,11 @@ static const size_t most_bytes = (size_t)128 << 20;
   .most = sizeof((idm_request *)0)->field, .value = (called), .help = (words_of_it)
 
 static const idm_key keys[] = {
-    {TEXT_KEY(inverse, "inverse", "NAME", "inverse planner: bayes, map or laplace")},
+    {TEXT_KEY(inverse, "inverse", "NAME",
+              "inverse planner: by the likelihood of the decisions bayes, map or laplace; else "
+              "minimum-perturbation, maximum-margin, regularised-margin, multiple-experimentation, "
+              "distance, policy-inversion, preference, preference-bayes or distribution-matching "
+              "(see `idm list inverses`)")},
     {TEXT_KEY(of_class, "class", "NAME",
               "one of `idm list classes`, which sets planner, inverse planner and what is free; or "
               "all: try each, and compare"),

@@ -27,11 +27,12 @@ typedef struct cell {
   double probability;
 } cell;
 
-static void look_at(idm_workspace *workspace, cell *at, double *policy, size_t actions)
+static void look_at(idm_workspace *workspace, idm_policy_view view, cell *at, double *policy,
+                    size_t actions)
 {
   const double x = at->x - 2 * at->step / 3, y = at->y + at->step / 3;
   const double z[3] = {x, y, 1 - x - y};
-  idm_plan_policy(workspace, 0, z, policy, NULL);
+  idm_policy_evaluate(workspace, view, z, policy);
   at->action = 0;
   for (size_t u = 1; u < actions; u++)
     if (policy[u] > policy[at->action]) at->action = u;
@@ -91,7 +92,8 @@ static idm_status add_walk(idm_panel *panel, const idm_followed *f, idm_error *o
   return status;
 }
 
-static idm_status add_simplex(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
+static idm_status add_simplex(idm_figure *figure, const idm_explorer *e, idm_policy_view view,
+                              const char *title, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
   const size_t actions = setting->actions.count;
@@ -99,12 +101,11 @@ static idm_status add_simplex(idm_figure *figure, const idm_explorer *e, idm_err
   double *policy = idm_new(actions, sizeof *policy);
   idm_panel *panel;
   idm_status status = cells && policy ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK)
-    status = idm_figure_add(figure, "Most probable action", "", "", &panel, opt_error);
+  if (status == IDM_OK) status = idm_figure_add(figure, title, "", "", &panel, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->corner, opt_error);
   if (status == IDM_OK) {
     const size_t count = cut_simplex(cells);
-    for (size_t i = 0; i < count; i++) look_at(e->workspace, &cells[i], policy, actions);
+    for (size_t i = 0; i < count; i++) look_at(e->workspace, view, &cells[i], policy, actions);
     status = fill_simplex(panel, setting, cells, count, opt_error);
   }
   if (status == IDM_OK) status = add_walk(panel, e->followed, opt_error);
@@ -136,15 +137,33 @@ static idm_status add_present(idm_figure *figure, const idm_explorer *e, idm_err
   return IDM_OK;
 }
 
+/* A panel of the policy over all beliefs or states. */
+static idm_status add_view(idm_figure *figure, const idm_explorer *e, idm_policy_view view,
+                           idm_error *opt_error)
+{
+  const idm_setting *setting = e->problem->setting;
+  if (!setting->fully_observed && setting->states.count == 3)
+    return add_simplex(figure, e, view,
+                       view.planned ? "Most probable action, planned" : "Most probable action",
+                       opt_error);
+  return idm_policy_add(figure, setting, e->workspace, view,
+                        view.planned ? "Planned policy" : "Policy", e->followed, opt_error);
+}
+
+/* The policy at the present step, after the action taken last; with habits, and the planned one. */
 static idm_status add_policy(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
-  const bool believes = idm_agent_planner(&e->problem->agent)->belief;
   const size_t states = setting->states.count;
-  if (believes && (setting->fully_observed ? states <= most_states : states == 2))
-    return idm_policy_add(figure, setting, e->workspace, "Policy", e->followed, opt_error);
-  if (believes && states == 3 && !setting->fully_observed) return add_simplex(figure, e, opt_error);
-  return add_present(figure, e, opt_error);
+  const bool drawn = setting->fully_observed ? states <= most_states : states == 2 || states == 3;
+  idm_policy_view view = {.steps = (int)e->events,
+                          .last = e->events ? e->event[e->events - 1].action : IDM_MISSING};
+  if (!idm_agent_planner(&e->problem->agent)->belief || !drawn)
+    return add_present(figure, e, opt_error);
+  const idm_status status = add_view(figure, e, view, opt_error);
+  if (status != IDM_OK || !idm_workspace_has_habits(e->workspace)) return status;
+  view.planned = true;
+  return add_view(figure, e, view, opt_error);
 }
 
 /* --- values --------------------------------------------------------------------------------- */
@@ -166,7 +185,7 @@ static idm_status add_value_line(idm_figure *figure, const idm_explorer *e, idm_
     const double p = (double)i / (beliefs - 1);
     const double z[2] = {1 - p, p};
     line->column[IDM_FIGURE_X][i] = p;
-    line->column[IDM_FIGURE_Y][i] = idm_plan_value(e->workspace, 0, z);
+    line->column[IDM_FIGURE_Y][i] = idm_plan_value_after(e->workspace, 0, (int)e->events, z);
   }
   return IDM_OK;
 }
@@ -186,7 +205,7 @@ static idm_status add_value_points(idm_figure *figure, const idm_explorer *e, id
     status = idm_panel_add(panel, IDM_MARK_POINTS, "", IDM_COLOURS - 1, states, &points, opt_error);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
     z[s] = 1;
-    points->column[IDM_FIGURE_X][s] = idm_plan_value(e->workspace, 0, z);
+    points->column[IDM_FIGURE_X][s] = idm_plan_value_after(e->workspace, 0, (int)e->events, z);
     points->column[IDM_FIGURE_Y][s] = (double)s;
     z[s] = 0;
   }

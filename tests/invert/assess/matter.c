@@ -40,6 +40,25 @@ static void test_models(void **state)
   asked_close(&a);
 }
 
+/* What the problem alone shows is known before there is a fit. */
+static void test_known_before(void **state)
+{
+  (void)state;
+  idm_notes notes = {0};
+  idm_problem *problem = asked_reversal(0.3);
+  check(idm_problem_free(problem, "alpha, beta", &support_error));
+  idm_assess_inert(problem, &notes);
+  assert_int_equal(notes.count, 1);
+  assert_true(support_mentions(&notes, "beta cannot matter here: the agent has one model"));
+  idm_notes_clear(&notes);
+  idm_problem_destroy(problem);
+  problem = support_diag(0.5, 1.25, 0.3);
+  check(idm_problem_free(problem, "alpha, beta", &support_error));
+  idm_assess_inert(problem, &notes);
+  assert_int_equal(notes.count, 0);
+  idm_problem_destroy(problem);
+}
+
 static void test_eta(void **state)
 {
   (void)state;
@@ -94,6 +113,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_models),
+      cmocka_unit_test(test_known_before),
       cmocka_unit_test(test_eta),
       cmocka_unit_test(test_all_matter),
       cmocka_unit_test(test_nothing_to_choose),

@@ -99,6 +99,27 @@ static void test_intervals(void **state)
   asked_close(&a);
 }
 
+/* Every interval contains its expectation, and the shares of a step sum to 1: those observed, and
+ * those expected. */
+static void check_shares(const idm_predictions *p, size_t actions)
+{
+  double observed = 0, expected = 0;
+  size_t steps = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    const idm_prediction *one = &p->one[i];
+    assert_true(0 <= one->low && one->low <= one->inner_low && one->inner_low <= one->expected &&
+                one->expected <= one->inner_high && one->inner_high <= one->high && one->high <= 1);
+    if (one->test != IDM_TEST_STEPS) continue;
+    observed += one->observed;
+    expected += one->expected;
+    if (++steps % actions) continue;
+    assert_near(observed, 1, 1e-9);
+    assert_near(expected, 1, 1e-9);
+    observed = expected = 0;
+  }
+  assert_true(steps && steps % actions == 0);
+}
+
 /* What the model does itself is where it is predicted, in most cells. */
 static void test_right_model(void **state)
 {
@@ -107,10 +128,92 @@ static void test_right_model(void **state)
   idm_predictions p;
   open_asked(&a, 3);
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
+  check_shares(&p, 3);
   size_t outside = 0;
   for (size_t i = 0; i < p.count; i++)
     outside += p.one[i].observed < p.one[i].low - 1e-9 || p.one[i].observed > p.one[i].high + 1e-9;
   assert_true(outside * 4 < p.count);
+  idm_predictions_clear(&p);
+  asked_close(&a);
+}
+
+static idm_problem *read_maintenance(const char *planner)
+{
+  idm_problem *problem;
+  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
+  support_assign(problem, "alpha=4");
+  support_assign(problem, planner);
+  check(idm_problem_free(problem, "utility", &support_error));
+  return problem;
+}
+
+/* The expected shares of the second step are the mean of the answer's policy over its states. */
+static void check_own(const idm_predictions *p, const idm_data *data, const double *policy)
+{
+  static const char *const label[] = {"step 2, run", "step 2, repair", "step 2, replace"};
+  for (size_t u = 0; u < 3; u++) {
+    double sum = 0;
+    for (size_t t = 0; t < data->trajectories; t++)
+      sum += policy[(size_t)data->state[data->first[t] + 1] * 3 + u];
+    assert_near(find(p, IDM_TEST_STEPS, label[u])->expected, sum / (double)data->trajectories,
+                1e-9);
+  }
+}
+
+/* Utilities leave directions open, of which differences are all error, and programs do not set the
+ * score of the decisions to 0. */
+static void test_classes(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *planner;
+    const char *inverse;
+    bool program;
+  } class[] = {{"planner=boltzmann-exploratory", "map", false},
+               {"planner=maximum-entropy", "regularised-margin", true}};
+  for (size_t k = 0; k < sizeof class / sizeof *class; k++) {
+    idm_problem *problem = read_maintenance(class[k].planner);
+    idm_data *data = support_simulate(
+        problem, (idm_simulation){.trajectories = 100, .steps = 10, .seed = 1, .states = true});
+    idm_posterior *answer;
+    idm_predictions p;
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    check(idm_inverse_find(class[k].inverse)
+              ->fit(problem, data, &settings, NULL, &answer, NULL, &support_error));
+    check(idm_predictions_find(problem, data, answer, &p, &support_error));
+    check_shares(&p, problem->setting->actions.count);
+    for (size_t i = 0; i < p.count && !class[k].program; i++)
+      if (p.one[i].chances > 500) assert_near(p.one[i].expected, p.one[i].observed, 0.01);
+    if (class[k].program) check_own(&p, data, answer->finding->policy);
+    idm_predictions_clear(&p);
+    idm_posterior_destroy(answer);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* An answer that a prior holds far from the log predicts by itself: a step along the scores would
+ * leave the shares. */
+static void test_far(void **state)
+{
+  (void)state;
+  static const double alpha[1] = {0.2};
+  asked a;
+  idm_predictions p;
+  idm_problem *problem = support_diag(3, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 60, 40, 5),
+             "{alpha: {prior: {normal: [3, 0.01]}}}");
+  check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
+  check_shares(&p, 3);
+  idm_workspace *workspace;
+  double pi[3];
+  support_set(problem, a.posterior->value[0], 1.25, 0.3);
+  workspace = support_plan(problem, NULL);
+  idm_plan_policy(workspace, 0, problem->setting->start, pi, NULL);
+  assert_near(find(&p, IDM_TEST_STEPS, "step 1, monitor")->expected, pi[2], 1e-9);
+  idm_workspace_destroy(workspace);
   idm_predictions_clear(&p);
   asked_close(&a);
 }
@@ -132,7 +235,8 @@ static void test_others(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_observed), cmocka_unit_test(test_intervals),
-      cmocka_unit_test(test_right_model), cmocka_unit_test(test_others)};
+      cmocka_unit_test(test_observed),    cmocka_unit_test(test_intervals),
+      cmocka_unit_test(test_right_model), cmocka_unit_test(test_classes),
+      cmocka_unit_test(test_far),         cmocka_unit_test(test_others)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

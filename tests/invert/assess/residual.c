@@ -37,7 +37,7 @@ static void test_scores(void **state)
     }
     assert_near(total, 1, 1e-12);
     for (int j = 0; j < 2; j++) {
-      assert_near(mean[j], 0, 1e-3);
+      assert_near(mean[j], 0, 1e-12);
       for (size_t u = 0; u < r.actions; u++)
         sum[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.question[i], u)[j];
     }

@@ -137,10 +137,50 @@ static void test_posteriors_are_left_alone(void **state)
   asked_close(&a);
 }
 
+/* The verdict on alpha under a prior, from decisions of some agent. */
+static idm_assessment *judge(double alpha, const char *prior)
+{
+  idm_problem *problem = asked_reversal(alpha);
+  asked a;
+  idm_assessment *assessment;
+  asked_open(&a, problem, asked_simulate(problem, (double[]){alpha}, 1, 4, 80, 4), prior);
+  check(idm_assess(problem, a.data, a.posterior, 1, &assessment, &support_error));
+  asked_close(&a);
+  return assessment;
+}
+
+/* Under a flat prior a point needs a maximum of the likelihood, not a posterior that is proper. */
+static void test_points_under_a_flat_prior(void **state)
+{
+  (void)state;
+  idm_assessment *assessment = judge(0.3, "{alpha: {scale: log, prior: flat}}");
+  assert_int_equal(assessment->failures.count, 0);
+  idm_assessment_destroy(assessment);
+}
+
+/* A point that a prior holds outside of its own interval is named. */
+static void test_points_and_their_priors(void **state)
+{
+  (void)state;
+  static const char words[] = "disagree about alpha: the most probable value";
+  idm_assessment *assessment = judge(0.3, "{alpha: {scale: log, prior: {normal: [2, 0.1]}}}");
+  assert_true(support_mentions(&assessment->remarks, words));
+  assert_int_equal(assessment->checks.of[IDM_CHECK_PRIOR_CONFLICT].outcome, IDM_CHECK_REMARK);
+  idm_assessment_destroy(assessment);
+  assessment = judge(0.3, "{alpha: }");
+  assert_false(support_mentions(&assessment->remarks, words));
+  assert_int_equal(assessment->checks.of[IDM_CHECK_PRIOR_CONFLICT].outcome, IDM_CHECK_PASSED);
+  idm_assessment_destroy(assessment);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bounded), cmocka_unit_test(open_on_a_side), cmocka_unit_test(by_its_inverse),
-      cmocka_unit_test(test_moved_points), cmocka_unit_test(test_posteriors_are_left_alone)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(bounded),
+                                     cmocka_unit_test(open_on_a_side),
+                                     cmocka_unit_test(by_its_inverse),
+                                     cmocka_unit_test(test_moved_points),
+                                     cmocka_unit_test(test_points_under_a_flat_prior),
+                                     cmocka_unit_test(test_points_and_their_priors),
+                                     cmocka_unit_test(test_posteriors_are_left_alone)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

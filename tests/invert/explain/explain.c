@@ -376,6 +376,12 @@ static void delays_are_counted(void **state)
   for (size_t i = 1; i < e->surprising; i++)
     assert_true(idm_explained_surprise(e, data, e->surprising_row[i - 1]).mean >=
                 idm_explained_surprise(e, data, e->surprising_row[i]).mean);
+  /* The list is no longer than what is less probable than one in three. */
+  size_t improbable = 0;
+  for (size_t row = 0; row < data->rows; row++)
+    improbable += idm_explained_surprise(e, data, row).mean > log(3) + 1e-9;
+  assert_true(improbable < 10);
+  assert_int_equal(e->surprising, improbable);
   idm_explanation_destroy(e);
 
   /* Another action to wait for, one list only, and no longer than asked. */

@@ -213,12 +213,24 @@ static void test_guessed_names(void **state)
 {
   fixture *f = *state;
   idm_problem *problem =
-      init(f, "Participant,Run,Trial,Choice,Outcome\np,1,1,x,0\np,1,2,y,1\np,2,1,x,0\n");
-  read_back(f, problem, 3, 3);
+      init(f, "Participant,Run,Trial,Choice,Outcome\np,1,1,x,0\np,1,1,y,1\np,1,2,y,1\np,2,1,x,0\n");
+  read_back(f, problem, 4, 3);
   assert_true(has_note(f, "column 'Participant' is taken for the agent (a guess: check it)"));
   assert_true(has_note(f, "column 'Trial' is taken for the trajectory (a guess: check it)"));
   assert_true(has_note(f, "column 'Choice' is taken for the action (a guess: check it)"));
   assert_int_equal(problem->columns.role[IDM_COLUMN_TRAJECTORY].count, 2);
+  idm_problem_destroy(problem);
+}
+
+/* A trial per row is no trajectory: a learner's memory would begin anew on every row. */
+static void test_numbered_rows(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem =
+      init(f, "subject,trial,choice,outcome\na,1,x,0\na,2,y,1\na,3,x,0\nb,1,x,1\nb,2,y,0\n");
+  read_back(f, problem, 5, 2);
+  assert_true(has_note(f, "column 'trial' has another value on every row"));
+  assert_int_equal(problem->columns.role[IDM_COLUMN_TRAJECTORY].count, 0);
   idm_problem_destroy(problem);
 }
 
@@ -324,10 +336,15 @@ int main(void)
 {
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      WITH_FILES(test_default_names), WITH_FILES(test_guessed_names),
-      WITH_FILES(test_nothing_found), WITH_FILES(test_odd_labels),
-      WITH_FILES(test_ends_in_time),  WITH_FILES(test_codes_and_missing),
-      WITH_FILES(test_errors),        WITH_FILES(test_beads),
+      WITH_FILES(test_default_names),
+      WITH_FILES(test_guessed_names),
+      WITH_FILES(test_numbered_rows),
+      WITH_FILES(test_nothing_found),
+      WITH_FILES(test_odd_labels),
+      WITH_FILES(test_ends_in_time),
+      WITH_FILES(test_codes_and_missing),
+      WITH_FILES(test_errors),
+      WITH_FILES(test_beads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

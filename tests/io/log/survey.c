@@ -81,7 +81,7 @@ static void test_labels(void **state)
   assert_int_equal(s.missing.count, 1); /* NA, once */
   assert_int_equal(s.rows, 6);
   assert_int_equal(s.agents.count, 2);
-  assert_int_equal(s.trajectories.count, 2);
+  assert_int_equal(s.by.trajectories.count, 2);
   idm_survey_clear(&s);
 }
 
@@ -112,6 +112,29 @@ static void test_endings(void **state)
   expect_endings("action\nwait\nstop\n", NULL, 0);
   /* A row without an action after it goes on, too. */
   expect_endings("trajectory,action\n1,stop\n1,\n", NULL, 0);
+}
+
+/* A column `trial` with several rows per value names trajectories; with one it numbers rows. */
+static void test_trials(void **state)
+{
+  (void)state;
+  idm_survey s = survey("subject,trial,action\na,1,go\na,1,stop\na,2,stop\nb,1,stop\n");
+  assert_false(s.counts_rows);
+  assert_int_equal(s.by.trajectories.count, 3);
+  idm_survey_clear(&s);
+  s = survey("subject,trial,action\na,1,go\na,2,stop\nb,1,go\nb,2,go\nb,3,stop\n");
+  assert_true(s.counts_rows);
+  assert_int_equal(s.header.role[IDM_COLUMN_TRAJECTORY].count, 0);
+  assert_int_equal(s.by.trajectories.count, 2);
+  const char *found[idm_label_limit];
+  assert_int_equal(idm_survey_endings(&s, found), 1);
+  assert_string_equal(found[0], "stop");
+  idm_survey_clear(&s);
+  s = survey("subject,session,trial,action\na,1,1,go\na,1,2,stop\na,2,1,stop\n");
+  assert_true(s.counts_rows);
+  assert_int_equal(s.header.role[IDM_COLUMN_TRAJECTORY].count, 1);
+  assert_int_equal(s.by.trajectories.count, 2);
+  idm_survey_clear(&s);
 }
 
 /* More trajectories than there is room for at first. */
@@ -147,8 +170,9 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns), cmocka_unit_test(test_labels),
-                                     cmocka_unit_test(test_endings), cmocka_unit_test(test_many),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_columns), cmocka_unit_test(test_labels),
+      cmocka_unit_test(test_endings), cmocka_unit_test(test_trials),
+      cmocka_unit_test(test_many),    cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

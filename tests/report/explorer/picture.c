@@ -83,6 +83,40 @@ static void every_form_of_problem_is_drawn(void **state)
   }
 }
 
+/* Cell `index` of the first panel that has cells, as opaque as it is probable. */
+static double opacity_at(const char *svg, size_t index)
+{
+  static const char before[] = "fill-opacity=\"";
+  const char *at = strstr(strstr(svg, "data-kind=\"cells\""), before);
+  for (; at && index; index--) at = strstr(at + 1, before);
+  assert_non_null(at);
+  return strtod(at + strlen(before), NULL);
+}
+
+/* With habits the picture shows the row of the table, after the action taken last, and the plan. */
+static void picture_and_table_show_one_policy(void **state)
+{
+  (void)state;
+  idm_problem *problem;
+  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
+  support_assign(problem, "alpha=20");
+  support_assign(problem, "lapse=0.3");
+  support_assign(problem, "perseverance=1.5");
+  idm_explorer *explorer = open_explorer(problem);
+  for (int step = 0; step < 4; step++) {
+    double policy[3];
+    const char *text = idm_explorer_tell(explorer);
+    for (size_t u = 0; u < 3; u++) policy[u] = number_at(text, 2 * u);
+    const char *svg = idm_explorer_draw(explorer, 900);
+    assert_int_equal(drawing_count(svg, "class=\"panel\""), 4);
+    for (size_t u = 0; u < 3; u++)
+      assert_near(opacity_at(svg, 3 * explorer->state + u), policy[u], 0.0051);
+    assert_int_equal(idm_explorer_step(explorer), IDM_OK);
+  }
+  idm_explorer_close(explorer);
+  idm_problem_destroy(problem);
+}
+
 static void labels_are_text(void **state)
 {
   (void)state;
@@ -107,6 +141,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_those_of_the_plan),
       cmocka_unit_test(every_form_of_problem_is_drawn),
+      cmocka_unit_test(picture_and_table_show_one_policy),
       cmocka_unit_test(labels_are_text),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
