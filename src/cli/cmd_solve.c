@@ -344,7 +344,7 @@ static idm_status print_policies(cli_call *call, const idm_setting *setting,
                                  idm_workspace *workspace, const view *v)
 {
   idm_status status = IDM_OK;
-  for (int planned = 0; planned <= v->habits && status == IDM_OK; planned++) {
+  for (int planned = 0; planned <= (v->habits ? 1 : 0) && status == IDM_OK; planned++) {
     if (planned) printf("\nplanned policy, without perseverance and lapse:\n");
     if (v->states)
       status = cli_print_states(call, setting, workspace, planned);
