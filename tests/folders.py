@@ -67,7 +67,7 @@ COMMANDS = [
     Command("sbc -o", "study", ["sbc", "P", *STUDY, "-o", "RUN"], False),
     # An output that is named as a file of the folder that is read.
     Command("report -o", "run", "report RUN -o RUN/NAME", False),
-    Command("plot -o", "run", "plot trace RUN -o RUN/NAME", False),
+    Command("plot --data", "run", "plot trace RUN -o OUT/trace.svg --data RUN/NAME", False),
     Command("simulate -o", "run", "simulate RUN -n 2 -o RUN/NAME", False),
 ]
 
