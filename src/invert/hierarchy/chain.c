@@ -34,6 +34,7 @@ void idm_chain_destroy(hierarchy_chain *c)
   close_state(&c->now);
   close_state(&c->trial);
   close_state(&c->next);
+  close_state(&c->begun);
   idm_motion_destroy(c->motion);
   void *const arrays[] = {c->u,   c->curvature, c->pull,     c->sum,     c->low,        c->high,
                           c->own, c->precision, c->log_step, c->scratch, c->regression, c->place};
@@ -48,6 +49,7 @@ static idm_status allocate(hierarchy_chain *c, idm_error *opt_error)
   idm_status status = open_state(d, &c->now, opt_error);
   if (status == IDM_OK) status = open_state(d, &c->trial, opt_error);
   if (status == IDM_OK) status = open_state(d, &c->next, opt_error);
+  if (status == IDM_OK) status = open_state(d, &c->begun, opt_error);
   if (status != IDM_OK) return status;
   const population *p = &c->now.population;
   const size_t square = idm_times(p->coefficients, p->coefficients);

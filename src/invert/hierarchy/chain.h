@@ -32,6 +32,7 @@ typedef struct hierarchy_chain {
   hierarchy_state now;
   hierarchy_state trial; /* a move of the population, to be judged */
   hierarchy_state next;  /* scratch of a step */
+  hierarchy_state begun; /* where a sweep by the tables began */
   double *u;             /* [person][effect]: held while the population moves */
   double *curvature;     /* [person][effect][effect]: H of normal.h */
   double *pull;          /* [person][effect]: h */

@@ -9,6 +9,7 @@
 #include "invert/hierarchy/check.h"
 #include "invert/hierarchy/hamiltonian.h"
 #include "invert/hierarchy/move.h"
+#include "invert/hierarchy/person.h"
 
 /* --- closed form ---------------------------------------------------------------------------- */
 
@@ -402,7 +403,7 @@ static void tune(hierarchy_chain *c, bool accepted)
   if (c->adapting && !c->anew) c->log_step[c->block] += 0.1 * ((accepted ? 1 : 0) - 0.35);
 }
 
-static void swap(hierarchy_state *a, hierarchy_state *b)
+static void swap_states(hierarchy_state *a, hierarchy_state *b)
 {
   const hierarchy_state kept = *a;
   *a = *b;
@@ -433,16 +434,22 @@ static void wander(hierarchy_chain *c)
     tune(c, accepted);
     if (!accepted) continue;
     density = new;
-    swap(&c->trial, &c->next);
+    swap_states(&c->trial, &c->next);
   }
 }
 
-void idm_chain_propose(hierarchy_chain *c)
+/* The population given the people: no likelihood changes. */
+static void draw_population(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
   if (!d->fixed) draw_coefficients(c);
   if (!d->fixed) draw_covariance(c);
   if (c->now.population.spreads) draw_spreads(c);
+}
+
+void idm_chain_propose(hierarchy_chain *c)
+{
+  draw_population(c);
   hold(c);
   c->led = idm_chain_trusts(c, &c->random);
   if (c->led)
@@ -492,4 +499,34 @@ void idm_chain_decide(hierarchy_chain *c)
     if (!accepted) return;
   }
   idm_chain_swap(c);
+}
+
+/* Delayed acceptance needs a proposal that is reversible under the tables: each part is, and their
+ * order is the same backwards. */
+idm_status idm_chain_sweep_tables(hierarchy_chain *c, const leaf_lane *lane, idm_error *opt_error)
+{
+  enum { rounds = 2 };
+  const size_t people = c->model->design->people;
+  draw_population(c);
+  copy_state(c, &c->begun, &c->now);
+  memcpy(c->begun.exact, c->now.exact, people * sizeof *c->now.exact);
+  c->exactly = false;
+  idm_status status = idm_chain_people(c, lane, 0, people, opt_error);
+  for (int i = 0; i < rounds && status == IDM_OK; i++) {
+    hold(c);
+    wander(c);
+    idm_chain_swap(c);
+    status = idm_chain_people(c, lane, 0, people, opt_error);
+  }
+  c->exactly = true;
+  if (status == IDM_OK) status = idm_chain_look(c, lane, 0, people, opt_error);
+  if (status != IDM_OK) return status;
+  const double gain = total(c, c->now.exact) - total(c, c->now.rough) -
+                      (total(c, c->begun.exact) - total(c, c->begun.rough));
+  const double bar = log(idm_random_uniform(&c->random));
+  const bool accepted = bar < gain || (isnan(gain) && total(c, c->now.exact) > -INFINITY);
+  c->proposed++;
+  c->kept += accepted;
+  if (!accepted) swap_states(&c->now, &c->begun);
+  return IDM_OK;
 }

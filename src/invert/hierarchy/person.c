@@ -46,13 +46,13 @@ static void open_walker(walker *w)
                    c->pull + w->person * q, scratch);
 }
 
-/* Anew from the approximation, or a walk whose length is drawn over an order of magnitude, for
- * people whom the approximation fits badly. */
+/* Anew from the approximation with the tails of a t of five degrees, or a walk whose length is
+ * drawn over an order of magnitude, for people whom the approximation fits badly. */
 static void step(const walker *w, idm_random *random, bool anew, const place *from, place *to)
 {
   const size_t q = w->effects;
-  const double length =
-      anew ? 1 : 1.7 / sqrt((double)q) * pow(10, -1.2 * idm_random_uniform(random));
+  const double length = anew ? sqrt(2.5 / idm_random_gamma(random, 2.5))
+                             : 1.7 / sqrt((double)q) * pow(10, -1.2 * idm_random_uniform(random));
   for (size_t j = 0; j < q; j++)
     to->u[j] = (anew ? 0 : from->u[j]) + length * idm_random_normal(random);
   idm_normal_open(&w->frame, to->u, to->z);
@@ -62,7 +62,8 @@ static void step(const walker *w, idm_random *random, bool anew, const place *fr
 /* Log density of a place, less that of its proposal. */
 static double weight(const walker *w, bool anew, const place *at)
 {
-  const double proposal = anew ? -0.5 * squares(w->effects, at->u) : 0;
+  const double degrees = 5 + (double)w->effects;
+  const double proposal = anew ? -0.5 * degrees * log1p(squares(w->effects, at->u) / 5) : 0;
   return at->likelihood - 0.5 * squares(w->effects, at->z) - proposal;
 }
 

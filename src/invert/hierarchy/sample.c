@@ -275,8 +275,8 @@ static idm_status sweep_together(sampling *f, idm_error *opt_error)
   return status;
 }
 
-/* A sweep of one chain. */
-static idm_status sweep_alone(const sampling *f, hierarchy_chain *c, const leaf_lane *lane,
+/* A sweep of one chain by its parts. */
+static idm_status sweep_parts(const sampling *f, hierarchy_chain *c, const leaf_lane *lane,
                               idm_error *opt_error)
 {
   const idm_design *d = f->model.design;
@@ -288,6 +288,19 @@ static idm_status sweep_alone(const sampling *f, hierarchy_chain *c, const leaf_
   }
   if (c->motion && !f->model.tabled && status == IDM_OK)
     status = idm_motion_move(c, lane, opt_error);
+  return status;
+}
+
+/* A sweep of one chain. Few people move as one proposal; no more than one task's, so that the
+ * threads do not decide which it is. */
+static idm_status sweep_alone(const sampling *f, hierarchy_chain *c, const leaf_lane *lane,
+                              idm_error *opt_error)
+{
+  const idm_design *d = f->model.design;
+  const bool few = d->people <= portion && !d->fixed && !d->held && c->exactly;
+  const idm_status status = few && idm_chain_trusts(c, &c->random)
+                                ? idm_chain_sweep_tables(c, lane, opt_error)
+                                : sweep_parts(f, c, lane, opt_error);
   if (status == IDM_OK) idm_chain_tally(c);
   return status;
 }

@@ -1,5 +1,5 @@
-/* A chain's log density against a plain implementation, and its sweep without a table against the
- * exact reference. */
+/* A chain's log density against a plain implementation, and its sweeps, without a table and by a
+ * wrong one, against the exact reference. */
 #include "invert/hierarchy/chain.h"
 #include "invert/hierarchy/cells.h"
 
@@ -96,13 +96,53 @@ static void agrees(const double *x, size_t draws, const reference_law *law)
   assert_true(fabs(d.sd - reference_sd(law)) < 4.5 * d.mcse_sd);
 }
 
-static void chains_without_a_table_agree_with_quadrature(void **state)
+enum { PEOPLE = 5 };
+static const double truth[PEOPLE] = {0, -0.8, 0.5, -0.3, 0.2};
+
+/* A table that is wrong: the likelihood at few points from -6 to 4, by straight lines, and a wave.
+ */
+enum { POINTS = 26 };
+static double table[PEOPLE][POINTS];
+static double point(size_t i)
 {
-  (void)state;
-  enum { people = 5, warmup = 300, draws = 3000 };
+  return -6 + 10.0 * (double)i / (POINTS - 1);
+}
+
+static void tabulate(const hierarchy *model, const leaf_lane *lane)
+{
+  for (size_t i = 0; i < PEOPLE; i++)
+    for (size_t k = 0; k < POINTS; k++)
+      check(idm_model_exact(model, lane, i, (const double[]){point(k)}, &table[i][k],
+                            &support_error));
+}
+
+static double wrong_table(const void *context, size_t leaf, const double *x)
+{
+  (void)context;
+  const double at = fmin(fmax((x[0] + 6) / 10 * (POINTS - 1), 0), POINTS - 1.001);
+  const size_t k = (size_t)at;
+  const double share = at - (double)k;
+  return (1 - share) * table[leaf][k] + share * table[leaf][k + 1] + 0.4 * sin(3 * x[0]);
+}
+
+static void sweep(hierarchy_chain *chain, const leaf_lane *lane)
+{
+  if (chain->model->tabled) {
+    check(idm_chain_sweep_tables(chain, lane, &support_error));
+  } else {
+    check(idm_chain_people(chain, lane, 0, PEOPLE, &support_error));
+    idm_chain_propose(chain);
+    check(idm_chain_judge(chain, lane, 0, PEOPLE, &support_error));
+    idm_chain_decide(chain);
+  }
+  idm_chain_tally(chain);
+}
+
+static void agree_with_quadrature(bool tabled, size_t draws)
+{
+  enum { warmup = 300 };
   idm_problem *problem = support_people_diag("alpha");
-  const double x[people] = {0, -0.8, 0.5, -0.3, 0.2};
-  idm_data *data = support_people(problem, people, x, 20, 3);
+  idm_data *data = support_people(problem, PEOPLE, truth, 20, 3);
   idm_design *design = support_design(data, 1, 0, (const double[]){0}, (const double[]){1});
   reference exact;
   reference_make(problem, data, design, &exact);
@@ -112,28 +152,28 @@ static void chains_without_a_table_agree_with_quadrature(void **state)
   hierarchy_chain chain;
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_cells_create(problem, data, design, parameters, 1, &shared.cells, &support_error));
-  const leaf_source leaves = idm_shared_source(&shared);
+  leaf_source leaves = idm_shared_source(&shared);
+  leaves.table = wrong_table;
   check(idm_model_create(design, &leaves, false, &model, &support_error));
   check(idm_cells_anchor(shared.cells, (const double[]){-2}, (const double[]){2}, &support_error));
   check(idm_chain_create(&model, 7, 0, &chain, &support_error));
   const leaf_lane lane = {0, idm_cells_borrow(shared.cells)};
-  check(idm_chain_settle(&chain, &lane, 0, people, &support_error));
-  check(idm_chain_scatter(&chain, &lane, 0, people, &support_error));
+  check(idm_chain_settle(&chain, &lane, 0, PEOPLE, &support_error));
+  check(idm_chain_scatter(&chain, &lane, 0, PEOPLE, &support_error));
   idm_chain_approximated(&chain);
-  check(idm_chain_look(&chain, &lane, 0, people, &support_error));
+  if (tabled) tabulate(&model, &lane);
+  model.tabled = tabled;
+  check(idm_chain_look(&chain, &lane, 0, PEOPLE, &support_error));
   double *kept = idm_new(3 * draws, sizeof *kept);
   for (size_t t = 0; t < warmup + draws; t++) {
     chain.adapting = t < warmup;
-    check(idm_chain_people(&chain, &lane, 0, people, &support_error));
-    idm_chain_propose(&chain);
-    check(idm_chain_judge(&chain, &lane, 0, people, &support_error));
-    idm_chain_decide(&chain);
-    idm_chain_tally(&chain);
+    sweep(&chain, &lane);
     if (t < warmup) continue;
     kept[t - warmup] = chain.now.population.b[0];
     kept[draws + t - warmup] = fabs(chain.now.population.root[0]);
     kept[2 * draws + t - warmup] = chain.now.e[0];
   }
+  print_message("  accepted %ld of %ld\n", chain.kept, chain.proposed);
   assert_true(chain.kept > chain.proposed / 10);
   agrees(kept, draws, &exact.mean);
   agrees(kept + draws, draws, &exact.sd);
@@ -150,10 +190,23 @@ static void chains_without_a_table_agree_with_quadrature(void **state)
   idm_problem_destroy(problem);
 }
 
+static void chains_without_a_table_agree_with_quadrature(void **state)
+{
+  (void)state;
+  agree_with_quadrature(false, 3000);
+}
+
+static void chains_by_a_wrong_table_agree_with_quadrature(void **state)
+{
+  (void)state;
+  agree_with_quadrature(true, 20000);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(log_posterior_is_plain),
-      cmocka_unit_test(chains_without_a_table_agree_with_quadrature)};
+      cmocka_unit_test(chains_without_a_table_agree_with_quadrature),
+      cmocka_unit_test(chains_by_a_wrong_table_agree_with_quadrature)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
