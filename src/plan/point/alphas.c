@@ -118,6 +118,18 @@ alpha_choice idm_alphas_best(const alphas *a, const belief *b, size_t from, alph
   return known;
 }
 
+void idm_alphas_keep(alphas *a, const bool *used)
+{
+  uint32_t first = 0;
+  while (!used[first]) first++;
+  for (size_t i = 0; i < a->count; i++) {
+    if (used[i] || a->instead[i] != i) continue;
+    a->instead[i] = first;
+    a->dead++;
+    set_lane(a, i, NULL);
+  }
+}
+
 void idm_alphas_compact(alphas *a, uint32_t *map, uint32_t *before)
 {
   uint32_t left = 0;

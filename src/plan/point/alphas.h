@@ -33,6 +33,8 @@ double idm_alphas_bytes(const alphas *a);
 idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_error *opt_error);
 /* The best of the vectors from `from` on, or `known` where none of them is better. */
 alpha_choice idm_alphas_best(const alphas *a, const belief *b, size_t from, alpha_choice known);
+/* Let the vectors die that are not used, [count]; one at least is. */
+void idm_alphas_keep(alphas *a, const bool *used);
 /* Close ranks over the dead. map[i] is what became of vector i, [count] before; map[count] the
  * number left; and before[i], [count + 1], how many of those below i are left. */
 void idm_alphas_compact(alphas *a, uint32_t *map, uint32_t *before);

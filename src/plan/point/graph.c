@@ -444,6 +444,35 @@ idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* Which vectors are best at a belief with actions. */
+static void mark_best(graph *g, size_t stage, bool *used)
+{
+  const alphas *lower = &g->bounds->stage[stage].lower;
+  for (uint32_t i = 0; i < g->count; i++) {
+    if (g->node[i].stage != stage || g->node[i].branch == GRAPH_NONE) continue;
+    idm_graph_lower(g, i);
+    used[alpha_living(lower, g->node[i].best)] = true;
+  }
+}
+
+idm_status idm_graph_drop_below(graph *g, size_t stage, idm_error *opt_error)
+{
+  alphas *lower = &g->bounds->stage[stage].lower;
+  bool *used = idm_new(lower->count, sizeof *used);
+  if (!used) return idm_fail_memory(opt_error);
+  mark_best(g, stage, used);
+  for (size_t i = 0; i < g->count; i++) {
+    node *n = &g->node[i];
+    if (n->stage != stage || used[alpha_living(lower, n->best)]) continue;
+    n->best = n->heard_below = 0; /* it finds the best of those that are left */
+    n->lower = -INFINITY;
+  }
+  idm_alphas_keep(lower, used);
+  idm_plans_free(&g->plans);
+  free(used);
+  return idm_graph_prune_below(g, stage, opt_error);
+}
+
 static void renumber(void *context, uint32_t owner, uint32_t point)
 {
   ((graph *)context)->node[owner].point = point;

@@ -91,6 +91,10 @@ double idm_graph_lower(graph *g, uint32_t at);
 /* Drop what pruning finds of a stage's bounds, and number anew. */
 idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error);
 void idm_graph_prune_above(graph *g, size_t stage);
+/* Drop the vectors of a stage that are best at no belief with actions. The bound at those beliefs
+ * stays what it is, and is one everywhere. Plans refer to the vectors that are dropped: none are
+ * kept from here on. */
+idm_status idm_graph_drop_below(graph *g, size_t stage, idm_error *opt_error);
 
 /* The belief of any node. That of one without branches is valid until the next call. */
 belief idm_graph_recall(graph *g, uint32_t at);

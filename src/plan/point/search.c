@@ -261,6 +261,15 @@ static idm_status lengthen(search *s, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* Whether vectors take much memory, and half as many again as when they were last dropped. */
+static bool is_heavy(const alphas *lower, size_t left)
+{
+  static const double much = 0x1p25; /* 32 MiB */
+  const size_t count = lower->count - lower->dead;
+  return (double)count * (double)(lower->states * sizeof *lower->value) > much &&
+         count > left + left / 2;
+}
+
 static idm_status prune(search *s, size_t stage, idm_error *opt_error)
 {
   graph *g = &s->graph;
@@ -269,6 +278,11 @@ static idm_status prune(search *s, size_t stage, idm_error *opt_error)
   if (now->upper.count > pruned[1] + pruned[1] / 4 + 64) {
     idm_graph_prune_above(g, stage);
     pruned[1] = now->upper.count;
+  }
+  if (is_heavy(&now->lower, pruned[0])) {
+    const idm_status status = idm_graph_drop_below(g, stage, opt_error);
+    pruned[0] = now->lower.count;
+    return status;
   }
   if (now->lower.dead <= now->lower.count / 16 + 16) return IDM_OK;
   return idm_graph_prune_below(g, stage, opt_error);

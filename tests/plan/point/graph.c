@@ -170,6 +170,59 @@ static void many_prunings_keep_what_nodes_refer_to(void **state)
   }
 }
 
+/* A vector that is above another in some states and below it in others. */
+static void cross_one(graph *g, idm_random *random)
+{
+  static double vector[STATES];
+  alphas *lower = &g->bounds->stage[0].lower;
+  const uint32_t from =
+      alpha_living(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
+  for (size_t s = 0; s < STATES; s++)
+    vector[s] = alpha_at(lower, from, s) + idm_random_uniform(random) - 0.5;
+  check(idm_alphas_add(lower, vector, lower->action[from], &support_error));
+}
+
+/* Where trials have been the bound stays; elsewhere it is the best of the vectors that are left. */
+static void vectors_without_use_are_dropped(void **state)
+{
+  (void)state;
+  enum { met = BELIEFS / 3 };
+  idm_random random;
+  idm_random_init(&random, 25, 0);
+  fixture f = {.problem = support_problem((support_shape){STATES, 4, 2, 1, 1}, &random)};
+  fill_graph(&f);
+  graph *g = &f.graph;
+  enter_beliefs(g, &random);
+  for (uint32_t at = 0; at < met; at++) check(idm_graph_meet(g, at, &support_error));
+  for (int i = 0; i < 2000; i++) cross_one(g, &random);
+  const alphas *lower = &f.bounds.stage[0].lower;
+  const size_t before = lower->count - lower->dead;
+  double bound[BELIEFS];
+  for (uint32_t at = 0; at < BELIEFS; at++) bound[at] = idm_graph_lower(g, at);
+  check(idm_graph_drop_below(g, 0, &support_error));
+  assert_true(before > 1000 && lower->count <= met && lower->dead == 0);
+  assert_int_equal(g->plans.width, 0);
+  assert_nodes_refer_to_their_vectors(g);
+  size_t less = 0;
+  for (uint32_t at = 0; at < BELIEFS; at++) {
+    const double now = idm_graph_lower(g, at);
+    const belief b = graph_belief(g, at);
+    double best = -INFINITY;
+    for (size_t i = 0; i < lower->count; i++) {
+      double sum = 0;
+      for (size_t k = 0; k < b.count; k++) sum += b.mass[k] * alpha_at(lower, i, b.state[k]);
+      best = fmax(best, sum);
+    }
+    if (at < met)
+      assert_true(now == bound[at]);
+    else
+      assert_near(now, best, 1e-12);
+    less += now < bound[at];
+  }
+  assert_true(less > 0);
+  close_graph(&f);
+}
+
 /* A belief of a node, copied. */
 typedef struct copy {
   uint32_t state[STATES];
@@ -260,6 +313,7 @@ int main(void)
       cmocka_unit_test(bounds_hear_of_what_is_new),
       cmocka_unit_test(a_vector_not_yet_seen_is_renumbered),
       cmocka_unit_test(many_prunings_keep_what_nodes_refer_to),
+      cmocka_unit_test(vectors_without_use_are_dropped),
       cmocka_unit_test(idle_beliefs_are_dropped_and_computed_again),
       cmocka_unit_test(a_policy_holds_actions),
   };
