@@ -268,9 +268,11 @@ const char *support_shared(const char *name)
   static char path[1024];
   const char *folder = getenv("IDM_SHARED");
   snprintf(path, sizeof path, "%s/data/%s", folder ? folder : "../../shared", name);
-  if (access(path, R_OK) == 0) return path;
-  print_message("skipped: %s is not here\n", path);
-  return NULL;
+  if (access(path, R_OK) != 0) {
+    print_message("skipped: %s is not here\n", path);
+    skip();
+  }
+  return path;
 }
 
 void support_names(idm_labels *labels, const char *const *names, size_t count)

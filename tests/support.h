@@ -98,7 +98,8 @@ bool support_stop(void *stopping, const idm_work *work);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */
 enum { SUPPORT_PATH = 64 };
 void support_path(char path[SUPPORT_PATH]);
-/* Path of a file of the shared data; NULL (after a line that says so) where it is absent. */
+/* Path of a file of the shared data, which are no part of the repository; where it is absent the
+ * test ends as skipped, after a line that names it. */
 const char *support_shared(const char *name);
 
 #endif
