@@ -74,6 +74,10 @@ void support_close_score(support_scored *scored);
 double support_observe(idm_behavior b, void *before, void *after, idm_event event);
 /* Row `row` of a trajectory as an event. */
 idm_event support_event(const idm_data *data, size_t trajectory, size_t row);
+/* Turn a share of the rows, those whose action ends nothing, into missed responses with this
+ * action, or with none (IDM_MISSING). */
+void support_miss(idm_data *data, const idm_setting *setting, int action, double share,
+                  idm_random *random);
 /* Their log-likelihood alone. */
 double support_score(const idm_workspace *workspace, const idm_data *data);
 /* Labels from a list of words, and a problem of labels only (no dynamics). */
