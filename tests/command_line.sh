@@ -1609,6 +1609,61 @@ YAML
   succeeds score learner.yaml learner.csv --set asymmetry=error --set fictive=true
 }
 
+# Missed responses: every reader counts the same decisions, and logs that are simulated like theirs miss the same ones.
+test_missed() {
+  cat >ward.yaml <<'YAML'
+states: [well, ill]
+actions: [test, treat, wait]
+observations: [negative, positive]
+start: [0.6, 0.4]
+discount: 0.9
+transition: {test: identity, treat: [[1, 0], [0.7, 0.3]], wait: [[0.8, 0.2], [0.1, 0.9]]}
+observation: {test: [[0.8, 0.2], [0.3, 0.7]], treat: uniform, wait: [[0.6, 0.4], [0.4, 0.6]]}
+utility: {test: -1, treat: [-2, 5], wait: [0, -1]}
+agent: {alpha: 0.7, perseverance: 0.3, resolution: 20}
+data:
+  missed: {values: [late, NA], action: wait}
+YAML
+  succeeds simulate ward.yaml -n 40 --steps 8 --seed 3 -o whole.csv
+  awk -F, -v OFS=, 'NR == 1 { print $0, "site"; next } { if (NR % 7 == 0) $4 = NR % 2 ? "late" : "NA"; print $0, $2 % 2 ? "a" : "b" }' \
+    whole.csv >missed.csv
+  missed=$(grep -cE ',(late|NA),' missed.csv)
+  decided=$(($(rows missed.csv) - 1 - missed))
+  succeeds score ward.yaml missed.csv --json
+  json "j['missed'] == $missed > 40 and j['decisions'] == $decided and j['forced'] == j['unrecorded'] == 0"
+  succeeds score ward.yaml missed.csv --trials trials.csv
+  holds "missed responses have no action among the trials" [ "$(grep -c ',,' trials.csv)" -ge "$missed" ]
+  succeeds lint ward.yaml missed.csv --json
+  json "j['missed'] == $missed and sum(j['actions'].values()) == $decided and j['missing']['action'] == 0"
+  succeeds lint ward.yaml missed.csv
+  holds "lint counts missed responses" grep -qE "^\\(missed\\) +$missed " out
+  succeeds explain ward.yaml missed.csv --json
+  json "sum(s['missed'] for t in j['trajectories'] for s in t['steps']) == $missed"
+  succeeds simulate ward.yaml --like missed.csv --seed 4 -o like.csv
+  cut -d, -f1-4 missed.csv | grep -E 'late|NA' >of.log
+  cut -d, -f1-4 like.csv | grep -E 'late|NA' >of.like
+  holds "the same responses are missed" cmp -s of.log of.like
+  # shellcheck disable=SC2086 # several options
+  {
+    succeeds fit ward.yaml missed.csv --free alpha $small -o box/missed --json
+    json "j['projection']['decisions'] == $decided"
+    holds "the page names missed responses" \
+      grep -q "$decided decisions .*; $missed further rows with a missed response are history only" box/missed/report.html
+    succeeds score box/missed like.csv --json
+    json "j['missed'] == $missed and j['decisions'] == $decided"
+    succeeds audit ward.yaml missed.csv --by site --free alpha $small -o box/audit --json
+    json "j['groups']['a']['decisions'] + j['groups']['b']['decisions'] == $decided"
+    succeeds recover box/missed --replications 1 --draws 50 --warmup 50
+  }
+  rm -r box/missed box/audit
+  succeeds learn ward.yaml missed.csv
+  sed 's/missed: .*/missed: [late, NA]/' ward.yaml >undefined.yaml
+  fails 3 "idm: missed.csv:7:7: 'late' is a missed response, and the problem does not define what happens then" \
+    score undefined.yaml missed.csv
+  sed 's/missed: .*/missed: [late, wait]/' ward.yaml >undefined.yaml
+  fails 3 "idm: undefined.yaml:11:18: data.missed: 'wait' is an action" score undefined.yaml missed.csv
+}
+
 # Each network simulates a log and is fitted to it.
 test_networks() {
   cat >network.yaml <<'YAML'
@@ -1667,6 +1722,7 @@ test_fits() {
   test_plot_runs
   test_audit
   test_learner
+  test_missed
   test_networks
   test_fit_usage
   test_fit_blocks

@@ -86,10 +86,8 @@ static void a_decimal_comma_changes_nothing(void **state)
   char folder[SUPPORT_PATH];
   char text[32];
   const written plain = write_all();
-  if (!enter_comma(folder)) {
-    print_message("no locale with a decimal comma can be made here\n");
-    skip();
-  }
+  if (!enter_comma(folder))
+    fail_msg("no locale with a decimal comma can be made: install the package locales");
   snprintf(text, sizeof text, "%.1f", 0.5);
   assert_string_equal(text, "0,5"); /* the host's own */
   assert_true(idm_number_read("0.5", NULL) == 0.5);

@@ -244,8 +244,35 @@ idm_event support_event(const idm_data *data, size_t trajectory, size_t row)
   const double *rewards = data->number[IDM_COLUMN_REWARD];
   return (idm_event){.action = data->action[row],
                      .observation = data->observation[row],
+                     .missed = idm_data_missed(data, row),
                      .reward = rewards ? rewards[row] : 0,
                      .last = row + 1 == data->first[trajectory + 1]};
+}
+
+/* One more availability set: this action alone. */
+static uint32_t add_set(idm_data *data, int action)
+{
+  const size_t actions = data->sizes.actions, at = data->available_sets++;
+  bool *larger = realloc(data->available_set, (at + 1) * actions * sizeof *larger);
+  assert_non_null(larger);
+  data->available_set = larger;
+  for (size_t u = 0; u < actions; u++) larger[at * actions + u] = (int)u == action;
+  return (uint32_t)at;
+}
+
+void support_miss(idm_data *data, const idm_setting *setting, int action, double share,
+                  idm_random *random)
+{
+  const uint32_t set = action == IDM_MISSING ? 0 : add_set(data, action);
+  data->missed = malloc(data->rows * sizeof *data->missed);
+  assert_non_null(data->missed);
+  for (size_t row = 0; row < data->rows; row++) {
+    const bool ends = data->action[row] >= 0 && setting->ends[data->action[row]];
+    data->missed[row] = !ends && idm_random_uniform(random) < share ? 0 : IDM_MISSING;
+    if (data->missed[row] < 0) continue;
+    data->action[row] = action;
+    data->available[row] = set;
+  }
 }
 
 double support_score(const idm_workspace *workspace, const idm_data *data)
@@ -268,9 +295,11 @@ const char *support_shared(const char *name)
   static char path[1024];
   const char *folder = getenv("IDM_SHARED");
   snprintf(path, sizeof path, "%s/data/%s", folder ? folder : "../../shared", name);
-  if (access(path, R_OK) == 0) return path;
-  print_message("skipped: %s is not here\n", path);
-  return NULL;
+  if (access(path, R_OK) != 0) {
+    print_message("skipped: %s is not here\n", path);
+    skip();
+  }
+  return path;
 }
 
 void support_names(idm_labels *labels, const char *const *names, size_t count)

@@ -74,6 +74,10 @@ void support_close_score(support_scored *scored);
 double support_observe(idm_behavior b, void *before, void *after, idm_event event);
 /* Row `row` of a trajectory as an event. */
 idm_event support_event(const idm_data *data, size_t trajectory, size_t row);
+/* Turn a share of the rows, those whose action ends nothing, into missed responses with this
+ * action, or with none (IDM_MISSING). */
+void support_miss(idm_data *data, const idm_setting *setting, int action, double share,
+                  idm_random *random);
 /* Their log-likelihood alone. */
 double support_score(const idm_workspace *workspace, const idm_data *data);
 /* Labels from a list of words, and a problem of labels only (no dynamics). */
@@ -98,7 +102,8 @@ bool support_stop(void *stopping, const idm_work *work);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */
 enum { SUPPORT_PATH = 64 };
 void support_path(char path[SUPPORT_PATH]);
-/* Path of a file of the shared data; NULL (after a line that says so) where it is absent. */
+/* Path of a file of the shared data, which are no part of the repository; where it is absent the
+ * test ends as skipped, after a line that names it. */
 const char *support_shared(const char *name);
 
 #endif

@@ -58,6 +58,8 @@ typedef struct idm_hypothesis {
 typedef struct idm_event {
   int action;      /* IDM_MISSING: not recorded; one of those that were open when it last acted */
   int observation; /* IDM_MISSING: not recorded */
+  bool missed;     /* a missed response: the action is not the agent's, perseverance keeps the one
+                      before; IDM_MISSING where the behaviour `idles` and the problem names none */
   double reward;   /* 0 where there is none */
   bool last;       /* nothing follows in this trajectory: an action that was not recorded may be one
                       that ends it, and elsewhere it is none of them */
@@ -69,6 +71,7 @@ typedef struct idm_event {
  * of one agent. */
 typedef struct idm_behavior_ops {
   unsigned scope; /* of idm_scope: what its memory is of */
+  bool idles;     /* a missed response needs no action: `observe` lets time pass without one */
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
   void (*memory_destroy)(void *memory);
   /* A new agent: forget everything. Called once an agent, before its first trajectory. */

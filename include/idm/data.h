@@ -38,10 +38,14 @@ typedef struct idm_data {
   int32_t *observation; /* [row], IDM_MISSING where not recorded */
   uint32_t *available;  /* [row]: index of an availability set; 0 is "all actions" */
   uint32_t *line;       /* [row]: line of the file, for messages; 0 where there is none */
-  int32_t *state; /* [row]: the hidden state acted in, where a simulation kept it; else NULL */
-  bool *history;  /* [row]: read for the memory of its agent and not scored (idm_scorer_run); NULL:
-                     every row is scored */
-  uint32_t *file; /* [row]: index of that file; NULL where there is one, or none */
+  int32_t *state;  /* [row]: the hidden state acted in, where a simulation kept it; else NULL */
+  int32_t *missed; /* [row]: text of idm_columns.missed that the cell of the action holds,
+                      IDM_MISSING elsewhere; NULL: no response was missed. On such a row the agent
+                      decides nothing and time passes: `action` is the problem's action for it, the
+                      only available one, or IDM_MISSING where the problem names none */
+  bool *history;   /* [row]: read for the memory of its agent and not scored (idm_scorer_run); NULL:
+                      every row is scored */
+  uint32_t *file;  /* [row]: index of that file; NULL where there is one, or none */
   idm_labels file_name; /* empty where the data come from no file */
 
   size_t trajectories;
@@ -83,6 +87,8 @@ IDM_API void idm_data_destroy(idm_data *data);
 IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
 /* How many actions an availability set leaves open. */
 IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
+/* Whether a row is a missed response. */
+IDM_API bool idm_data_missed(const idm_data *data, size_t row);
 /* Whether its trajectories are of several environments. */
 IDM_API bool idm_data_spans(const idm_data *data);
 /* Name the place of a row in an error that has none yet. */
@@ -96,8 +102,9 @@ IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory,
 /* The trajectory of that name; IDM_USAGE where there is none, or where several agents have one. */
 IDM_API idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
                                  idm_error *opt_error);
-/* Indices in range, trajectories not empty, availability consistent: the action taken was open;
- * preferences between two trajectories each, of weights above 0. */
+/* Indices in range, trajectories not empty, availability consistent: the action taken was open, and
+ * the only open one where a response was missed; preferences between two trajectories each, of
+ * weights above 0. */
 IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
                                      idm_error *opt_error);
 

@@ -21,6 +21,7 @@ typedef struct idm_lint {
   size_t *action;      /* [action]: rows */
   size_t *observation; /* [observation]: rows */
   size_t action_missing;
+  size_t missed; /* missed responses; they are in none of the counts of actions */
   size_t observation_missing;
   size_t shortest; /* rows of a trajectory */
   size_t longest;

@@ -27,6 +27,7 @@ typedef struct idm_prefix_node {
   uint32_t depth;     /* nodes above it */
   uint32_t first_row; /* a row of the data that is this node, for messages; of a beginning: of its
                          first child */
+  bool missed;        /* a missed response, see idm_data.missed */
   bool leaf;          /* no child: the observation is never used */
   bool last;          /* the last row of its trajectories: told apart from others where something
                          was not recorded, as an action may here be one that ends them */

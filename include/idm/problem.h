@@ -91,6 +91,8 @@ typedef struct idm_columns {
   idm_labels utility;                /* columns that utility entries name */
   idm_codes codes[IDM_COLUMN_COUNT]; /* of actions and observations */
   idm_labels missing;                /* texts that mean "not recorded", as an empty cell does */
+  idm_labels missed;                 /* texts of the action's column that mean a missed response */
+  size_t missed_action; /* action that moves the world then, counted from 1; 0: none is named */
   size_t deriveds;
   idm_derived *derived; /* [deriveds]: each is made from columns of the log and those before it */
   size_t rules;

@@ -18,7 +18,8 @@ typedef struct idm_score {
                       are not scored */
   uint64_t decisions;          /* rows with an action of which more than one was open */
   uint64_t forced;             /* rows with one open action */
-  uint64_t unrecorded;         /* rows without an action */
+  uint64_t missed;             /* missed responses */
+  uint64_t unrecorded;         /* other rows without an action */
   long impossible_line;        /* line of a decision of probability 0; 0 where there is none */
   const char *impossible_file; /* where that line stands; borrowed from the data */
 } idm_score;

@@ -186,6 +186,7 @@ static json_t *look_json(const look *l)
   idm_json_set(&missing, "action", count_json(lint->action_missing));
   idm_json_set(&missing, "observation", count_json(lint->observation_missing));
   idm_json_set(&object, "missing", missing);
+  idm_json_set(&object, "missed", count_json(lint->missed));
   idm_json_set(&object, "lengths", lengths_json(lint));
   if (lint->seen) {
     idm_json_set(&object, "seen", seen_json(setting, lint));
@@ -239,6 +240,11 @@ static void print_intake(const idm_problem *problem, const idm_intake *intake)
   }
 }
 
+static void print_rest(const char *what, size_t count, size_t rows)
+{
+  if (count) printf("%-28s %10zu %8.4f\n", what, count, (double)count / (double)rows);
+}
+
 static void print_labels(const char *what, const idm_labels *labels, const size_t *count,
                          size_t missing, size_t rows)
 {
@@ -247,8 +253,7 @@ static void print_labels(const char *what, const idm_labels *labels, const size_
     cli_print_cut(stdout, 28, labels->name[i]);
     printf(" %10zu %8.4f\n", count[i], (double)count[i] / (double)rows);
   }
-  if (missing)
-    printf("%-28s %10zu %8.4f\n", "(not recorded)", missing, (double)missing / (double)rows);
+  print_rest("(not recorded)", missing, rows);
 }
 
 /* A label, and a blank behind it. */
@@ -382,6 +387,7 @@ static void print_table(const look *l)
   const idm_lint *lint = l->lint;
   print_intake(l->problem, l->data->intake);
   print_labels("action", &setting->actions, lint->action, lint->action_missing, l->data->rows);
+  print_rest("(missed)", lint->missed, l->data->rows);
   print_labels("observation", &setting->observations, lint->observation, lint->observation_missing,
                l->data->rows);
   printf("\nrows a trajectory: %zu to %zu, median %g, mean %.4g; %zu of one row\n", lint->shortest,
@@ -491,7 +497,9 @@ const cli_command cli_lint = {
         "the\n"
         "file's own dynamics. Rows that cannot be read are all named (exit code 3), and "
         "observations that\n"
-        "the file's dynamics cannot give (exit code 1).",
+        "the file's dynamics cannot give (exit code 1). Missed responses (data: {missed: ...}) "
+        "are\n"
+        "counted apart from actions.",
     .options = options,
     .run = run,
 };

@@ -40,6 +40,7 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
   idm_json_set(&object, "log_likelihood", idm_json_number(score->log_likelihood));
   idm_json_set(&object, "decisions", json_integer((json_int_t)score->decisions));
   idm_json_set(&object, "forced", json_integer((json_int_t)score->forced));
+  idm_json_set(&object, "missed", json_integer((json_int_t)score->missed));
   idm_json_set(&object, "unrecorded", json_integer((json_int_t)score->unrecorded));
   idm_json_set(&object, "rows", json_integer((json_int_t)s.rows));
   idm_json_set(&object, "trajectories", json_integer((json_int_t)s.trajectories));
@@ -53,12 +54,13 @@ static void print_table(const idm_data *data, const idm_score *score, const doub
   printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
          (unsigned long long)score->decisions,
          score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
-  printf("%zu rows accounted for: %llu decisions, %llu forced, %llu not recorded; %zu trajector%s, "
+  printf("%zu rows accounted for: %llu decisions, %llu forced, %llu missed, %llu not recorded; "
+         "%zu trajector%s, "
          "%zu agent%s, %zu variant%s\n\n",
          s.rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
-         (unsigned long long)score->unrecorded, s.trajectories, s.trajectories == 1 ? "y" : "ies",
-         data->agent_name.count, data->agent_name.count == 1 ? "" : "s", data->variants,
-         data->variants == 1 ? "" : "s");
+         (unsigned long long)score->missed, (unsigned long long)score->unrecorded, s.trajectories,
+         s.trajectories == 1 ? "y" : "ies", data->agent_name.count,
+         data->agent_name.count == 1 ? "" : "s", data->variants, data->variants == 1 ? "" : "s");
   printf("%-24s %16s\n", "agent", "log-likelihood");
   for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++) {
     cli_print_left(stdout, 24, data->agent_name.name[a]);
@@ -279,7 +281,9 @@ const cli_command cli_score = {
     .description =
         "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
         "log-probability of each recorded decision among the actions open at that step. Forced\n"
-        "decisions and unrecorded ones add nothing but are filtered; none is dropped in silence.\n"
+        "decisions, missed responses (data: {missed: ...}) and unrecorded ones add nothing but "
+        "are\n"
+        "filtered; none is dropped in silence.\n"
         "A RUN scores by its posterior: the log of each trajectory's probability, averaged over "
         "the\n"
         "draws; one of people (--by, --each) scores everybody by their own draws. A RUN that was\n"

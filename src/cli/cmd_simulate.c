@@ -9,8 +9,10 @@
 static idm_status report(cli_call *call, const idm_data *data, long seed)
 {
   if (!cli_given(call, "json")) {
+    size_t decisions = 0;
+    for (size_t row = 0; row < data->rows; row++) decisions += !idm_data_missed(data, row);
     fprintf(stderr, "idm: simulated %zu trajectories, %zu decisions (seed %ld)\n",
-            data->trajectories, data->rows, seed);
+            data->trajectories, decisions, seed);
     return IDM_OK;
   }
   json_t *object = json_object();
@@ -258,12 +260,11 @@ const cli_command cli_simulate = {
         "what the\n"
         "problem has besides. The same seed gives the same log. --like DATA keeps a log's design: "
         "its\n"
-        "agents and trajectories with their names, utilities by column, actions available, start "
-        "beliefs,\n"
-        "and lengths: a trajectory that no action ended is cut where it was cut. Covariates are "
-        "left out;\n"
-        "of a RUN that was fitted with --where, the rows that it names, unless --where says "
-        "otherwise.\n"
+        "agents and trajectories with their names, utilities by column, actions available, missed "
+        "responses,\n"
+        "start beliefs and lengths: a trajectory that no action ended is cut where it was cut.\n"
+        "Covariates are left out; of a RUN that was fitted with --where, the rows that it names,\n"
+        "unless --where says otherwise.\n"
         "A RUN simulates each agent of its log by the posterior, every trajectory by another draw "
         "(the\n"
         "posterior predictive), or with --draw the whole log by one. Utilities from columns need "

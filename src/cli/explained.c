@@ -33,6 +33,12 @@ static size_t trajectory_of(const idm_data *data, size_t row)
   return low;
 }
 
+/* What the agent did on a row; empty where it is not recorded or was missed. */
+static const char *action_at(const cli_explained *x, size_t row)
+{
+  return idm_data_missed(x->data, row) ? "" : label_at(&x->setting->actions, x->data->action[row]);
+}
+
 /* --- JSON ----------------------------------------------------------------------------------- */
 
 static const struct field {
@@ -112,8 +118,8 @@ static json_t *step_object(const cli_explained *x, size_t t, size_t row)
   json_t *object = json_object();
   idm_json_set(&object, "step", json_integer((json_int_t)step));
   idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
-  idm_json_set(&object, "action",
-               text_or_null(label_at(&x->setting->actions, x->data->action[row])));
+  idm_json_set(&object, "action", text_or_null(action_at(x, row)));
+  idm_json_set(&object, "missed", json_boolean(idm_data_missed(x->data, row)));
   idm_json_set(&object, "observation",
                text_or_null(label_at(&x->setting->observations, x->data->observation[row])));
   set_interval(x, &object, "surprise", idm_explained_surprise(x->e, x->data, row));
@@ -173,8 +179,7 @@ static json_t *surprising_list(const cli_explained *x)
     json_t *object = case_object(x, t);
     idm_json_set(&object, "step", json_integer((json_int_t)step));
     idm_json_set(&object, "line", json_integer((json_int_t)x->data->line[row]));
-    idm_json_set(&object, "action",
-                 json_string(label_at(&x->setting->actions, x->data->action[row])));
+    idm_json_set(&object, "action", json_string(action_at(x, row)));
     set_interval(x, &object, "surprise", idm_explained_surprise(x->e, x->data, row));
     idm_json_set(&object, "rational", actions_of(x, row, IDM_EXPLAIN_RATIONAL));
     set_interval(x, &object, "regret", idm_explained(x->e, row, IDM_EXPLAIN_REGRET, 0));
@@ -292,7 +297,7 @@ static idm_status print_step(const cli_explained *x, size_t t, size_t row, int a
 {
   char text[64];
   const idm_setting *setting = x->setting;
-  const int32_t action = x->data->action[row];
+  const char *action = idm_data_missed(x->data, row) ? "(missed)" : action_at(x, row);
   char *best = NULL;
   char *at = NULL;
   idm_status status =
@@ -310,7 +315,7 @@ static idm_status print_step(const cli_explained *x, size_t t, size_t row, int a
       printf(" %*s", cell_width(x, setting->actions.name[u]),
              spoken(idm_explained(x->e, row, IDM_EXPLAIN_PROBABILITY, u), text, sizeof text));
     printf(" | ");
-    print_name(action_width, action < 0 ? "?" : setting->actions.name[action]);
+    print_name(action_width, *action ? action : "?");
     print_name(seen_width, label_at(&setting->observations, x->data->observation[row]));
     printf("| ");
     print_name(action_width, best);
@@ -392,7 +397,7 @@ static idm_status print_surprising(const cli_explained *x)
     print_name(16, x->e->name.name[x->e->agent[t]]);
     print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
     printf("%5zu ", row - x->data->first[t] + 1);
-    print_name(action_width, label_at(&x->setting->actions, x->data->action[row]));
+    print_name(action_width, action_at(x, row));
     printf("%8.3f ", idm_explained_surprise(x->e, x->data, row).mean);
     print_name(action_width, best);
     printf("%10s\n",

@@ -97,6 +97,7 @@ idm_status idm_data_cut(const idm_data *data, const idm_setting *setting, idm_da
                     .rows = data->rows,
                     .action = data->action,
                     .available = data->available,
+                    .missed = data->missed,
                     .line = data->line,
                     .file = data->file,
                     .file_name = data->file_name,

@@ -15,11 +15,11 @@ void idm_data_destroy(idm_data *data)
   if (!data) return;
   idm_intake_destroy(data->intake);
   idm_preferences_destroy(data->preferences);
-  void *const arrays[] = {data->action,       data->observation,   data->available,
-                          data->line,         data->first,         data->agent,
-                          data->variant,      data->start,         data->available_set,
-                          data->start_belief, data->variant_value, data->covariate,
-                          data->state,        data->file,          data->history};
+  void *const arrays[] = {
+      data->action,        data->observation,  data->available,     data->line,
+      data->first,         data->agent,        data->variant,       data->start,
+      data->available_set, data->start_belief, data->variant_value, data->covariate,
+      data->state,         data->file,         data->history,       data->missed};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_labels_destroy(&data->file_name);
   idm_labels_destroy(&data->trajectory_name);
@@ -162,6 +162,11 @@ size_t idm_data_open(const idm_data *data, uint32_t set)
   return open;
 }
 
+bool idm_data_missed(const idm_data *data, size_t row)
+{
+  return data && data->missed && row < data->rows && data->missed[row] >= 0;
+}
+
 /* Sizes and tables: availability sets, start beliefs, values of variants. */
 static idm_status check_tables(const idm_data *data, const idm_setting *setting,
                                idm_error *opt_error)
@@ -252,6 +257,14 @@ static idm_status check_row(const idm_data *data, const idm_setting *setting, si
     return idm_fail(opt_error, IDM_INPUT,
                     "row %zu (line %lu): the action taken, '%s', is not among those available", row,
                     line, setting->actions.name[action]);
+  if (data->missed && data->missed[row] < IDM_MISSING)
+    return idm_fail(opt_error, IDM_INPUT, "row %zu (line %lu) has missed response %ld", row, line,
+                    (long)data->missed[row]);
+  if (idm_data_missed(data, row) && action >= 0 && idm_data_open(data, set) != 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "row %zu (line %lu) is a missed response with %zu actions available; expected "
+                    "'%s' alone",
+                    row, line, idm_data_open(data, set), setting->actions.name[action]);
   return IDM_OK;
 }
 

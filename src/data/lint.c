@@ -26,7 +26,9 @@ static void count_labels(idm_lint *lint, const idm_data *data)
   for (size_t row = 0; row < data->rows; row++) {
     const int32_t action = data->action[row];
     const int32_t seen = data->observation[row];
-    ++*(action < 0 ? &lint->action_missing : &lint->action[action]);
+    ++*(idm_data_missed(data, row) ? &lint->missed
+        : action < 0               ? &lint->action_missing
+                                   : &lint->action[action]);
     ++*(seen < 0 ? &lint->observation_missing : &lint->observation[seen]);
   }
 }

@@ -145,6 +145,7 @@ static idm_status fill(gather *g, idm_data *part, idm_error *opt_error)
                       by_row(g, from->state, sizeof *from->state, &part->state) &&
                       by_row(g, from->file, sizeof *from->file, &part->file) &&
                       by_row(g, from->history, sizeof *from->history, &part->history) &&
+                      by_row(g, from->missed, sizeof *from->missed, &part->missed) &&
                       by_trajectory(g, from->agent, sizeof *from->agent, &part->agent) &&
                       by_trajectory(g, from->variant, sizeof *from->variant, &part->variant) &&
                       by_trajectory(g, from->start, sizeof *from->start, &part->start) &&

@@ -25,6 +25,7 @@ typedef struct branch {
   uint32_t first_row;
   uint32_t first_child; /* 0 for none: branch 0 is a root */
   bool last;            /* see idm_prefix_node */
+  bool missed;
   double reward;
   uint64_t count;
 } branch;
@@ -44,7 +45,8 @@ static uint64_t hash_branch(const branch *b)
   memcpy(&reward, &b->reward, sizeof reward);
   uint64_t hash = ((uint64_t)b->parent << 32 | (uint32_t)b->action) * 0x9e3779b97f4a7c15u;
   hash ^= hash >> 29;
-  hash += ((uint64_t)b->available << 32 | (uint32_t)b->observation) ^ reward ^ b->last;
+  hash += ((uint64_t)b->available << 32 | (uint32_t)b->observation) ^ reward ^ b->last ^
+          (uint64_t)b->missed << 1;
   hash *= 0xd6e8feb86659fd93u;
   hash ^= hash >> 32;
   hash *= 0xd6e8feb86659fd93u;
@@ -54,7 +56,7 @@ static uint64_t hash_branch(const branch *b)
 static bool same_branch(const branch *a, const branch *b)
 {
   return a->parent == b->parent && a->action == b->action && a->observation == b->observation &&
-         a->available == b->available && a->last == b->last &&
+         a->available == b->available && a->last == b->last && a->missed == b->missed &&
          memcmp(&a->reward, &b->reward, sizeof a->reward) == 0;
 }
 
@@ -158,6 +160,7 @@ static idm_status follow(builder *tree, const idm_data *data, size_t trajectory,
                       .available = data->available[row],
                       .last = row + 1 == end && (data->action[row] == IDM_MISSING ||
                                                  data->observation[row] == IDM_MISSING),
+                      .missed = idm_data_missed(data, row),
                       .reward = reward ? reward[row] : 0,
                       .first_row = (uint32_t)row};
     status = pass_through(tree, &wanted, last, opt_error);
@@ -243,6 +246,7 @@ static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tr
     to->observation = from->observation;
     to->available = from->available;
     to->last = from->last;
+    to->missed = from->missed;
   }
 }
 

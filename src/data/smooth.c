@@ -33,6 +33,12 @@ static void compare(const idm_world *world, const double *emitter, size_t action
       into->expected[action * n + x] += emitter[s] * world->emission[s * n + x];
 }
 
+/* A missed response without an action moves nothing where there is one state. */
+static bool stays(const idm_data *data, size_t row)
+{
+  return idm_data_missed(data, row) && data->action[row] == IDM_MISSING && data->sizes.states == 1;
+}
+
 /* Filter forwards; what is behind a row goes to the next place of `forward`. */
 static size_t go_forward(const idm_setting *setting, const idm_data *data, size_t trajectory,
                          const idm_smoother *smoother, const idm_expectation *into)
@@ -48,6 +54,10 @@ static size_t go_forward(const idm_setting *setting, const idm_data *data, size_
     const int32_t seen = data->observation[first + t];
     double *now = smoother->forward + t * k;
     double *next = now + k;
+    if (stays(data, first + t)) {
+      memcpy(next, now, k * sizeof *next);
+      continue;
+    }
     if (action < 0) return t;
     const idm_world world = idm_world_of_setting(setting, (size_t)action);
     if (setting->terminal[action]) {
@@ -113,6 +123,7 @@ static void go_back(const idm_setting *setting, const idm_data *data, size_t tra
   double *back = smoother->back + k;
   for (size_t s = 0; s < k; s++) ahead[s] = 1;
   for (size_t t = rows; t-- > 0;) {
+    if (stays(data, first + t)) continue;
     const size_t action = (size_t)data->action[first + t];
     const int32_t seen = data->observation[first + t];
     if (setting->terminal[action]) continue;

@@ -175,6 +175,13 @@ static uint64_t add_coding(uint64_t label, const idm_columns *columns)
   return label;
 }
 
+/* Nothing where no response can be missed, so that other labels stay. */
+static uint64_t add_missed(uint64_t label, const idm_columns *columns)
+{
+  if (!columns->missed.count) return label;
+  return add_whole(add_labels(label, &columns->missed), columns->missed_action);
+}
+
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
 {
   label = add_setting(label, problem->setting);
@@ -195,7 +202,8 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
     label = add_text(label, problem->environment[i].name);
     label = add_setting(label, problem->environment[i].setting);
   }
-  return add_coding(add_labels(label, &problem->columns.missing), &problem->columns);
+  label = add_missed(add_labels(label, &problem->columns.missing), &problem->columns);
+  return add_coding(label, &problem->columns);
 }
 
 /* --- logs ----------------------------------------------------------------------------------- */
@@ -236,6 +244,7 @@ uint64_t idm_label_data(uint64_t label, const idm_data *data)
   label = add_words(label, data->action, data->rows);
   label = add_words(label, data->observation, data->rows);
   label = add_words(label, data->available, data->rows);
+  if (data->missed) label = add_words(label, data->missed, data->rows);
   label = add_whole(label, data->trajectories);
   for (size_t i = 0; i < data->trajectories; i++) label = add_whole(label, data->first[i]);
   label = add_words(label, data->agent, data->trajectories);

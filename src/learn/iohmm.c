@@ -50,10 +50,13 @@ static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
 
 static idm_status refuse_blank(const idm_data *data, size_t at_row, idm_error *opt_error)
 {
-  const idm_status status =
-      idm_fail(opt_error, IDM_INPUT,
-               "the action is not recorded, and what was seen with or after it cannot be explained "
-               "without it; expected an action, or leave the trajectory out");
+  const bool missed = idm_data_missed(data, at_row);
+  const idm_status status = idm_fail(
+      opt_error, IDM_INPUT,
+      "the action is %s, and what was seen with or after it cannot be explained without it; "
+      "expected %s, or leave the trajectory out",
+      missed ? "a missed response" : "not recorded",
+      missed ? "data: {missed: {values: [...], action: ACTION}}" : "an action");
   idm_data_locate(data, at_row, opt_error);
   return status;
 }

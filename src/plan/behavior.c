@@ -42,6 +42,24 @@ static idm_status check_environment(const idm_problem *problem, const idm_data *
                   problem->within ? "'" : "", name->name[of[0]]);
 }
 
+/* Whatever moves by an action needs one for a missed response too. */
+static idm_status check_missed(const idm_planner *planner, const idm_data *data,
+                               idm_error *opt_error)
+{
+  if (idm_planner_behavior(planner)->idles) return IDM_OK;
+  for (size_t row = 0; data->missed && row < data->rows; row++) {
+    if (!idm_data_missed(data, row) || data->action[row] != IDM_MISSING) continue;
+    const idm_status status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "a missed response without an action, and the planner '%s' needs one; expected "
+                 "data: {missed: {values: [...], action: ACTION}} in the problem file",
+                 planner->name);
+    idm_data_locate(data, row, opt_error);
+    return status;
+  }
+  return IDM_OK;
+}
+
 idm_status idm_evidence_tree(const idm_problem *problem, const idm_data *data,
                              idm_prefix_tree **ret_tree, idm_error *opt_error)
 {
@@ -49,6 +67,7 @@ idm_status idm_evidence_tree(const idm_problem *problem, const idm_data *data,
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   idm_status status = idm_data_validate(data, problem->setting, opt_error);
   if (status == IDM_OK) status = check_environment(problem, data, opt_error);
+  if (status == IDM_OK) status = check_missed(planner, data, opt_error);
   if (status != IDM_OK) return status;
   return idm_prefix_tree_create(data, idm_planner_behavior(planner)->scope, ret_tree, opt_error);
 }

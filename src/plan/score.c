@@ -134,9 +134,9 @@ static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_err
   return status;
 }
 
-/* The probability of a row's action among those open, counted as a decision, forced, or not
- * recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one leaves
- * its own in `total`. */
+/* The probability of a row's action among those open, counted as a decision, forced, missed or
+ * not recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one
+ * leaves its own in `total`. */
 static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_score *score,
                          idm_error *opt_error)
 {
@@ -150,6 +150,10 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   const idm_status status = b.ops->act(b.content, before, open, scorer->probability, opt_error);
   if (status != IDM_OK) return status;
   if (scorer->view) scorer->view(scorer->context, index, before, scorer->probability);
+  if (node->missed) {
+    score->missed += node->count;
+    return IDM_OK;
+  }
   if (node->action == IDM_MISSING) {
     score->unrecorded += node->count;
     return IDM_OK;
@@ -198,6 +202,7 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
   status = memory_at(scorer, node->depth, &after, opt_error);
   const idm_event event = {.action = node->action,
                            .observation = node->observation,
+                           .missed = node->missed,
                            .reward = scorer->tree->reward ? scorer->tree->reward[index] : 0,
                            .last = node->last,
                            .whole = node->whole};
@@ -242,12 +247,14 @@ static bool is_scored(const idm_data *data, size_t row)
 static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_score *score)
 {
   const idm_data *data = scorer->data;
+  const bool missed = idm_data_missed(data, row);
   const bool recorded = data->action[row] != IDM_MISSING;
   const bool forced = recorded && idm_data_open(data, data->available[row]) == 1;
   const double log_p = scorer->chosen[index] + scorer->evidence[index];
-  score->unrecorded += !recorded;
-  score->forced += forced;
-  score->decisions += recorded && !forced;
+  score->missed += missed;
+  score->unrecorded += !missed && !recorded;
+  score->forced += !missed && forced;
+  score->decisions += !missed && recorded && !forced;
   score->log_likelihood += log_p;
   score->evidence += scorer->evidence[index];
   if (log_p > -INFINITY || score->impossible_line) return;
@@ -277,7 +284,8 @@ static void name_blanks(const idm_scorer *scorer, size_t index, idm_error *error
   size_t blanks = 0, length = 0;
   for (size_t i = index; tree->node[i].begin < 0; i = (size_t)tree->node[i].parent) {
     const idm_prefix_node *node = &tree->node[i];
-    if (node->action != IDM_MISSING && node->observation != IDM_MISSING) continue;
+    const bool acted = node->action != IDM_MISSING || node->missed;
+    if (acted && node->observation != IDM_MISSING) continue;
     if (++blanks > shown) continue;
     length += (size_t)snprintf(list + length, sizeof list - length, "%s%lu", blanks > 1 ? ", " : "",
                                (unsigned long)scorer->data->line[node->first_row]);

@@ -25,6 +25,7 @@ typedef struct simulator {
   void **memory;   /* [memories]: NULL until its agent begins */
   double *probability;
   bool states;     /* the log keeps them */
+  bool misses;     /* the log that is followed has missed responses */
   int32_t *corner; /* [state]: the start belief that is certain of it, or -1; NULL where states are
                       hidden */
 } simulator;
@@ -100,6 +101,7 @@ static idm_status prepare(simulator *s, idm_error *opt_error)
                            : make_design(s->setting, s->simulation, &s->data, opt_error);
   if (status != IDM_OK) return status;
   s->states = s->simulation->states || s->setting->fully_observed;
+  s->misses = like && like->missed;
   if (s->setting->fully_observed) {
     s->corner = idm_new(s->data->sizes.states, sizeof *s->corner);
     if (!s->corner) return idm_fail_memory(opt_error);
@@ -132,7 +134,7 @@ static idm_status reserve_row(simulator *s, idm_error *opt_error)
   uint32_t *available = realloc(data->available, capacity * sizeof *available);
   if (available) data->available = available;
   if (!available || !grow(&data->action, capacity) || !grow(&data->observation, capacity) ||
-      (s->states && !grow(&data->state, capacity)))
+      (s->states && !grow(&data->state, capacity)) || (s->misses && !grow(&data->missed, capacity)))
     return idm_fail_memory(opt_error);
   if (s->simulation->opt_pay) {
     double *reward = realloc(data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
@@ -200,40 +202,64 @@ static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error
   return status;
 }
 
+/* Whether a response is missed is design, as far as the log goes. Which text; IDM_MISSING: none. */
+static int32_t missed_at(const idm_data *like, size_t index, int t)
+{
+  const size_t row = like->first[index] + (size_t)t;
+  return row < like->first[index + 1] && idm_data_missed(like, row) ? like->missed[row]
+                                                                    : IDM_MISSING;
+}
+
+/* The reward of the row that is made now; nothing is paid where nothing is done. */
+static double pay(simulator *s, size_t index, size_t state)
+{
+  idm_data *data = s->data;
+  const int32_t u = data->action[data->rows];
+  if (!s->simulation->opt_pay) return 0;
+  const double *utility =
+      idm_theta_values(s->simulation->opt_pay, IDM_UTILITY, data->variant[index]);
+  const double reward = u == IDM_MISSING ? 0 : utility[(size_t)u * data->sizes.states + state];
+  data->number[IDM_COLUMN_REWARD][data->rows] = reward;
+  return reward;
+}
+
 /* Act once: the row's action, availability, state and reward. */
 static idm_status act(simulator *s, size_t index, int t, size_t state, void *memory,
                       idm_random *random, double *reward, idm_error *opt_error)
 {
   idm_data *data = s->data;
-  const idm_simulation *simulation = s->simulation;
-  const idm_sizes n = data->sizes;
-  const idm_data *like = simulation->opt_like;
+  const idm_data *like = s->simulation->opt_like;
   idm_status status = reserve_row(s, opt_error);
   if (status != IDM_OK) return status;
-  const size_t row = data->rows;
+  const size_t row = data->rows, actions = data->sizes.actions;
   const uint32_t set = like ? like->available[like_row(like, index, t)] : 0;
   data->available[row] = set;
   status = s->behavior.ops->act(s->behavior.content, memory,
-                                set ? data->available_set + set * n.actions : NULL, s->probability,
+                                set ? data->available_set + set * actions : NULL, s->probability,
                                 opt_error);
   if (status != IDM_OK) return status;
-  const size_t u = idm_random_choice(random, s->probability, n.actions);
-  data->action[row] = (int32_t)u;
+  data->action[row] = (int32_t)idm_random_choice(random, s->probability, actions);
+  if (s->misses) data->missed[row] = missed_at(like, index, t);
+  /* The log's action of a missed response is the problem's, or none. */
+  if (s->misses && data->missed[row] >= 0)
+    data->action[row] = like->action[like_row(like, index, t)];
   if (s->states) data->state[row] = (int32_t)state;
-  *reward = 0;
-  if (simulation->opt_pay) {
-    *reward = idm_theta_values(simulation->opt_pay, IDM_UTILITY,
-                               data->variant[index])[u * n.states + state];
-    data->number[IDM_COLUMN_REWARD][row] = *reward;
-  }
+  *reward = pay(s, index, state);
   data->rows++;
   return IDM_OK;
+}
+
+/* What the environment shows after the last row, and where it moves. Without an action nothing. */
+static int respond(const simulator *s, size_t *state, idm_random *random)
+{
+  const int32_t u = s->data->action[s->data->rows - 1];
+  const bool moves = u != IDM_MISSING && !s->setting->ends[u];
+  return moves ? idm_draw_move(s->setting, (size_t)u, state, random) : IDM_MISSING;
 }
 
 static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
                                  idm_error *opt_error)
 {
-  const idm_setting *setting = s->setting;
   const idm_behavior b = s->behavior;
   idm_data *data = s->data;
   const bool lasting = b.ops->scope & IDM_SCOPE_AGENT;
@@ -247,13 +273,16 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
     status = act(s, index, t, state, memory, random, &reward, opt_error);
     if (status != IDM_OK) break;
     const int32_t u = data->action[data->rows - 1];
-    int x = IDM_MISSING;
-    if (!setting->ends[u]) x = idm_draw_move(setting, (size_t)u, &state, random);
+    const int x = respond(s, &state, random);
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
-    const bool last = setting->ends[u] || t + 1 == steps;
-    const idm_event event = {
-        .action = u, .observation = x, .reward = reward, .last = last, .whole = true};
+    const bool last = (u != IDM_MISSING && s->setting->ends[u]) || t + 1 == steps;
+    const idm_event event = {.action = u,
+                             .observation = x,
+                             .missed = s->misses && data->missed[data->rows - 1] >= 0,
+                             .reward = reward,
+                             .last = last,
+                             .whole = true};
     if (!last || lasting)
       status = b.ops->observe(b.content, memory, memory, &event, NULL, random, opt_error);
     if (last) break;
@@ -292,6 +321,22 @@ void idm_simulation_suit(idm_simulation *simulation, const idm_problem *problem)
   if (alone) simulation->agents = simulation->trajectories;
 }
 
+/* Where there are several states, what a missed response does to them must be known. */
+static idm_status check_missed(const idm_setting *setting, const idm_data *like,
+                               idm_error *opt_error)
+{
+  for (size_t row = 0; setting->states.count > 1 && row < like->rows; row++) {
+    if (!idm_data_missed(like, row) || like->action[row] != IDM_MISSING) continue;
+    const idm_status status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "a missed response without an action: how the state moves then is not defined; "
+                 "expected data: {missed: {values: [...], action: ACTION}} in the problem file");
+    idm_data_locate(like, row, opt_error);
+    return status;
+  }
+  return IDM_OK;
+}
+
 static idm_status check_request(const idm_setting *setting, const idm_simulation *simulation,
                                 idm_error *opt_error)
 {
@@ -300,8 +345,9 @@ static idm_status check_request(const idm_setting *setting, const idm_simulation
                     "the environment's dynamics are not given, so nothing can be simulated");
   if (simulation->trajectories > UINT32_MAX)
     return idm_fail(opt_error, IDM_USAGE, "too many trajectories");
-  if (simulation->opt_like) return idm_data_validate(simulation->opt_like, setting, opt_error);
-  return IDM_OK;
+  if (!simulation->opt_like) return IDM_OK;
+  const idm_status status = idm_data_validate(simulation->opt_like, setting, opt_error);
+  return status == IDM_OK ? check_missed(setting, simulation->opt_like, opt_error) : status;
 }
 
 idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,

@@ -32,15 +32,26 @@ static size_t forced_rows(const idm_data *data)
 {
   size_t rows = 0;
   for (size_t r = 0; r < data->rows; r++)
-    rows += data->action[r] != IDM_MISSING && idm_data_open(data, data->available[r]) < 2;
+    rows += data->action[r] != IDM_MISSING && !idm_data_missed(data, r) &&
+            idm_data_open(data, data->available[r]) < 2;
   return rows;
+}
+
+static void add_rows(size_t rows, const char *with, idm_markup *to)
+{
+  if (!rows) return;
+  idm_markup_add(to, "; ");
+  idm_words_plural(to, rows, "further row", "further rows");
+  idm_markup_add(to, " with %s %s history only", with, rows == 1 ? "is" : "are");
 }
 
 static void add_data(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_data *data = subject->data;
   if (!data) return;
-  const size_t people = labels_of(subject->posterior, "person"), forced = forced_rows(data);
+  const size_t people = labels_of(subject->posterior, "person");
+  size_t missed = 0;
+  for (size_t r = 0; r < data->rows; r++) missed += idm_data_missed(data, r);
   idm_markup_add(to, "We analysed ");
   idm_words_plural(to, idm_words_decisions(data), "decision", "decisions");
   idm_markup_add(to, " in ");
@@ -50,11 +61,8 @@ static void add_data(const idm_plot_subject *subject, idm_markup *to)
     idm_words_plural(to, people, "person", "people");
   else
     idm_words_plural(to, data->agent_name.count, "agent", "agents");
-  if (forced) {
-    idm_markup_add(to, "; ");
-    idm_words_plural(to, forced, "further row", "further rows");
-    idm_markup_add(to, " with one available action %s history only", forced == 1 ? "is" : "are");
-  }
+  add_rows(forced_rows(data), "one available action", to);
+  add_rows(missed, "a missed response", to);
   idm_markup_add(to, ". ");
 }
 

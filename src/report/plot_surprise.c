@@ -66,7 +66,8 @@ static idm_status add_beliefs(const one_case *c, idm_figure *figure, idm_error *
 /* Whether row i is a decision: a row with one open action predicts nothing. */
 static bool is_decision(const one_case *c, size_t i)
 {
-  return idm_data_open(c->data, c->data->available[c->first + i]) > 1;
+  return !idm_data_missed(c->data, c->first + i) &&
+         idm_data_open(c->data, c->data->available[c->first + i]) > 1;
 }
 
 static bool is_taken(const one_case *c, size_t i, size_t action)

@@ -225,6 +225,7 @@ void idm_problem_destroy(idm_problem *problem)
   }
   idm_labels_destroy(&problem->columns.utility);
   idm_labels_destroy(&problem->columns.missing);
+  idm_labels_destroy(&problem->columns.missed);
   for (size_t i = 0; i < problem->columns.deriveds; i++)
     idm_derived_clear(&problem->columns.derived[i]);
   for (size_t i = 0; i < problem->columns.rules; i++) idm_rule_clear(&problem->columns.rule[i]);
@@ -470,6 +471,14 @@ static bool same_coding(const idm_columns *a, const idm_columns *b, difference *
   return same;
 }
 
+static bool same_missed(const idm_columns *a, const idm_columns *b, difference *d)
+{
+  if (!same_labels(&a->missed, &b->missed, "texts of missed responses", d)) return false;
+  if (a->missed_action == b->missed_action) return true;
+  idm_print(d->buffer, d->size, "the action of missed responses");
+  return false;
+}
+
 static bool same_columns(const idm_problem *a, const idm_problem *b, difference *d)
 {
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) {
@@ -481,7 +490,7 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
   }
   if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d) ||
       !same_labels(&a->columns.missing, &b->columns.missing, "missing texts", d) ||
-      !same_coding(&a->columns, &b->columns, d))
+      !same_missed(&a->columns, &b->columns, d) || !same_coding(&a->columns, &b->columns, d))
     return false;
   bool same = a->utility_sources == b->utility_sources;
   for (size_t i = 0; same && i < a->utility_sources; i++) {

@@ -63,6 +63,7 @@ static const char every_key[] =
     "free: {alpha: {scale: inverse, prior: {normal: [0, 2]}},\n"
     "  action_prior: {prior: {dirichlet: [1, 1, 1]}}, beta: {}}\n"
     "data: {agent: who, trajectory: [who, case], time: day, action: did, observation: saw,\n"
+    "  missed: {values: [late, NA], action: stay},\n"
     "  derive: {did: {recode: x, labels: {1: stay}, missing: stop, else: go},\n"
     "    p: {cut: y, at: [1], labels: [n, y]}, q: {cut: y, sd: [0], labels: ['0', '1']},\n"
     "    saw: {product: [p, q], missing: n/0}, after: {next: p}},\n"
@@ -176,6 +177,16 @@ static void test_csv(void **state)
   every_failure("visits", parse_csv, &(table){adni, coded_log, 3}, recovers);
   every_failure("diagnoses", parse_csv, &(table){diag, allocation_diag, 6}, recovers);
   every_failure("beads", parse_csv, &(table){beads, allocation_beads, 3}, recovers);
+  idm_problem *late = support_diag(0.5, 1.25, 0.001);
+  SUPPORT_NAMES(&late->columns.missed, "late");
+  late->columns.missed_action = 3;
+  every_failure("missed responses", parse_csv,
+                &(table){late,
+                         "trajectory,time,action,observation\n1,2,monitor,positive\n"
+                         "1,1,late,negative\n",
+                         2},
+                recovers);
+  idm_problem_destroy(late);
   every_failure(
       "a label that is unknown", parse_csv,
       &(table){diag, "agent,action,observation\n1,monitor,positive\n1,wait,negative\n", 0},

@@ -13,14 +13,16 @@ static const char world[] =
     "transition: {stay: [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]],\n"
     "  go: [[0.1, 0.6, 0.3], [0.5, 0.1, 0.4], [0.4, 0.5, 0.1]]}\n"
     "utility: {stay: [1, 0, -1], go: [-0.5, 0.5, 0.2]}\n"
-    "agent: {planner: maximum-entropy, alpha: 0.7}\n";
+    "agent: {planner: maximum-entropy, alpha: 0.7}\n"
+    "data: {missed: {values: late, action: stay}}\n";
 
-/* Known starts and unknown ones, gaps of every kind, a forced action. */
+/* Known starts and unknown ones, gaps of every kind, a forced action, missed responses. */
 static const char gaps[] = "trajectory,action,observation,available\n"
                            "1,stay,b,\n1,go,a,\n1,,c,\n1,go,,\n1,stay,b,\n1,go,c,\n"
                            "2,go,,\n2,stay,,\n2,go,a,\n2,stay,a,stay\n"
                            "3,,b,\n3,stay,b,\n3,go,,\n"
-                           "4,stay,,\n";
+                           "4,stay,,\n"
+                           "5,late,b,\n5,go,,\n5,late,,\n5,go,c,\n";
 
 static size_t histories(const idm_data *data)
 {
@@ -117,7 +119,7 @@ static void test_pieces(void **state)
 static void test_gaps(void **state)
 {
   (void)state;
-  static const size_t first[] = {0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 13, 14};
+  static const size_t first[] = {0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 13, 14, 15, 18};
   idm_problem *problem = support_yaml(world);
   idm_data *data = support_data(problem, gaps);
   idm_data *cut;

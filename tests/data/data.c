@@ -169,6 +169,19 @@ static void test_rows(void **state)
   f->data->action[2] = 0;
   expect_refused(f, "row 2 (line 17): the action taken, '0', is not among those available");
   f->data->action[2] = 1;
+  f->data->missed = malloc(f->data->rows * sizeof *f->data->missed);
+  assert_non_null(f->data->missed);
+  for (size_t row = 0; row < f->data->rows; row++) f->data->missed[row] = IDM_MISSING;
+  f->data->missed[1] = -2;
+  expect_refused(f, "row 1 (line 0) has missed response -2");
+  f->data->missed[1] = 0;
+  expect_refused(f, "row 1 (line 0) is a missed response with 3 actions available; expected '0'");
+  assert_true(idm_data_missed(f->data, 1) && !idm_data_missed(f->data, 2));
+  assert_false(idm_data_missed(f->data, f->data->rows));
+  f->data->action[1] = IDM_MISSING;
+  assert_int_equal(idm_data_validate(f->data, f->setting, NULL), IDM_OK);
+  f->data->action[1] = 0;
+  f->data->missed[1] = IDM_MISSING;
   f->data->covariate[3] = 1;
   expect_refused(f, "row 3 has level 1 of covariate 'sex'");
 }

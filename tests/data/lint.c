@@ -12,7 +12,7 @@ static const char problem_text[] =
     "discount: 0.9\nterminal: [stop]\ntransition: {look: [[0.9, 0.1], [0.3, 0.7]], stop: "
     "identity}\n"
     "observation: {'*': [[0.8, 0.2, 0], [0.3, 0.7, 0]]}\nutility: {look: -1, stop: 0}\n"
-    "data: {trajectory: id, time: t}\n";
+    "data: {trajectory: id, time: t, missed: {values: late, action: look}}\n";
 
 typedef struct look {
   idm_problem *problem;
@@ -60,6 +60,22 @@ static void test_counts(void **state)
   assert_int_equal(lint->unfiltered, 2);
   assert_int_equal(lint->impossibles, 0);
   assert_int_equal(lint->states, IDM_LINT_POSTERIOR);
+  close_look(&l);
+}
+
+/* A missed response is no action, and what is seen after it counts for the action that moves the
+ * world. */
+static void test_missed(void **state)
+{
+  (void)state;
+  look l = open_look(problem_text,
+                     "id,t,action,observation\n1,1,look,x\n1,2,late,y\n1,3,,x\n1,4,late,y\n", NULL);
+  assert_int_equal(l.lint->action[0], 1);
+  assert_int_equal(l.lint->missed, 2);
+  assert_int_equal(l.lint->action_missing, 1);
+  assert_int_equal(l.lint->unfiltered, 2);
+  assert_near(l.lint->seen[0], 1, 0);
+  assert_near(l.lint->seen[1], 1, 0);
   close_look(&l);
 }
 
@@ -175,9 +191,9 @@ static void test_simulated(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_counts),           cmocka_unit_test(test_expectation),
-      cmocka_unit_test(test_column_of_states), cmocka_unit_test(test_impossible),
-      cmocka_unit_test(test_simulated),
+      cmocka_unit_test(test_counts),      cmocka_unit_test(test_missed),
+      cmocka_unit_test(test_expectation), cmocka_unit_test(test_column_of_states),
+      cmocka_unit_test(test_impossible),  cmocka_unit_test(test_simulated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,22 @@
 #include "support.h"
 
 static const char csv[] = "agent,trajectory,action,observation\n"
-                          "ann,1,monitor,negative\n"
+                          "ann,1,late,negative\n"
                           "ann,1,declare_healthy,\n"
                           "bob,2,declare_diseased,\n"
                           "ann,3,monitor,positive\n"
-                          "ann,3,monitor,positive\n"
+                          "ann,3,late,positive\n"
                           "ann,3,declare_diseased,\n"
                           "eve,4,declare_healthy,\n";
+
+/* DIAG, where a missed response has the patient monitored. */
+static idm_problem *make_problem(void)
+{
+  idm_problem *problem = support_diag(0.5, 2, 0);
+  SUPPORT_NAMES(&problem->columns.missed, "late");
+  problem->columns.missed_action = 3;
+  return problem;
+}
 
 static idm_data *part_of(const idm_data *data, const uint32_t *trajectory, size_t count)
 {
@@ -24,7 +33,7 @@ static idm_data *part_of(const idm_data *data, const uint32_t *trajectory, size_
 static void trajectories_keep_rows_names_and_lines(void **state)
 {
   (void)state;
-  idm_problem *problem = support_diag(0.5, 2, 0);
+  idm_problem *problem = make_problem();
   idm_data *data = support_data(problem, csv);
   idm_data *part = part_of(data, (const uint32_t[]){1, 2}, 2);
   check(idm_data_validate(part, problem->setting, &support_error));
@@ -38,6 +47,7 @@ static void trajectories_keep_rows_names_and_lines(void **state)
     assert_int_equal(part->action[row], data->action[2 + row]);
     assert_int_equal(part->observation[row], data->observation[2 + row]);
     assert_int_equal(part->line[row], data->line[2 + row]);
+    assert_int_equal(idm_data_missed(part, row), row == 2);
   }
   assert_string_equal(idm_data_file(part, 0), idm_data_file(data, 2));
   idm_data_destroy(part);
@@ -48,7 +58,7 @@ static void trajectories_keep_rows_names_and_lines(void **state)
 static void parts_score_as_within_the_whole(void **state)
 {
   (void)state;
-  idm_problem *problem = support_diag(0.5, 2, 0);
+  idm_problem *problem = make_problem();
   idm_data *data = support_data(problem, csv);
   idm_workspace *workspace = support_plan(problem, NULL);
   double sum = 0;

@@ -120,8 +120,13 @@ static void test_shared(void **state)
 static void test_keys(void **state)
 {
   (void)state;
-  /* Same action and observation; availability, missing, variant and start keep histories apart. */
-  idm_data *data = create_data(6, (const size_t[]){1, 1, 1, 1, 1, 1});
+  /* Same action and observation; availability, missing, variant, start and a missed response keep
+   * histories apart. */
+  idm_data *data = create_data(7, (const size_t[]){1, 1, 1, 1, 1, 1, 1});
+  const int32_t missed[] = {-1, -1, -1, -1, -1, -1, 0};
+  data->missed = malloc(sizeof missed);
+  assert_non_null(data->missed);
+  memcpy(data->missed, missed, sizeof missed);
   data->available[1] = 1;
   data->observation[2] = IDM_MISSING;
   data->variant[3] = 1;
@@ -129,9 +134,10 @@ static void test_keys(void **state)
   idm_prefix_tree *tree = create_tree(data);
   check_tree(data, tree);
   assert_int_equal(tree->begins, 3);
-  assert_int_equal(tree->nodes, 3 + 5);
+  assert_int_equal(tree->nodes, 3 + 6);
   assert_int_equal(tree->last[5], tree->last[0]);
-  assert_int_equal(tree->node[tree->first[0]].count, 4);
+  assert_int_equal(tree->node[tree->first[0]].count, 5);
+  for (size_t t = 0; t < 7; t++) assert_int_equal(tree->node[tree->last[t]].missed, t == 6);
   assert_int_equal(tree->node[tree->first[3]].first_row, 3);
   assert_int_equal(tree->begin_variant[tree->node[tree->first[3]].begin], 1);
   assert_int_equal(tree->begin_start[tree->node[tree->first[4]].begin], 0);

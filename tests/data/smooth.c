@@ -185,6 +185,27 @@ static void test_where_it_stops(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where there is one state, a missed response without an action is no end. */
+static void test_missed(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: 1\nactions: [u, v]\nobservations: [x, y]\ndiscount: 0\n"
+                   "observation: {u: [[0.8, 0.2]], v: [[0.5, 0.5]]}\nutility: {\"*\": 0}\n"
+                   "agent: {planner: td-learner}\ndata: {missed: late}\n");
+  idm_data *data = support_data(problem, "agent,action,observation,reward\n"
+                                         "a,u,x,0\na,late,,\na,v,y,1\na,u,y,0\n");
+  idm_lint *lint;
+  check(idm_lint_create(problem, data, NULL, &lint, &support_error));
+  assert_int_equal(lint->unfiltered, 0);
+  const double seen[] = {1, 1, 0, 1}, expected[] = {1.6, 0.4, 0.5, 0.5};
+  for (size_t i = 0; i < 4; i++) assert_near(lint->seen[i], seen[i], 0);
+  for (size_t i = 0; i < 4; i++) assert_near(lint->expected[i], expected[i], 1e-14);
+  idm_lint_destroy(lint);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* A terminal action changes no state and shows nothing. */
 static void test_terminal(void **state)
 {
@@ -210,6 +231,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_against_all_paths),
       cmocka_unit_test(test_where_it_stops),
+      cmocka_unit_test(test_missed),
       cmocka_unit_test(test_terminal),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,16 @@ static void test_refused(void **state)
       idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &error),
       IDM_INPUT);
   assert_int_equal(error.line, 6);
+  assert_non_null(strstr(error.message, "the action is not recorded"));
+  c.data->missed = malloc(c.data->rows * sizeof *c.data->missed);
+  assert_non_null(c.data->missed);
+  for (size_t row = 0; row < c.data->rows; row++) c.data->missed[row] = row == 4 ? 0 : IDM_MISSING;
+  assert_int_equal(
+      idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &error),
+      IDM_INPUT);
+  assert_non_null(strstr(error.message, "the action is a missed response"));
+  free(c.data->missed);
+  c.data->missed = NULL;
   /* At the end, with nothing seen: nothing hangs on it. */
   c.data->action[4] = 1;
   c.data->action[5] = IDM_MISSING;

@@ -339,7 +339,8 @@ static double plain_score(const scene *s, const idm_data *data)
         const bool *open = data->available_set + data->available[row] * ACTIONS;
         double p[ACTIONS];
         act(s, memory, open, p);
-        if (data->action[row] != IDM_MISSING) total += log(p[data->action[row]]);
+        if (data->action[row] != IDM_MISSING && !idm_data_missed(data, row))
+          total += log(p[data->action[row]]);
         /* An observation that was not recorded last says nothing. */
         if (row + 1 < data->first[t + 1] || data->observation[row] != IDM_MISSING ||
             s->b.ops->scope & IDM_SCOPE_AGENT)
@@ -360,7 +361,7 @@ static double tree_score(const scene *s, const idm_data *data, const idm_prefix_
   check(idm_scorer_run(scorer, s->b, &score, &support_error));
   check(idm_scorer_run(scorer, s->b, &again, &support_error));
   assert_true(score.log_likelihood == again.log_likelihood);
-  assert_int_equal(score.decisions + score.forced + score.unrecorded, data->rows);
+  assert_int_equal(score.decisions + score.forced + score.missed + score.unrecorded, data->rows);
   idm_scorer_agents(scorer, agents);
   for (size_t a = 0; a < AGENTS; a++) sum += agents[a];
   for (size_t t = 0; t < data->trajectories; t++) trajectories += idm_scorer_trajectory(scorer, t);
@@ -370,20 +371,56 @@ static double tree_score(const scene *s, const idm_data *data, const idm_prefix_
   return score.log_likelihood;
 }
 
+static void expect_plain(const scene *s, const idm_data *data)
+{
+  idm_prefix_tree *tree;
+  check(idm_data_validate(data, s->problem->setting, &support_error));
+  check(idm_evidence_tree(s->problem, data, &tree, &support_error));
+  assert_int_equal(tree->scope, s->b.ops->scope);
+  const double plain = plain_score(s, data);
+  assert_true(isfinite(plain));
+  assert_near(tree_score(s, data, tree), plain, 1e-10);
+  idm_prefix_tree_destroy(tree);
+}
+
+/* An action that a trajectory goes on after. */
+static int idle_action(const scene *s)
+{
+  int u = 0;
+  while (s->problem->setting->ends[u] || s->problem->setting->terminal[u]) u++;
+  return u;
+}
+
 static void test_likelihood(const scene *s, idm_random *random)
 {
   idm_data *data = simulate(s, random);
-  const bool whole = idm_workspace_planner(s->workspace)->needs & IDM_NEEDS_ACTIONS;
-  for (int missing = 0; missing < (whole ? 1 : 2); missing++) {
+  expect_plain(s, data);
+  if (!(idm_workspace_planner(s->workspace)->needs & IDM_NEEDS_ACTIONS)) {
+    forget_cells(data, random);
+    expect_plain(s, data);
+  }
+  idm_data_destroy(data);
+}
+
+/* A log with missed responses, which the problem's action moves or, where the behaviour idles,
+ * nothing does; others refuse it without an action. */
+static void test_missed(const scene *s, idm_random *random)
+{
+  idm_data *like = simulate(s, random), *data;
+  support_miss(like, s->problem->setting, idle_action(s), 0.2, random);
+  idm_simulation simulation = {.seed = 6, .opt_like = like};
+  idm_simulation_suit(&simulation, s->problem);
+  check(idm_simulate(s->problem->setting, s->b, &simulation, &data, &support_error));
+  idm_data_destroy(like);
+  expect_plain(s, data);
+  for (size_t row = 0; row < data->rows; row++)
+    if (idm_data_missed(data, row)) data->action[row] = IDM_MISSING;
+  if (s->b.ops->idles) {
+    expect_plain(s, data);
+  } else {
     idm_prefix_tree *tree;
-    if (missing) forget_cells(data, random);
-    check(idm_data_validate(data, s->problem->setting, &support_error));
-    check(idm_evidence_tree(s->problem, data, &tree, &support_error));
-    assert_int_equal(tree->scope, s->b.ops->scope);
-    const double plain = plain_score(s, data);
-    assert_true(isfinite(plain));
-    assert_near(tree_score(s, data, tree), plain, 1e-10);
-    idm_prefix_tree_destroy(tree);
+    assert_int_equal(idm_evidence_tree(s->problem, data, &tree, &support_error), IDM_INPUT);
+    assert_non_null(strstr(support_error.message, "a missed response without an action"));
   }
   idm_data_destroy(data);
 }
@@ -392,6 +429,12 @@ static void trees_score_as_a_plain_loop(void **state)
 {
   (void)state;
   for_every_behavior(96, test_likelihood);
+}
+
+static void missed_responses_are_no_decisions(void **state)
+{
+  (void)state;
+  for_every_behavior(98, test_missed);
 }
 
 /* --- slopes --------------------------------------------------------------------------------- */
@@ -460,6 +503,7 @@ static void test_slope(const scene *s, idm_random *random)
 {
   idm_data *data = simulate(s, random);
   idm_prefix_tree *tree;
+  support_miss(data, s->problem->setting, idle_action(s), 0.1, random);
   check(idm_evidence_tree(s->problem, data, &tree, &support_error));
   if (idm_gradient_possible(data, tree, s->workspace)) {
     idm_gradient *gradient;
@@ -507,6 +551,7 @@ int main(void)
       cmocka_unit_test(memories_last_as_their_scope_says),
       cmocka_unit_test(rewards_matter_as_the_scope_says),
       cmocka_unit_test(trees_score_as_a_plain_loop),
+      cmocka_unit_test(missed_responses_are_no_decisions),
       cmocka_unit_test(slopes_are_those_of_differences),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,112 @@ static void everything_at_once(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- missed responses ----------------------------------------------------------------------- */
+
+static const char ward[] =
+    "states: [well, ill]\nactions: [test, treat, wait]\nobservations: [negative, positive]\n"
+    "start: [0.6, 0.4]\ndiscount: 0.9\n"
+    "transition: {test: identity, treat: [[1, 0], [0.7, 0.3]], wait: [[0.8, 0.2], [0.1, 0.9]]}\n"
+    "observation: {test: [[0.8, 0.2], [0.3, 0.7]], treat: uniform, wait: [[0.6, 0.4], [0.4, "
+    "0.6]]}\n"
+    "utility: {test: -1, treat: [-2, 5], wait: [0, -1]}\n"
+    "agent: {alpha: 0.7, perseverance: 0.9, lapse: 0.1, resolution: 30}\n"
+    "data: {missing: NA, missed: {values: [late, NA], action: wait}}\n";
+
+/* A log, by its definition. */
+typedef struct enumeration {
+  const idm_problem *problem;
+  idm_workspace *workspace;
+  const idm_data *data;
+  bool with; /* with the decisions, or the observations alone */
+} enumeration;
+
+/* Probability of the action of a row at belief z: perseverance on `last`, then lapse. */
+static double chosen(const enumeration *e, size_t row, const double *z, int last)
+{
+  double pi[3], sum = 0;
+  if (!e->with || idm_data_missed(e->data, row)) return 1;
+  idm_plan_policy(e->workspace, 0, z, pi, NULL);
+  const double kappa = idm_theta_scalar(e->problem->theta, IDM_PERSEVERANCE);
+  const double lapse = idm_theta_scalar(e->problem->theta, IDM_LAPSE);
+  for (int u = 0; u < 3; u++) sum += pi[u] *= u == last ? exp(kappa) : 1;
+  return (1 - lapse) * pi[e->data->action[row]] / sum + lapse / 3;
+}
+
+/* Probability of a row and of all that follow it, observations that are blank summed over. */
+static double enumerate(const enumeration *e, size_t row, size_t end, const double *z, int last)
+{
+  const idm_setting *s = e->problem->setting;
+  if (row == end) return 1;
+  const size_t u = (size_t)e->data->action[row];
+  const int next = idm_data_missed(e->data, row) ? last : (int)u;
+  double sum = 0;
+  for (int x = 0; x < 2; x++) {
+    double joint[2];
+    if (e->data->observation[row] != IDM_MISSING && e->data->observation[row] != x) continue;
+    for (size_t to = 0; to < 2; to++) {
+      joint[to] = 0;
+      for (size_t from = 0; from < 2; from++)
+        joint[to] += z[from] * s->transition[(u * 2 + from) * 2 + to];
+      joint[to] *= s->emission[(u * 2 + to) * 2 + (size_t)x];
+    }
+    const double p = joint[0] + joint[1];
+    const double after[2] = {joint[0] / p, joint[1] / p};
+    sum += p * enumerate(e, row + 1, end, after, next);
+  }
+  return chosen(e, row, z, last) * sum;
+}
+
+static double enumerate_log(enumeration *e)
+{
+  double total = 0;
+  for (size_t t = 0; t < e->data->trajectories; t++)
+    for (int with = 0; with < 2; with++) {
+      e->with = with;
+      const double p = enumerate(e, e->data->first[t], e->data->first[t + 1],
+                                 e->problem->setting->start, IDM_MISSING);
+      total += with ? log(p) : -log(p);
+    }
+  return total;
+}
+
+static double score_ward(const char *rows, size_t missed, bool enumerated)
+{
+  idm_problem *problem = support_yaml(ward);
+  char text[400] = "trajectory,action,observation\n";
+  strcat(text, rows);
+  idm_data *data = support_data(problem, text);
+  enumeration e = {problem, support_plan(problem, NULL), data, false};
+  support_scored scored = support_open_score(e.workspace, data);
+  assert_int_equal(scored.score.missed, missed);
+  assert_int_equal(scored.score.forced + scored.score.unrecorded, enumerated ? 0 : 1);
+  assert_int_equal(scored.score.decisions + missed, data->rows - (enumerated ? 0 : 1));
+  if (enumerated) assert_near(scored.score.log_likelihood, enumerate_log(&e), 1e-12);
+  support_close_score(&scored);
+  idm_data_destroy(data);
+  idm_workspace_destroy(e.workspace);
+  idm_problem_destroy(problem);
+  return scored.score.log_likelihood;
+}
+
+/* The belief moves by the problem's action and by what is seen after it, and nothing is chosen; a
+ * blank observation after it is summed over; the response before it is what perseverance repeats.
+ */
+static void missed_responses_move_beliefs(void **state)
+{
+  (void)state;
+  score_ward("1,test,positive\n1,late,negative\n1,test,negative\n1,NA,positive\n1,treat,\n"
+             "2,late,positive\n2,treat,negative\n2,test,positive\n2,late,positive\n",
+             4, true);
+  score_ward("3,test,positive\n3,late,\n3,treat,negative\n3,test,positive\n3,test,\n", 1, true);
+  score_ward("3,test,positive\n3,NA,\n3,late,\n3,treat,positive\n3,test,negative\n", 2, true);
+  /* It is neither a decision to wait nor one that was not recorded. */
+  const double missed = score_ward("1,test,positive\n1,late,negative\n1,test,\n", 1, true);
+  const double decided = score_ward("1,test,positive\n1,wait,negative\n1,test,\n", 0, true);
+  const double blank = score_ward("1,test,positive\n1,,negative\n1,test,\n", 0, false);
+  assert_true(fabs(missed - decided) > 0.01 && fabs(missed - blank) > 0.01);
+}
+
 /* Row by row through the behaviour: log-probability of each decision, 0 where nothing was decided,
  * and what the row says beside it; returns the sum of squared distances of the policy from the
  * decision. */
@@ -288,6 +394,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tree_equals_plain_on_simulated_patients),
       cmocka_unit_test(everything_at_once),
+      cmocka_unit_test(missed_responses_move_beliefs),
       cmocka_unit_test(decisions_one_by_one),
       cmocka_unit_test(brier_by_hand),
       cmocka_unit_test(rare_actions_stay_finite),

@@ -260,6 +260,69 @@ static void unknown_dynamics_cannot_be_simulated(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Which responses are missed is design: by the problem's action, or in one state by none. */
+static void missed_responses_are_kept(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.001);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  idm_data *like = simulate(problem, workspace, 200, 6, 3);
+  idm_random random;
+  idm_random_init(&random, 4, 0);
+  support_miss(like, problem->setting, 2, 0.3, &random);
+  const idm_simulation simulation = {.opt_like = like, .seed = 9};
+  idm_data *data;
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  check(idm_data_validate(data, problem->setting, &support_error));
+  size_t missed = 0;
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t i = 0; data->first[t] + i < data->first[t + 1]; i++) {
+      const size_t row = data->first[t] + i, of = like->first[t] + i;
+      assert_int_equal(idm_data_missed(data, row),
+                       of < like->first[t + 1] && idm_data_missed(like, of));
+      if (!idm_data_missed(data, row)) continue;
+      assert_int_equal(data->action[row], 2);
+      missed++;
+    }
+  assert_true(missed > 50);
+  support_scored scored = support_open_score(workspace, data);
+  assert_int_equal(scored.score.missed, missed);
+  support_close_score(&scored);
+  idm_data_destroy(data);
+  for (size_t row = 0; row < like->rows; row++)
+    if (idm_data_missed(like, row)) like->action[row] = IDM_MISSING;
+  assert_int_equal(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
+                                &data, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "how the state moves then is not defined"));
+  idm_data_destroy(like);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
+/* A learner in one state: nothing is done, seen or paid. */
+static void learners_miss_without_an_action(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: 1\nactions: [left, right]\ndiscount: 0\nutility: {left: 1, right: 2}\n"
+                   "agent: {planner: td-learner}\ndata: {missed: late}\n");
+  idm_data *like = support_data(problem, "agent,action,reward\na,left,0\na,late,\na,right,1\n");
+  idm_simulation simulation = {.opt_like = like, .seed = 2};
+  idm_simulation_suit(&simulation, problem);
+  idm_data *data = support_simulate(problem, simulation);
+  assert_int_equal(data->rows, 3);
+  for (size_t row = 0; row < 3; row++) {
+    assert_int_equal(idm_data_missed(data, row), row == 1);
+    assert_int_equal(data->action[row] == IDM_MISSING, row == 1);
+    assert_int_equal(data->number[IDM_COLUMN_REWARD][row] == 0, row == 1);
+  }
+  idm_data_destroy(data);
+  idm_data_destroy(like);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -270,6 +333,8 @@ int main(void)
       cmocka_unit_test(an_mdp_records_its_starts),
       cmocka_unit_test(an_agent_for_each_trajectory),
       cmocka_unit_test(unknown_dynamics_cannot_be_simulated),
+      cmocka_unit_test(missed_responses_are_kept),
+      cmocka_unit_test(learners_miss_without_an_action),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

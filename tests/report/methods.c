@@ -32,19 +32,25 @@ static idm_posterior *make_posterior(const char *inverse, const char *sampler)
   return p;
 }
 
-/* One row of three has a single open action, and one action is missing. */
+/* One row has a single open action, one action is missing and one response is missed. */
 static void test_decisions(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   check(idm_problem_free(problem, "{alpha: {prior: {normal: [-1.5, 2]}}, beta: {scale: inverse}}",
                          &support_error));
+  SUPPORT_NAMES(&problem->columns.missed, "late");
+  problem->columns.missed_action = 3;
   idm_data *data =
       support_data(problem, "trajectory,action,observation,available\n1,monitor,negative,monitor\n"
-                            "1,monitor,negative,\n1,,negative,\n1,declare_healthy,,\n");
+                            "1,monitor,negative,\n1,,negative,\n1,late,negative,\n"
+                            "1,declare_healthy,,\n");
   idm_posterior *p = make_posterior("bayes", "metropolis");
   const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
-  expect(&subject, "We analysed 2 decisions in 1 trajectory of 1 agent; 1 further row with", true);
+  expect(&subject,
+         "We analysed 2 decisions in 1 trajectory of 1 agent; 1 further row with one available "
+         "action is history only; 1 further row with a missed response is history only. ",
+         true);
   expect(&subject, "by the planner bounded-rational", true);
   expect(&subject, "with a discount factor of 0.95", true);
   expect(&subject, "priors: log alpha ~ normal(-1.5, 2); 1/beta ~ normal(", true);

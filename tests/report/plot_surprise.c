@@ -70,13 +70,16 @@ static void what_is_explained(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A row with one open action is no decision: it has neither a probability nor a surprise. */
+/* A row with one open action, or a missed response, is no decision: it has neither a probability
+ * nor a surprise. */
 static void forced_rows_are_left_out(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(3, 2, 0.1);
+  SUPPORT_NAMES(&problem->columns.missed, "late");
+  problem->columns.missed_action = 3;
   idm_data *data = support_data(problem, "trajectory,action,observation,available\n"
-                                         "1,monitor,positive,monitor\n1,monitor,positive,\n"
+                                         "1,late,positive,\n1,monitor,positive,\n"
                                          "1,declare_healthy,,declare_healthy\n");
   const idm_plot_subject subject = {.problem = problem, .data = data};
   idm_figure *figure = figure_make("surprise", &subject, &(idm_plot_settings){.trajectory = "1"});

@@ -191,6 +191,12 @@ static void follow(filter *f, const idm_prefix_node *node)
   double *after = belief_at(f, node->depth);
   const bool known = f->alive[node->depth - 1] && node->action != IDM_MISSING;
   f->alive[node->depth] = known;
+  if (node->missed && node->action == IDM_MISSING && f->sizes.states == 1) {
+    /* There is one state to be in, whatever a missed response does. */
+    memcpy(after, before, size * sizeof *after);
+    f->alive[node->depth] = f->alive[node->depth - 1];
+    return;
+  }
   if (!known) {
     f->left_out += has_evidence(f->d->setting, node) ? node->count : 0;
     return;

@@ -35,7 +35,8 @@ static void list_trajectory(residual *r, const idm_prefix_tree *tree, size_t t)
   const idm_data *data = r->data;
   uint32_t node = tree->last[t];
   for (size_t row = data->first[t + 1]; row-- > data->first[t];) {
-    const bool first = row == data->first[t];
+    /* After a missed response nothing can be repeated: as at a start. */
+    const bool first = row == data->first[t] || idm_data_missed(data, row - 1);
     const uint32_t parent = (uint32_t)tree->node[node].parent;
     if (idm_data_open(data, data->available[row]) > 1 && data->action[row] != IDM_MISSING)
       r->question[r->questions++] =

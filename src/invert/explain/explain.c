@@ -105,10 +105,12 @@ static idm_explained_case look_at_case(const onlooker *o, const idm_explanation 
   const size_t rows = data->first[t + 1] - first;
   idm_explained_case one = {.step = rows + 1, .belated = -1, .never = true};
   for (size_t i = 0; i < rows; i++) {
-    one.regret += idm_explained(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
     const int32_t action = data->action[first + i];
+    if (!idm_data_missed(data, first + i))
+      one.regret += idm_explained(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
     if (!one.due && idm_explained(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5) one.due = i + 1;
-    if (one.never && action != IDM_MISSING && idm_onlooker_is_due(o, (size_t)action)) {
+    const bool acted = action != IDM_MISSING && !idm_data_missed(data, first + i);
+    if (one.never && acted && idm_onlooker_is_due(o, (size_t)action)) {
       one.never = false;
       one.step = i + 1;
       if (!one.due) break; /* before it was due, whatever came later */

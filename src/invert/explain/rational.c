@@ -86,6 +86,7 @@ static void follow(rational *r, size_t node, double *joint)
   const size_t parent = (size_t)row->parent;
   const idm_event event = {.action = row->action,
                            .observation = row->observation,
+                           .missed = row->missed,
                            .last = row->last,
                            .whole = row->whole};
   r->variant[node] = r->variant[parent];

@@ -202,6 +202,7 @@ static idm_status add_up(const predicting *p, idm_score *score, idm_error *opt_e
     score->brier += one->brier;
     score->decisions += one->decisions;
     score->forced += one->forced;
+    score->missed += one->missed;
     score->unrecorded += one->unrecorded;
     if (!one->impossible_line || score->impossible_line) continue;
     score->impossible_line = one->impossible_line;

@@ -101,7 +101,7 @@ static idm_status read_trajectory(reading *r, size_t trajectory, idm_error *opt_
       return IDM_OK;
     }
     const size_t action = (size_t)data->action[row];
-    const idm_status status = take(r, row, opt_error);
+    const idm_status status = idm_data_missed(data, row) ? IDM_OK : take(r, row, opt_error);
     if (status != IDM_OK) return status;
     if (r->mind->terminal[action]) return IDM_OK;
     if (data->observation[row] == IDM_MISSING) {

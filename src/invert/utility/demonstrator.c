@@ -38,7 +38,7 @@ static void count_rows(idm_demonstrator *d, const idm_data *data, const int32_t 
   for (size_t t = 0; t < data->trajectories; t++) {
     if (opt_of && !opt_of[t]) continue;
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
-      if (data->action[r] == IDM_MISSING) continue;
+      if (data->action[r] == IDM_MISSING || idm_data_missed(data, r)) continue;
       if (state[r] == IDM_MISSING) {
         d->unplaced++;
         continue;
@@ -143,7 +143,8 @@ static idm_status empirical_occupancy(const idm_demonstrator *d, const idm_world
   for (size_t t = 0; t < data->trajectories; t++) {
     double weight = 1;
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount) {
-      if (data->action[r] == IDM_MISSING || state[r] == IDM_MISSING) continue;
+      if (data->action[r] == IDM_MISSING || idm_data_missed(data, r)) continue;
+      if (state[r] == IDM_MISSING) continue;
       occupancy[(size_t)state[r] * d->n.actions + (size_t)data->action[r]] += weight;
       total += weight;
     }

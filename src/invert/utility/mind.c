@@ -23,6 +23,7 @@ static idm_status check_log(const idm_data *data, const char *who, idm_error *op
                       "log gives start beliefs",
                       who);
   for (size_t r = 0; r < data->rows; r++) {
+    if (idm_data_missed(data, r)) continue;
     if (idm_data_open(data, data->available[r]) == data->sizes.actions) continue;
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,

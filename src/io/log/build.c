@@ -178,19 +178,30 @@ static void *take_rows(void *array, size_t rows, const uint32_t *order)
   return taken;
 }
 
+/* Whether a response was missed on one of the rows that are kept. */
+static bool has_missed(const idm_log *log, size_t rows, const uint32_t *order)
+{
+  for (size_t i = 0; i < rows; i++)
+    if (idm_log_is_missed(log, row_at(order, i))) return true;
+  return false;
+}
+
 static idm_status move_rows(idm_log *log, const uint32_t *order, idm_data *data,
                             idm_error *opt_error)
 {
   const bool states = log->state;
   const bool files = log->row_file;
+  const bool missed = has_missed(log, data->rows, order);
   data->action = take_rows(&log->action, data->rows, order);
   data->observation = take_rows(&log->observation, data->rows, order);
   data->available = take_rows(&log->available, data->rows, order);
   data->line = take_rows(&log->line, data->rows, order);
   if (states) data->state = take_rows(&log->state, data->rows, order);
   if (files) data->file = take_rows(&log->row_file, data->rows, order);
+  if (missed) data->missed = take_rows(&log->missed, data->rows, order);
   const bool taken = data->action && data->observation && data->available && data->line &&
-                     (data->state || !states) && (data->file || !files);
+                     (data->state || !states) && (data->file || !files) &&
+                     (data->missed || !missed);
   return taken ? IDM_OK : idm_fail_memory(opt_error);
 }
 

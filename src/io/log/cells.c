@@ -8,6 +8,8 @@
 #include "base/number.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "idm/behavior.h"
+#include "idm/planner.h"
 #include "io/log/cells.h"
 #include "io/yaml/names.h"
 
@@ -106,8 +108,10 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
   if (idm_cell_looks_missing(cell->text, cell->length))
     snprintf(cure, sizeof cure,
              "; where it means that nothing was recorded, say data: {missing: [\"%.*s\"]} in the "
-             "problem file",
-             IDM_CELL_SHOWN(*cell));
+             "problem file%s",
+             IDM_CELL_SHOWN(*cell),
+             id == IDM_COLUMN_ACTION ? ", where it means a missed response data: {missed: ...}"
+                                     : "");
   else if (idm_cell_is_index(cell->text, cell->length, &index))
     snprintf(cure, sizeof cure,
              "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
@@ -173,9 +177,51 @@ static idm_status read_label(idm_log *log, size_t id, const idm_choice *choice,
   return IDM_OK;
 }
 
+/* Whether the cells of the action hold texts of missed responses; which, from the first. A text
+ * that is one of data.missing as well means a missed response here. */
+static bool find_missed(const idm_log *log, const idm_csv_field *field, int32_t *ret_text)
+{
+  const idm_log_role *role = &log->header.role[IDM_COLUMN_ACTION];
+  *ret_text = IDM_MISSING;
+  if (!log->missed) return false;
+  for (size_t i = 0; i < role->count; i++) {
+    const idm_csv_field cell = idm_cell_trim(field[role->column[i]]);
+    const uint32_t text = idm_intern_find(&log->missed_text, cell.text, cell.length);
+    if (text == IDM_INTERN_NONE) {
+      *ret_text = IDM_MISSING;
+      return false;
+    }
+    if (!i) *ret_text = (int32_t)text;
+  }
+  return *ret_text >= 0;
+}
+
+/* No response: the problem's action for it happens, or for an agent without beliefs nothing. */
+static idm_status take_missed(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
+{
+  const size_t action = log->problem->columns.missed_action;
+  const idm_planner *planner = idm_agent_planner(&log->problem->agent);
+  log->action[log->rows] = action ? (int32_t)action - 1 : IDM_MISSING;
+  if (action || idm_planner_behavior(planner)->idles) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is a missed response, and the problem does not define what happens "
+                     "then: the planner '%s' needs an action; expected data: {missed: {values: "
+                     "[...], action: ACTION}} in the problem file",
+                     IDM_CELL_SHOWN(*cell), planner->name);
+}
+
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_csv_field cell;
+  int32_t text;
+  if (find_missed(log, field, &text)) {
+    cell = idm_cell_trim(field[log->header.role[IDM_COLUMN_ACTION].column[0]]);
+    log->line[log->rows] = cell.line;
+    log->action_column[log->rows] = cell.column;
+    log->missed[log->rows] = text;
+    return take_missed(log, &cell, opt_error);
+  }
+  if (log->missed) log->missed[log->rows] = IDM_MISSING;
   const idm_status status =
       read_label(log, IDM_COLUMN_ACTION, &log->actions, field, &cell, opt_error);
   if (status != IDM_OK) return status;
@@ -308,6 +354,10 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
 {
   const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   uint32_t set = 0;
+  if (idm_log_is_missed(log, log->rows)) { /* what was open does not matter */
+    log->available[log->rows] = log->missed_set;
+    return IDM_OK;
+  }
   if (role->count) {
     const idm_status status = recall_set(log, field, &set, opt_error);
     if (status != IDM_OK) return status;

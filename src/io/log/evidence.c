@@ -66,6 +66,11 @@ static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
 {
   const idm_column_info *info = idm_column_describe((idm_column)c);
   double *number = &log->evidence_number[c][log->rows];
+  /* Nothing is paid for what was not done, unless the log has a number. */
+  if (!cell->length && idm_log_is_missed(log, log->rows) && !info->by_trajectory) {
+    *number = 0;
+    return IDM_OK;
+  }
   /* A row that says where a trajectory went is none of a step. */
   if (!cell->length && log->state && log->action[log->rows] < 0 && !info->by_trajectory) {
     *number = NAN;

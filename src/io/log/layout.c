@@ -87,7 +87,7 @@ static idm_status add_role(idm_layout *layout, const idm_columns *columns, idm_c
 static bool has_sets(const idm_data *data)
 {
   for (size_t row = 0; row < data->rows; row++)
-    if (data->available[row]) return true;
+    if (data->available[row] && !idm_data_missed(data, row)) return true;
   return false;
 }
 

@@ -63,7 +63,8 @@ static void put_who(idm_lines *lines, size_t trajectory, size_t row)
   idm_table_whole(&lines->table, row - data->first[trajectory] + 1);
   comma(lines);
   if (data->line[row]) idm_table_whole(&lines->table, data->line[row]);
-  put_label(lines, &lines->setting->actions, data->action[row]);
+  put_label(lines, &lines->setting->actions,
+            idm_data_missed(data, row) ? IDM_MISSING : data->action[row]);
   put_label(lines, &lines->setting->observations, data->observation[row]);
 }
 

@@ -32,9 +32,11 @@ typedef struct idm_log {
   idm_choice actions;
   idm_choice states;
   idm_choice observations;
-  idm_intern missing; /* texts that mean what an empty cell does */
-  idm_where where;    /* which rows are wanted */
-  idm_ledger ledger;  /* what became of those that were read */
+  idm_intern missing;     /* texts that mean what an empty cell does */
+  idm_intern missed_text; /* texts of the action's column that mean a missed response */
+  uint32_t missed_set;    /* availability of the action of a missed response alone */
+  idm_where where;        /* which rows are wanted */
+  idm_ledger ledger;      /* what became of those that were read */
   idm_coding
       *coding; /* rows that are held until they are coded; NULL: they are read as they come */
   bool coded;  /* the log held the derived columns already */
@@ -59,6 +61,7 @@ typedef struct idm_log {
   size_t row_capacity;
   uint32_t *trajectory;    /* [row] */
   int32_t *action;         /* [row] */
+  int32_t *missed;         /* [row] where responses may be missed: its text, or IDM_MISSING */
   int32_t *state;          /* [row] where there is such a column */
   int32_t *observation;    /* [row] */
   uint32_t *available;     /* [row] */
@@ -99,6 +102,12 @@ static inline idm_csv_field idm_log_cell(const idm_log *log, const idm_csv_field
       idm_intern_find(&log->missing, cell.text, cell.length) != IDM_INTERN_NONE)
     cell.length = 0;
   return cell;
+}
+
+/* Whether a row, which may be the one that is read now, is a missed response. */
+static inline bool idm_log_is_missed(const idm_log *log, size_t row)
+{
+  return log->missed && log->missed[row] >= 0;
 }
 
 /* The file of a row, for messages. */

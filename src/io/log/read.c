@@ -14,6 +14,16 @@ static const size_t row_limit = (size_t)1 << 31;
 
 /* --- the log -------------------------------------------------------------------------------- */
 
+static idm_status intern_texts(idm_intern *intern, const idm_labels *texts, idm_error *opt_error)
+{
+  for (size_t i = 0; i < texts->count; i++) {
+    uint32_t index;
+    if (!idm_intern_add(intern, texts->name[i], strlen(texts->name[i]), &index))
+      return idm_fail_memory(opt_error);
+  }
+  return IDM_OK;
+}
+
 static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
 {
   const idm_columns *columns = &log->problem->columns;
@@ -31,13 +41,21 @@ static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
     status = idm_choice_prepare(&log->observations, &setting->observations,
                                 &columns->codes[IDM_COLUMN_OBSERVATION],
                                 role[IDM_COLUMN_OBSERVATION].count, opt_error);
-  for (size_t i = 0; i < columns->missing.count && status == IDM_OK; i++) {
-    uint32_t index;
-    const char *text = columns->missing.name[i];
-    if (!idm_intern_add(&log->missing, text, strlen(text), &index))
-      status = idm_fail_memory(opt_error);
-  }
+  if (status == IDM_OK) status = intern_texts(&log->missing, &columns->missing, opt_error);
+  if (status == IDM_OK) status = intern_texts(&log->missed_text, &columns->missed, opt_error);
   return status;
+}
+
+/* Availability: all actions, and the action of a missed response alone. */
+static bool prepare_sets(idm_log *log, size_t actions)
+{
+  const size_t alone = log->problem->columns.missed_action;
+  uint32_t all;
+  for (size_t u = 0; u < actions; u++) log->open[u] = true;
+  if (!idm_intern_add(&log->available_sets, (const char *)log->open, actions, &all)) return false;
+  if (!alone) return true;
+  for (size_t u = 0; u < actions; u++) log->open[u] = u == alone - 1;
+  return idm_intern_add(&log->available_sets, (const char *)log->open, actions, &log->missed_set);
 }
 
 /* Everything whose size the header and the problem tell. */
@@ -55,9 +73,8 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   log->levels = idm_new(log->header.role[IDM_ROLE_KEEP].count, sizeof *log->levels);
   if (!log->number || !log->open || !log->levels) return idm_fail_memory(opt_error);
   log->last_agent = log->last_trajectory = IDM_INTERN_NONE;
-  for (size_t u = 0; u < sizes.actions; u++) log->open[u] = true;
   uint32_t all;
-  if (!idm_intern_add(&log->available_sets, (const char *)log->open, sizes.actions, &all) ||
+  if (!prepare_sets(log, sizes.actions) ||
       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the log holds is freed by its owner */
       (!log->header.role[IDM_COLUMN_AGENT].count && !idm_intern_add(&log->agents, "all", 3, &all)))
     return idm_fail_memory(opt_error);
@@ -77,13 +94,13 @@ static void clear(idm_log *log)
   idm_coding_destroy(log->coding);
   idm_intern *const interns[] = {&log->missing,        &log->agents,         &log->joined,
                                  &log->trajectories,   &log->available_text, &log->starts,
-                                 &log->available_sets, &log->variants};
+                                 &log->available_sets, &log->variants,       &log->missed_text};
   for (size_t i = 0; i < sizeof interns / sizeof interns[0]; i++) idm_intern_clear(interns[i]);
   void *const arrays[] = {log->levels,      log->available_of, log->trajectory, log->action,
                           log->observation, log->available,    log->line,       log->action_column,
                           log->time_line,   log->time_column,  log->time,       log->covariate,
                           log->known,       log->scratch,      log->number,     log->open,
-                          log->row_file,    log->state};
+                          log->row_file,    log->state,        log->missed};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   idm_log_clear_evidence(log);
   idm_log_header_destroy(&log->header);
@@ -113,6 +130,8 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
   bool grown = true;
   log->trajectory = grow(log->trajectory, sizeof *log->trajectory, 1, capacity, &grown);
   log->action = grow(log->action, sizeof *log->action, 1, capacity, &grown);
+  log->missed =
+      grow(log->missed, sizeof *log->missed, log->missed_text.count > 0, capacity, &grown);
   log->state = grow(log->state, sizeof *log->state, states, capacity, &grown);
   log->observation = grow(log->observation, sizeof *log->observation, 1, capacity, &grown);
   log->available = grow(log->available, sizeof *log->available, 1, capacity, &grown);

@@ -73,7 +73,7 @@ static idm_status check_numbers(const idm_log *log, size_t row, idm_error *opt_e
 
 static bool is_closing(const idm_log *log, size_t row)
 {
-  return log->action[row] < 0 && log->state[row] >= 0;
+  return log->action[row] < 0 && !idm_log_is_missed(log, row) && log->state[row] >= 0;
 }
 
 static idm_status settle(idm_log *log, size_t trajectory, const uint32_t *order, size_t begin,

@@ -396,6 +396,16 @@ static void put_label(writer *w, const cells *list, idm_column role, size_t part
     put_cell(&w->out, list, (size_t)label * idm_columns_count(&w->problem->columns, role) + part);
 }
 
+/* The text of a missed response, in each column of the action; else the action. */
+static void put_action(writer *w, size_t part, size_t row)
+{
+  const idm_data *data = w->data;
+  if (idm_data_missed(data, row))
+    put_text(&w->out, w->problem->columns.missed.name[data->missed[row]]);
+  else
+    put_label(w, &w->actions, IDM_COLUMN_ACTION, part, data->action[row]);
+}
+
 static void put_column(writer *w, const idm_layout_column *column, size_t trajectory, size_t row)
 {
   const idm_data *data = w->data;
@@ -416,7 +426,7 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
     put_whole(w, step + 1);
     break;
   case IDM_COLUMN_ACTION:
-    put_label(w, &w->actions, IDM_COLUMN_ACTION, column->part, data->action[row]);
+    put_action(w, column->part, row);
     break;
   case IDM_COLUMN_STATE:
     put_label(w, &w->states, IDM_COLUMN_STATE, column->part, data->state[row]);
@@ -425,7 +435,8 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
     put_label(w, &w->observations, IDM_COLUMN_OBSERVATION, column->part, data->observation[row]);
     break;
   case IDM_COLUMN_AVAILABLE: /* several columns are read as their union */
-    if (!column->part) put_cell(&w->out, &w->sets, data->available[row]);
+    if (!column->part && !idm_data_missed(data, row))
+      put_cell(&w->out, &w->sets, data->available[row]);
     break;
   case IDM_ROLE_BELIEF:
     put_cell(&w->out, &w->starts,
@@ -483,6 +494,19 @@ static idm_status check_ids(const writer *w, idm_error *opt_error)
                   idm_columns_name(&w->problem->columns, IDM_COLUMN_AGENT, 0));
 }
 
+/* Missed responses are written by a text that the problem names for them. */
+static idm_status check_missed(const idm_data *data, const idm_columns *columns,
+                               idm_error *opt_error)
+{
+  for (size_t row = 0; data->missed && row < data->rows; row++)
+    if (data->missed[row] >= (int64_t)columns->missed.count)
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "row %zu is missed response %ld, and data.missed of the problem has %zu texts", row,
+          (long)data->missed[row], columns->missed.count);
+  return IDM_OK;
+}
+
 static idm_status make_cells(writer *w, idm_error *opt_error)
 {
   const idm_data *data = w->data;
@@ -493,6 +517,7 @@ static idm_status make_cells(writer *w, idm_error *opt_error)
                     "the data have %zu columns of utilities; the problem names %zu", data->columns,
                     columns->utility.count);
   idm_status status = check_ids(w, opt_error);
+  if (status == IDM_OK) status = check_missed(data, columns, opt_error);
   if (status == IDM_OK)
     status = make_labels(&setting->actions, columns, IDM_COLUMN_ACTION, &w->actions, opt_error);
   if (status == IDM_OK)

@@ -1,4 +1,4 @@
-/* What cells of a log mean: `codes` and `missing` under `data` of a YAML problem. */
+/* What cells of a log mean: `codes`, `missing` and `missed` under `data` of a YAML problem. */
 #include "io/problem/codes.h"
 
 #include <stdio.h>
@@ -137,6 +137,72 @@ static idm_status check_missing(const idm_yaml_reader *reader, const idm_yaml_no
   return IDM_OK;
 }
 
+/* --- missed responses ----------------------------------------------------------------------- */
+
+/* Whether a cell of the action's column holds an action by this text. */
+static bool is_action(const idm_problem *problem, const char *text)
+{
+  const idm_labels *actions = &problem->setting->actions;
+  const idm_codes *codes = &problem->columns.codes[IDM_COLUMN_ACTION];
+  if (find(actions, text) >= 0) return true;
+  for (size_t k = 0; k < codes->count; k++) {
+    if (find(&codes->code[k].text, text) >= 0) return true;
+    for (size_t u = 0; codes->code[k].index && u < actions->count; u++) {
+      char number[24];
+      snprintf(number, sizeof number, "%zu", u);
+      if (strcmp(number, text) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static idm_status read_missed_texts(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  idm_labels *missed = &reader->problem->columns.missed;
+  const idm_status status = idm_yaml_read_names(reader, node, "data.missed", missed);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < missed->count; i++)
+    if (is_action(reader->problem, missed->name[i]))
+      return idm_yaml_fail(
+          reader->tree, idm_yaml_is_list(node) ? idm_yaml_item(reader->tree, node, i) : node,
+          "data.missed: '%.60s' is an action or a code of one; expected a text that "
+          "means a missed response alone",
+          missed->name[i]);
+  return IDM_OK;
+}
+
+/* The action that moves the world when a response is missed. Time passes: it ends nothing. */
+static idm_status read_missed_action(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  const idm_setting *setting = reader->problem->setting;
+  size_t action = 0;
+  const idm_status status = idm_yaml_find_action(reader, node, "data.missed.action", &action);
+  if (status != IDM_OK) return status;
+  if (setting->ends[action] || setting->terminal[action])
+    return idm_yaml_fail(reader->tree, node,
+                         "data.missed.action: '%.60s' ends a trajectory; expected an action after "
+                         "which it continues",
+                         setting->actions.name[action]);
+  reader->problem->columns.missed_action = action + 1;
+  return IDM_OK;
+}
+
+/* Texts alone, or {values: texts, action: name}. */
+static idm_status read_missed(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  static const char *const keys[] = {"values", "action", NULL};
+  if (!idm_yaml_is_mapping(node)) return read_missed_texts(reader, node);
+  idm_status status = idm_yaml_check_keys(reader->tree, node, "data.missed", keys);
+  if (status != IDM_OK) return status;
+  const idm_yaml_node *values = idm_yaml_find(reader->tree, node, keys[0]);
+  const idm_yaml_node *action = idm_yaml_find(reader->tree, node, keys[1]);
+  if (!values)
+    return idm_yaml_unexpected(reader->tree, node, "data.missed",
+                               "{values: [TEXT, ...], action: ACTION}");
+  status = read_missed_texts(reader, values);
+  return status == IDM_OK && action ? read_missed_action(reader, action) : status;
+}
+
 idm_status idm_yaml_read_codes(const idm_yaml_reader *reader, const idm_yaml_node *data)
 {
   static const idm_column roles[] = {IDM_COLUMN_ACTION, IDM_COLUMN_OBSERVATION};
@@ -161,5 +227,7 @@ idm_status idm_yaml_read_codes(const idm_yaml_reader *reader, const idm_yaml_nod
   if (status == IDM_OK && missing)
     status =
         idm_yaml_read_names(reader, missing, "data.missing", &reader->problem->columns.missing);
-  return status == IDM_OK && missing ? check_missing(reader, missing) : status;
+  if (status == IDM_OK && missing) status = check_missing(reader, missing);
+  const idm_yaml_node *missed = idm_yaml_find(reader->tree, data, "missed");
+  return status == IDM_OK && missed ? read_missed(reader, missed) : status;
 }

@@ -1,4 +1,4 @@
-/* What cells of a log mean: `codes` and `missing` under `data` of a YAML problem. */
+/* What cells of a log mean: `codes`, `missing` and `missed` under `data` of a YAML problem. */
 #ifndef IDM_IO_PROBLEM_CODES_H
 #define IDM_IO_PROBLEM_CODES_H
 

@@ -10,12 +10,13 @@
 
 idm_status idm_yaml_read_columns(idm_yaml_reader *reader)
 {
-  const char *keys[IDM_COLUMN_COUNT + 5] = {NULL};
+  const char *keys[IDM_COLUMN_COUNT + 6] = {NULL};
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++) keys[i] = idm_column_describe((idm_column)i)->key;
   keys[IDM_COLUMN_COUNT] = "codes";
   keys[IDM_COLUMN_COUNT + 1] = "missing";
   keys[IDM_COLUMN_COUNT + 2] = "derive";
   keys[IDM_COLUMN_COUNT + 3] = "rules";
+  keys[IDM_COLUMN_COUNT + 4] = "missed";
   const idm_yaml_node *data = idm_yaml_find(reader->tree, reader->root, "data");
   if (!data) return IDM_OK;
   idm_status status = idm_yaml_check_keys(reader->tree, data, "data", keys);

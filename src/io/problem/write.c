@@ -551,13 +551,26 @@ static void put_codes(idm_emitter *out, const idm_columns *columns)
 
 static bool maps_columns(const idm_columns *columns)
 {
-  bool any = columns->missing.count || columns->deriveds || columns->rules;
+  bool any = columns->missing.count || columns->missed.count || columns->deriveds || columns->rules;
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
     any = any || columns->role[i].count || columns->codes[i].count;
   return any;
 }
 
-static void put_columns(idm_emitter *out, const idm_columns *columns)
+static void put_missed(idm_emitter *out, const idm_columns *columns, const idm_labels *actions)
+{
+  if (!columns->missed.count) return;
+  if (!columns->missed_action) {
+    put_labels(out, "missed", &columns->missed);
+    return;
+  }
+  idm_emit_mapping(out, "missed", IDM_EMIT_FLOW);
+  put_labels(out, "values", &columns->missed);
+  idm_emit_text(out, "action", actions->name[columns->missed_action - 1]);
+  idm_emit_mapping_end(out);
+}
+
+static void put_columns(idm_emitter *out, const idm_columns *columns, const idm_labels *actions)
 {
   if (!maps_columns(columns)) return;
   idm_emit_mapping(out, "data", IDM_EMIT_BLOCK);
@@ -571,6 +584,7 @@ static void put_columns(idm_emitter *out, const idm_columns *columns)
   }
   put_codes(out, columns);
   if (columns->missing.count) put_labels(out, "missing", &columns->missing);
+  put_missed(out, columns, actions);
   idm_yaml_put_coding(out, columns);
   idm_emit_mapping_end(out);
 }
@@ -589,7 +603,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   put_blocks(out, problem, false);
   put_free(out, problem->setting, problem->theta);
   put_population(out, problem);
-  put_columns(out, &problem->columns);
+  put_columns(out, &problem->columns, &problem->setting->actions);
 }
 
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,

@@ -148,6 +148,9 @@ static idm_status observe(const void *content, void *content_before, void *conte
   const believer *b = content;
   memory *before = content_before;
   memory *after = content_after;
+  if (event->missed && event->action == IDM_MISSING)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "a missed response without an action; beliefs move by an action");
   idm_status status = idm_hypotheses_decide(b, &before->scratch, &before->now, opt_error);
   if (status != IDM_OK) return status;
   if (idm_hypotheses_is_one(b, &before->now, event))

@@ -243,8 +243,8 @@ static idm_status add(branching *g, const belief_origin *origin, double weight,
                       const double *belief, idm_error *opt_error)
 {
   belief_set *set = &g->into->set;
-  const idm_status status =
-      idm_belief_set_add(set, weight, belief, g->m->world, (int)origin->action, opt_error);
+  const int last = g->event->missed ? g->from->set.last[origin->parent] : (int)origin->action;
+  const idm_status status = idm_belief_set_add(set, weight, belief, g->m->world, last, opt_error);
   return status == IDM_OK && set->traced ? idm_belief_set_trace(set, *origin, opt_error) : status;
 }
 

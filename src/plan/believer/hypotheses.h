@@ -130,7 +130,7 @@ static inline idm_status idm_hypotheses_follow_one(const believer *b, musing *m,
   into->set.count = 1;
   into->set.apart = false;
   into->set.weight[0] = 1;
-  into->set.last[0] = event->action;
+  into->set.last[0] = event->missed ? from->set.last[0] : event->action;
   for (size_t s = 0; s < k; s++) into->set.belief[s] = m->mean[s];
   idm_hypotheses_step(from, into);
   return IDM_OK;

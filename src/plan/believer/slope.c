@@ -34,7 +34,7 @@ typedef struct thicket {
 typedef struct place {
   uint32_t variant;
   int steps;
-  int last;            /* the action before; IDM_MISSING at a root */
+  int last;            /* the last response; IDM_MISSING at a root */
   const double *start; /* of a root; NULL elsewhere */
 } place;
 
@@ -135,6 +135,7 @@ static slope_row row_of(const idm_data *data, const idm_prefix_node *node, uint3
       .first_row = node->first_row,
       .action = node->action,
       .observation = node->observation,
+      .missed = node->missed,
       .leaf = node->leaf,
       .last = node->last,
       .open = node->available ? data->available_set + node->available * data->sizes.actions : NULL,
@@ -171,8 +172,9 @@ static uint32_t plant_row(gradient *g, const idm_prefix_node *node, uint32_t bef
     return several;
   }
   if (node->leaf) return no_slot;
-  g->slot[g->slots] = (place){
-      .variant = g->slot[before].variant, .steps = g->slot[before].steps + 1, .last = node->action};
+  g->slot[g->slots] = (place){.variant = g->slot[before].variant,
+                              .steps = g->slot[before].steps + 1,
+                              .last = node->missed ? g->slot[before].last : node->action};
   return (uint32_t)g->slots++;
 }
 
@@ -229,7 +231,8 @@ static bool allocate(gradient *g)
 
 static idm_event event_of(const slope_row *r)
 {
-  return (idm_event){.action = r->action, .observation = r->observation, .last = r->last};
+  return (idm_event){
+      .action = r->action, .observation = r->observation, .missed = r->missed, .last = r->last};
 }
 
 /* What thickets need: hypotheses, and the environment's belief at every slot. */

@@ -179,7 +179,8 @@ static idm_status begin(slope_set *slope, const slope_base *base, idm_error *opt
 
 static idm_event event_of(const slope_row *r)
 {
-  return (idm_event){.action = r->action, .observation = r->observation, .last = r->last};
+  return (idm_event){
+      .action = r->action, .observation = r->observation, .missed = r->missed, .last = r->last};
 }
 
 /* Whether what was seen after a row says nothing: see score.c. */

@@ -13,6 +13,7 @@ typedef struct slope_row {
   uint32_t first_row; /* for messages */
   int32_t action;
   int32_t observation;
+  bool missed; /* see idm_event */
   bool leaf;
   bool last;        /* see idm_event */
   const bool *open; /* [action]; NULL: all */

@@ -214,7 +214,10 @@ static idm_status observe(const void *content, void *before, void *after, const 
   if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
   if (event->observation == IDM_MISSING && !event->last)
     return refuse("an observation was not recorded", opt_error);
-  read_input(r, before, (lstm_input){event->action, event->observation}, after);
+  const int last = event->missed ? ((const memory *)before)->last : event->action;
+  memory *m = after;
+  read_input(r, before, (lstm_input){event->action, event->observation}, m);
+  m->last = last;
   return IDM_OK;
 }
 

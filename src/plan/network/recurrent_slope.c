@@ -157,13 +157,22 @@ static void go_to(slope *g, const swath *s, size_t first, size_t n)
                  g->score + first * p->actions);
 }
 
+/* The last response before a row: missed ones keep the one before. */
+static int last_response(const slope *g, const swath_row *row)
+{
+  const idm_prefix_node *at = &g->tree->node[g->tree->node[row->node].parent];
+  if (!at->missed) return g->input[row->place].action;
+  while (at->missed) at = &g->tree->node[at->parent];
+  return at->action; /* IDM_MISSING where the trajectory begins */
+}
+
 /* A choice, `count` times: its log-probability, and slopes by the scores. */
 static void choose(slope *g, const swath_row *row)
 {
   const size_t n = g->r->net.plan.actions;
   const idm_prefix_node *node = &g->tree->node[row->node];
   const bool *open = node->available ? g->data->available_set + node->available * n : NULL;
-  const int last = g->input[row->place].action;
+  const int last = last_response(g, row);
   const double count = (double)node->count;
   const size_t u = (size_t)node->action;
   double among;

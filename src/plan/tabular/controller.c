@@ -229,7 +229,7 @@ static idm_status observe(const void *content, void *before, void *after, const 
     to->next = swapped;
   }
   to->variant = from->variant;
-  to->last = event->action;
+  to->last = event->missed ? from->last : event->action;
   return IDM_OK;
 }
 

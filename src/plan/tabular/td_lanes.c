@@ -70,7 +70,7 @@ static bool is_path(const td_learner *l, const idm_prefix_tree *tree)
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
     if (node->parent >= 0 && (size_t)node->parent != i - 1) return false;
-    if (node->begin < 0 && node->action == IDM_MISSING) return false;
+    if (node->begin < 0 && node->action == IDM_MISSING && !node->missed) return false;
   }
   return true;
 }
@@ -86,13 +86,14 @@ static size_t count_steps(const idm_prefix_tree *tree)
 static void fill_step(const td_learner *l, const idm_data *data, const idm_prefix_node *node,
                       int last, lane_step *step, size_t at)
 {
-  const size_t n = l->actions, u = (size_t)node->action;
+  const size_t n = l->actions, u = node->missed ? n : (size_t)node->action;
   const bool *open = node->available ? data->available_set + node->available * n : NULL;
   const size_t among = idm_data_open(data, node->available);
-  step->count[at] = among > 1 ? (double)node->count : 0;
+  step->count[at] = among > 1 && !node->missed ? (double)node->count : 0;
   step->open[at] = (double)among;
-  step->learn[at] = !node->leaf;
-  step->goes_on[at] = !l->setting->ends[u] && !l->setting->terminal[u];
+  /* After a missed response every value decays; fictive values have no decay. */
+  step->learn[at] = !node->leaf && !(node->missed && l->fictive);
+  step->goes_on[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u];
   for (size_t v = 0; v < n; v++) {
     step->action[v][at] = v == u;
     step->last[v][at] = last == (int)v;
@@ -118,7 +119,7 @@ static void fill_lane(const td_learner *l, const idm_data *data, const idm_prefi
     step->begin[at] = begins;
     step->begins = step->begins || begins;
     begins = false;
-    last = node->action;
+    if (!node->missed) last = node->action;
     step++;
   }
 }

@@ -176,11 +176,12 @@ static idm_status observe(const void *content, void *before, void *after, const 
   pass_on(l, before, m);
   idm_td_learn(l, &update, m->value);
   m->state = update.next;
-  m->last = event->action;
+  if (!event->missed) m->last = event->action;
   return IDM_OK;
 }
 
 static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_REWARD,
+                                          .idles = true,
                                           .memory_create = memory_create,
                                           .memory_destroy = memory_destroy,
                                           .begin_agent = begin_agent,

@@ -23,7 +23,7 @@ typedef struct td_learner {
 /* Of one agent. */
 typedef struct td_memory {
   size_t state;
-  int last;       /* action of this trajectory; IDM_MISSING at its start */
+  int last;       /* response of this trajectory; IDM_MISSING before the first */
   double *value;  /* Q: [state][action] */
   double *log_pi; /* [action]: scratch */
 } td_memory;
@@ -31,8 +31,9 @@ typedef struct td_memory {
 /* What an event does to values: a rule that both the behaviour and its derivative follow. */
 typedef struct td_update {
   size_t state;
-  size_t action;
-  bool goes_on; /* to `next`, where `best` is the largest value */
+  bool missed;   /* nothing was done: time passes */
+  size_t action; /* none of the actions where it was missed */
+  bool goes_on;  /* to `next`, where `best` is the largest value */
   size_t next;
   size_t best;
   double reward;

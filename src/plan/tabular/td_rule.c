@@ -11,9 +11,21 @@ static idm_status refuse(const char *what, idm_error *opt_error)
                   what);
 }
 
+/* A missed response: the state is what the log has next, and nothing is learnt. */
+static idm_status look_missed(const td_learner *l, const td_memory *m, const idm_event *event,
+                              td_update *update, idm_error *opt_error)
+{
+  *update = (td_update){.state = m->state, .missed = true, .action = l->actions, .rate = TD_GAIN};
+  if (l->states > 1 && event->observation != IDM_MISSING) update->next = (size_t)event->observation;
+  if (l->states > 1 && event->observation == IDM_MISSING && !event->last)
+    return refuse("a state was not recorded", opt_error);
+  return IDM_OK;
+}
+
 idm_status idm_td_look(const td_learner *l, const td_memory *m, const idm_event *event,
                        td_update *update, idm_error *opt_error)
 {
+  if (event->missed) return look_missed(l, m, event, update, opt_error);
   if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
   const size_t u = (size_t)event->action;
   const bool goes_on = !l->setting->ends[u] && !l->setting->terminal[u];
@@ -37,10 +49,13 @@ void idm_td_learn(const td_learner *l, const td_update *d, double *value)
   const double rate = l->number[d->rate];
   double *q = value + d->state * l->actions;
   for (size_t v = 0; v < l->actions; v++) {
-    if (v == d->action) continue;
-    q[v] = l->fictive ? q[v] + rate * (-d->reward - q[v]) : (1 - l->number[TD_DECAY]) * q[v];
+    if (v == d->action)
+      q[v] += rate * d->error;
+    else if (!l->fictive)
+      q[v] *= 1 - l->number[TD_DECAY];
+    else if (!d->missed)
+      q[v] += rate * (-d->reward - q[v]);
   }
-  q[d->action] += rate * d->error;
 }
 
 idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,

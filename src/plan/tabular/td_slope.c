@@ -154,7 +154,8 @@ static void choose(td_slope *g, const idm_prefix_node *node, found *sum)
   const double count = (double)node->count, sharpness = l->number[TD_TEMPERATURE];
   const double *q = g->now.value + g->now.state * n;
   double among;
-  if (node->action == IDM_MISSING || idm_data_open(g->data, node->available) < 2) return;
+  if (node->missed || node->action == IDM_MISSING || idm_data_open(g->data, node->available) < 2)
+    return;
   for (size_t v = 0; v < n; v++) g->log_pi[v] = sharpness * q[v];
   idm_habit_tilt_both(l->habits, n, g->log_pi, open, g->now.last, g->pi, g->log_pi, &among);
   sum->log_likelihood += count * idm_habit_log_slip(l->habits, g->log_pi[u], among);
@@ -175,17 +176,17 @@ static void learn_slope(const td_learner *l, const td_update *d, const double *v
   const bool is_rate = k == (d->rate == TD_GAIN ? TD_BY_GAIN : TD_BY_LOSS);
   const double *q = value + d->state * n, *next = value + d->next * n + d->best;
   double *dq = by + d->state * n;
-  double error = -dq[d->action];
+  double error = d->missed ? 0 : -dq[d->action];
   if (d->goes_on)
     error += l->discount * by[d->next * n + d->best] + (k == TD_BY_DISCOUNT ? *next : 0);
   for (size_t v = 0; v < n; v++) {
     if (v == d->action) continue;
-    if (l->fictive)
-      dq[v] += -rate * dq[v] + (is_rate ? -d->reward - q[v] : 0);
-    else
+    if (!l->fictive)
       dq[v] = (1 - l->number[TD_DECAY]) * dq[v] - (k == TD_BY_DECAY ? q[v] : 0);
+    else if (!d->missed)
+      dq[v] += -rate * dq[v] + (is_rate ? -d->reward - q[v] : 0);
   }
-  dq[d->action] += rate * error + (is_rate ? d->error : 0);
+  if (!d->missed) dq[d->action] += rate * error + (is_rate ? d->error : 0);
 }
 
 static idm_status learn(td_slope *g, size_t node, idm_error *opt_error)
@@ -194,6 +195,7 @@ static idm_status learn(td_slope *g, size_t node, idm_error *opt_error)
   const idm_prefix_node *row = &g->tree->node[node];
   const idm_event event = {.action = row->action,
                            .observation = row->observation,
+                           .missed = row->missed,
                            .reward = g->tree->reward[node],
                            .last = row->last};
   const td_memory memory = {.state = g->now.state, .last = g->now.last, .value = g->now.value};
@@ -208,7 +210,7 @@ static idm_status learn(td_slope *g, size_t node, idm_error *opt_error)
     learn_slope(l, &update, g->now.value, g->free.number[k], g->now.value + (1 + k) * numbers);
   idm_td_learn(l, &update, g->now.value);
   g->now.state = update.next;
-  g->now.last = row->action;
+  if (!row->missed) g->now.last = row->action;
   return IDM_OK;
 }
 

@@ -226,6 +226,8 @@ static idm_status pass_columns(parcel *r, idm_columns *columns, idm_error *opt_e
     status = pass_codes(r, &columns->codes[i], opt_error);
   }
   pass_labels(r, &columns->missing);
+  pass_labels(r, &columns->missed);
+  pass_count(r, &columns->missed_action);
   return status;
 }
 

@@ -13,7 +13,7 @@
 static void test_one_profile(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", 1.25, "alpha");
+  answered f = ask_diag("map", 1.25, "alpha");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   fit work;
@@ -55,14 +55,14 @@ static void test_one_profile(void **state)
   idm_scan_destroy(&s);
   idm_profile_destroy(p);
   idm_fit_close(&work);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* --- limits --------------------------------------------------------------------------------- */
 
 /* The same answer assessed as if it were draws of a posterior, which has to be proper; a point only
  * has to be a maximum. */
-static idm_assessment *assess_as_draws(fixture *f)
+static idm_assessment *assess_as_draws(answered *f)
 {
   idm_assessment *assessment;
   f->posterior->answer = IDM_POSTERIOR;
@@ -75,7 +75,7 @@ static idm_assessment *assess_as_draws(fixture *f)
 static void test_nothing_bounds(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: log, prior: flat}}");
+  answered f = ask_diag("map", INFINITY, "{beta: {scale: log, prior: flat}}");
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->limit[0] == 0 && beta->limit[1] == INFINITY);
   assert_true(beta->gap[1] < 0.5 && beta->gap[0] > 20);
@@ -88,7 +88,7 @@ static void test_nothing_bounds(void **state)
   idm_assessment_destroy(draws);
   assert_non_null(strstr(beta->sentence, "above it is bounded neither by the data"));
   assert_non_null(strstr(beta->sentence, "nor by the prior"));
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* Under a flat prior the posterior is improper wherever the likelihood does not fall for ever, and
@@ -123,7 +123,7 @@ static void test_improper(void **state)
       {"{alpha: , eta: {prior: flat}}", {false, false}, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    fixture f = ask_diag("map", 1.25, cases[i].free_blocks);
+    answered f = ask_diag("map", 1.25, cases[i].free_blocks);
     const idm_identification *id = &f.assessment->parameter[f.assessment->parameters - 1];
     for (int side = 0; side < 2; side++)
       if (id->improper[side] != cases[i].improper[side])
@@ -136,7 +136,7 @@ static void test_improper(void **state)
     assert_int_equal(support_mentions(&f.assessment->failures, "there is no most probable"),
                      cases[i].rises);
     assert_int_equal(f.assessment->trusted, !cases[i].rises);
-    close_fixture(&f);
+    answered_close(&f);
   }
 }
 
@@ -144,7 +144,7 @@ static void test_improper(void **state)
 static void test_bounded_by_the_prior(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: log}}");
+  answered f = ask_diag("map", INFINITY, "{beta: {scale: log}}");
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->gap[1] < 0.5 && beta->proper[1]);
   assert_true(f.assessment->trusted);
@@ -152,14 +152,14 @@ static void test_bounded_by_the_prior(void **state)
   assert_true(support_mentions(&f.assessment->remarks,
                                "above it is bounded by the prior, not by the data"));
   assert_true(beta->high == INFINITY);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* 1/beta of a neutral agent is 0 within its interval: beta is not the number to report. */
 static void test_neutral_agent(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", INFINITY, "{beta: {scale: inverse}}");
+  answered f = ask_diag("map", INFINITY, "{beta: {scale: inverse}}");
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->low < 0 && beta->high > 0);
   /* With nothing else free the gap is the log-likelihood at the limit itself. */
@@ -173,7 +173,7 @@ static void test_neutral_agent(void **state)
   }
   assert_non_null(strstr(beta->sentence, "beta itself is not bounded above"));
   assert_non_null(strstr(beta->sentence, "report 1/beta"));
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* A log without decisions bounds nothing, and the contraction is none. */
@@ -184,7 +184,7 @@ static void test_no_data(void **state)
   problem->agent.resolution = 10;
   check(idm_problem_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 1]}}}",
                          &support_error));
-  fixture f = ask("bayes", problem, support_data(problem, "trajectory,action,observation\n1,,\n"));
+  answered f = ask("bayes", problem, support_data(problem, "trajectory,action,observation\n1,,\n"));
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->gap[0] == 0 && beta->gap[1] == 0);
   assert_true(beta->low == -INFINITY && beta->high == INFINITY);
@@ -193,7 +193,7 @@ static void test_no_data(void **state)
   assert_non_null(strstr(beta->sentence, "above it is bounded by the prior"));
   /* The posterior is the prior: 200 draws tell its variance to a fifth or so. */
   assert_true(fabs(beta->contraction) < 0.6);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* --- contraction ---------------------------------------------------------------------------- */
@@ -201,9 +201,10 @@ static void test_no_data(void **state)
 static void test_contraction(void **state)
 {
   (void)state;
-  fixture f = ask_diag("bayes", 1.25,
-                       "{discount: {prior: {beta: [8, 2]}}, beta: {scale: inverse, prior: {normal: "
-                       "[0, 2]}}}");
+  answered f =
+      ask_diag("bayes", 1.25,
+               "{discount: {prior: {beta: [8, 2]}}, beta: {scale: inverse, prior: {normal: "
+               "[0, 2]}}}");
   const size_t all = f.posterior->chains * f.posterior->draws;
   /* Quantities: discount, beta, inverse_beta. Beta(8, 2) has the variance 16 / (100 x 11). */
   const size_t quantity[2] = {0, 2};
@@ -221,7 +222,7 @@ static void test_contraction(void **state)
   assert_true(discount->limit[0] == 0 && discount->limit[1] == 1);
   assert_true(discount->proper[0] && discount->proper[1]);
   assert_true(discount->low >= 0 && discount->high <= 1);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 int main(void)

@@ -6,86 +6,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/matching/fit.h"
-#include "support.h"
+#include "invert/assess/answered_support.h"
 
 enum { ALL = 240, SAMPLE = 40 };
 
-typedef struct fixture {
-  idm_problem *problem;
-  idm_data *data;
-  idm_posterior *posterior;
-  idm_assessment *assessment;
-} fixture;
-
-static void infer(fixture *f, const char *free_blocks)
+static answered ask(bool rule)
 {
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = 1;
-  settings.chains = 2;
-  settings.draws = ALL / 2;
-  settings.warmup = 50;
-  settings.thin = 8;
-  check(idm_problem_free(f->problem, free_blocks, &support_error));
-  check(idm_inverse_find("bayes")->fit(f->problem, f->data, &settings, NULL, &f->posterior, NULL,
-                                       &support_error));
-  check(idm_assess(f->problem, f->data, f->posterior, 1, &f->assessment, &support_error));
-}
-
-static fixture ask(bool rule)
-{
-  fixture f = {.problem = support_diag(0.5, 1.25, 0)};
-  f.problem->agent.resolution = 30;
-  f.problem->agent.tolerance = 1e-12;
+  idm_problem *problem = support_diag(0.5, 1.25, 0);
+  problem->agent.resolution = 30;
+  problem->agent.tolerance = 1e-12;
   if (rule)
-    check(
-        idm_problem_apply_rule(f.problem, &(idm_model_rule){.perturb = {0, 0.1}}, &support_error));
-  f.data = support_simulate(f.problem, (idm_simulation){.trajectories = 60, .seed = 2});
-  infer(&f, "{beta: {scale: inverse}}");
-  return f;
-}
-
-static void close_fixture(fixture *f)
-{
-  idm_assessment_destroy(f->assessment);
-  idm_posterior_destroy(f->posterior);
-  idm_data_destroy(f->data);
-  idm_problem_destroy(f->problem);
-}
-
-static const idm_sensitivity *find(const fixture *f, const char *name)
-{
-  for (size_t i = 0; i < f->assessment->sensitivities; i++)
-    if (strcmp(f->assessment->sensitivity[i].name, name) == 0)
-      return &f->assessment->sensitivity[i];
-  fail_msg("no sensitivity to %s", name);
-  return NULL;
+    check(idm_problem_apply_rule(problem, &(idm_model_rule){.perturb = {0, 0.1}}, &support_error));
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 60, .seed = 2});
+  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  return answered_fit("bayes", problem, data, ALL / 2, 50, 8);
 }
 
 /* log-likelihoods of the draws looked at where tests are right more often by h, in the environment
  * and in all three models. */
-static void sample_likelihood(const fixture *f, double h, double *value)
+static void sample_likelihood(const answered *f, double h, double *value)
 {
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
   idm_problem *problem = f->problem;
   for (size_t m = 0; m < 4; m++) {
     double *matrices =
         m == 3 ? problem->setting->emission : problem->theta->block[IDM_EMISSION].value + 12 * m;
     for (size_t i = 0; i < 12; i++) matrices[i] += i % 4 == 0 || i % 4 == 3 ? h : -h;
   }
-  fit work;
-  check(idm_fit_open(&work, NULL, problem, f->data, &settings, 1, &support_error));
-  for (size_t k = 0; k < SAMPLE; k++)
-    check(idm_matching_log_likelihood(work.matching[0],
-                                      &f->posterior->unconstrained[k * ALL / SAMPLE], &value[k],
-                                      NULL, &support_error));
-  idm_fit_close(&work);
+  answered_likelihoods(f, SAMPLE, value);
 }
 
 /* d mean of 1/beta / d number as the covariance with slopes between two shifts that are h apart. */
-static double shift_by_covariance(const fixture *f, const double *below, const double *above,
+static double shift_by_covariance(const answered *f, const double *below, const double *above,
                                   double h)
 {
   const double *value = f->posterior->value + ALL;
@@ -103,9 +54,9 @@ static double shift_by_covariance(const fixture *f, const double *below, const d
  * it by their rule. */
 static void check_shift(bool rule)
 {
-  fixture f = ask(rule);
+  answered f = ask(rule);
   const idm_assessment *a = f.assessment;
-  const idm_sensitivity *s = find(&f, "observation[*]");
+  const idm_sensitivity *s = answered_sensitivity(&f, "observation[*]");
   double above[SAMPLE], below[SAMPLE];
   assert_true(s->dynamics);
   assert_near(s->value, 0.7, 1e-12);
@@ -125,7 +76,7 @@ static void check_shift(bool rule)
            a->parameter[0].sentence);
   assert_true(support_mentions(&a->remarks, sentence));
   assert_true(support_mentions(&a->remarks, "1/beta depends on dynamics: raising observation[*"));
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 static void test_models(void **state)
@@ -151,14 +102,14 @@ static void test_verdict(void **state)
 static void test_passes(void **state)
 {
   (void)state;
-  fixture f = ask(false);
+  answered f = ask(false);
   idm_assessment *other;
   for (size_t row = 0; row < f.data->rows; row++) f.data->observation[row] = IDM_MISSING;
   check(idm_assess(f.problem, f.data, f.posterior, 1, &other, &support_error));
   assert_int_equal(other->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
   assert_non_null(strstr(other->checks.of[IDM_CHECK_DEPENDS].why, "too few observations"));
   idm_assessment_destroy(other);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 int main(void)

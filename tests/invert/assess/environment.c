@@ -308,6 +308,48 @@ static void test_rare_outcomes(void **state)
 
 /* --- what cannot be tested ------------------------------------------------------------------ */
 
+/* In one state a missed response without an action leaves all that follows to be tested; with an
+ * action, or in several states with none, what is seen goes by it or is left out. */
+static void test_missed(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *problem, *missed;
+    uint64_t observations, left_out;
+  } cases[] = {
+      {"states: 1\ntransition: identity\nobservation: {u: [[0.8, 0.2]], v: [[0.5, 0.5]]}\n"
+       "utility: {\"*\": 0}\n",
+       "late", 20, 0},
+      {"states: 2\ntransition: {\"*\": [[0.9, 0.1], [0.2, 0.8]]}\n"
+       "observation: {\"*\": [[0.8, 0.2], [0.5, 0.5]]}\nutility: {\"*\": 0}\n",
+       "late", 10, 20},
+      {"states: 2\ntransition: {\"*\": [[0.9, 0.1], [0.2, 0.8]]}\n"
+       "observation: {\"*\": [[0.8, 0.2], [0.5, 0.5]]}\nutility: {\"*\": 0}\n",
+       "{values: late, action: u}", 30, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[600], log[1000] = "trajectory,action,observation,reward\n";
+    snprintf(text, sizeof text,
+             "%sactions: [u, v]\nobservations: [x, y]\ndiscount: 0\nagent: {planner: td-learner}\n"
+             "data: {missed: %s}\n",
+             cases[i].problem, cases[i].missed);
+    for (int t = 0; t < 10; t++) {
+      const size_t used = strlen(log);
+      snprintf(log + used, sizeof log - used, "%d,u,%s,0\n%d,late,y,\n%d,v,x,0\n", t,
+               t % 3 ? "x" : "y", t, t);
+    }
+    idm_problem *problem = support_yaml(text);
+    idm_data *data = support_data(problem, log);
+    environment_check e;
+    check(idm_environment_open(&e, problem, data, &support_error));
+    assert_int_equal(e.observations, cases[i].observations);
+    assert_int_equal(e.left_out, cases[i].left_out);
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void test_nothing_to_test(void **state)
 {
   (void)state;
@@ -408,10 +450,10 @@ static void test_impossible(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scores),          cmocka_unit_test(test_two_sites),
-      cmocka_unit_test(test_false_alarms),    cmocka_unit_test(test_rare_outcomes),
-      cmocka_unit_test(test_nothing_to_test), cmocka_unit_test(test_impossible),
-      cmocka_unit_test(test_observed_states),
+      cmocka_unit_test(test_scores),       cmocka_unit_test(test_two_sites),
+      cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_rare_outcomes),
+      cmocka_unit_test(test_missed),       cmocka_unit_test(test_nothing_to_test),
+      cmocka_unit_test(test_impossible),   cmocka_unit_test(test_observed_states),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

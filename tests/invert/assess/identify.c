@@ -61,7 +61,7 @@ static double plain_end(search *s, double inside, double outside, double level)
 static void test_interval_against_a_dense_profile(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", 1.25, "{beta: {scale: inverse}, eta: }");
+  answered f = ask_diag("map", 1.25, "{beta: {scale: inverse}, eta: }");
   const idm_identification *beta = &f.assessment->parameter[0];
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
@@ -100,15 +100,15 @@ static void test_interval_against_a_dense_profile(void **state)
   assert_non_null(strstr(beta->sentence, "the data bound 1/beta within ["));
   assert_non_null(strstr(beta->sentence, "(beta between "));
   assert_null(strstr(beta->sentence, "not bounded"));
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* What the data bound does not hang on the prior, and a prior that fights the data is told of. */
 static void test_prior_against_data(void **state)
 {
   (void)state;
-  fixture usual = ask_diag("map", 1.25, "{beta: {scale: inverse}}");
-  fixture wild = ask_diag("laplace", 1.25, "{beta: {prior: {normal: [0, 1.0e-9]}}}");
+  answered usual = ask_diag("map", 1.25, "{beta: {scale: inverse}}");
+  answered wild = ask_diag("laplace", 1.25, "{beta: {prior: {normal: [0, 1.0e-9]}}}");
   const idm_identification *a = &usual.assessment->parameter[0];
   const idm_identification *b = &wild.assessment->parameter[0];
   assert_near(a->low, b->low, 0.01);
@@ -116,22 +116,22 @@ static void test_prior_against_data(void **state)
   assert_near(usual.assessment->log_likelihood, wild.assessment->log_likelihood, 1e-3);
   assert_true(support_mentions(&wild.assessment->remarks, "prior and data disagree about 1/beta"));
   assert_false(support_mentions(&usual.assessment->remarks, "prior and data disagree"));
-  close_fixture(&usual);
-  close_fixture(&wild);
+  answered_close(&usual);
+  answered_close(&wild);
 }
 
 /* A number added to all utilities changes no choice: with all of them free the data bound none. */
 static void test_free_shift(void **state)
 {
   (void)state;
-  fixture f = ask_diag("map", INFINITY, "utility");
+  answered f = ask_diag("map", INFINITY, "utility");
   assert_int_equal(f.assessment->parameters, 6);
   for (size_t i = 0; i < 6; i++) {
     assert_true(f.assessment->parameter[i].gap[0] < drop);
     assert_true(f.assessment->parameter[i].gap[1] < drop);
     assert_non_null(strstr(f.assessment->parameter[i].sentence, "the data do not bound"));
   }
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* Utilities all alike leave nothing to choose by: no alpha is better than another, and one so small
@@ -155,9 +155,9 @@ static void test_nothing_to_choose_by(void **state)
         idm_matching_log_likelihood(work.matching[0], &y[i], &likelihood[i], NULL, &support_error));
   assert_true(isfinite(likelihood[0]) && likelihood[1] == -INFINITY);
   idm_fit_close(&work);
-  fixture f = ask("map", problem, data);
+  answered f = ask("map", problem, data);
   assert_non_null(strstr(f.assessment->parameter[0].sentence, "the data do not bound alpha"));
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* Rewards in other units: a learner's temperature is bounded on both sides wherever it lies. */
@@ -175,12 +175,12 @@ static void test_odd_units(void **state)
     const idm_simulation simulation = {.trajectories = 20, .agents = 20, .steps = 30, .seed = 9};
     idm_data *data = support_simulate(problem, simulation);
     for (size_t row = 0; row < data->rows; row++) data->number[IDM_COLUMN_REWARD][row] *= units[i];
-    fixture f = ask("map", problem, data);
+    answered f = ask("map", problem, data);
     ends[i][0] = f.assessment->parameter[0].low * units[i];
     ends[i][1] = f.assessment->parameter[0].high * units[i];
     assert_near(ends[i][0] / ends[0][0], 1, 0.02);
     assert_near(ends[i][1] / ends[0][1], 1, 0.02);
-    close_fixture(&f);
+    answered_close(&f);
   }
 }
 

@@ -74,6 +74,36 @@ static void test_questions(void **state)
   asked_close(&a);
 }
 
+/* Nothing is asked about a missed response, and what follows it repeats nothing. */
+static void test_missed(void **state)
+{
+  (void)state;
+  asked a;
+  residual r;
+  idm_problem *problem = support_diag(2, 1.25, 0.3);
+  problem->agent.resolution = 20;
+  static const double alpha[3] = {2, 2, 2};
+  idm_random random;
+  idm_random_init(&random, 8, 0);
+  idm_data *data = asked_simulate(problem, alpha, 3, 10, 20, 5);
+  support_miss(data, problem->setting, 2, 0.3, &random);
+  double decisions = 0, after = 0;
+  for (size_t row = 0; row < data->rows; row++) decisions += !idm_data_missed(data, row);
+  asked_open(&a, problem, data, "{alpha: }");
+  check(idm_residual_open(&r, &a.q, &support_error));
+  for (size_t i = 0; i < r.questions; i++) {
+    const question *q = &r.question[i];
+    for (size_t u = 0; u < r.actions; u++) decisions -= r.taken[i * r.actions + u];
+    if (!a.f.tree->node[q->parent].missed) continue;
+    assert_true(q->previous == IDM_MISSING && q->seen == IDM_MISSING);
+    after++;
+  }
+  assert_near(decisions, 0, 0);
+  assert_true(after > 0);
+  idm_residual_close(&r);
+  asked_close(&a);
+}
+
 /* Replicates: the variance of their scores is the information; what is taken out of them leaves a
  * score of 0. */
 static void test_replicates(void **state)
@@ -124,6 +154,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scores),
       cmocka_unit_test(test_questions),
+      cmocka_unit_test(test_missed),
       cmocka_unit_test(test_replicates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,75 +3,33 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/matching/assemble.h"
-#include "support.h"
+#include "invert/assess/answered_support.h"
 
 enum { ALL = 240, SAMPLE = 200 };
 
 /* --- fixtures ------------------------------------------------------------------------------- */
 
-typedef struct fixture {
-  idm_problem *problem;
-  idm_data *data;
-  idm_posterior *posterior;
-  idm_assessment *assessment;
-} fixture;
-
 /* Draws, and what is made of them. */
-static void infer(fixture *f)
+static answered infer(idm_problem *problem, idm_data *data)
 {
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = 1;
-  settings.chains = 2;
-  settings.draws = ALL / 2;
-  settings.warmup = 50;
-  settings.thin = 8;
-  check(idm_inverse_find("bayes")->fit(f->problem, f->data, &settings, NULL, &f->posterior, NULL,
-                                       &support_error));
-  check(idm_assess(f->problem, f->data, f->posterior, 1, &f->assessment, &support_error));
+  return answered_fit("bayes", problem, data, ALL / 2, 50, 8);
 }
 
-static fixture ask(int resolution, idm_evaluate evaluate)
+static answered ask(int resolution, idm_evaluate evaluate)
 {
-  fixture f;
-  f.problem = support_diag(0.5, 1.25, 0.3);
-  f.problem->agent.resolution = resolution;
-  f.problem->agent.evaluate = evaluate;
-  f.problem->agent.tolerance = 1e-12;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = resolution;
+  problem->agent.evaluate = evaluate;
+  problem->agent.tolerance = 1e-12;
   const idm_simulation simulation = {.trajectories = 40, .seed = 2};
-  f.data = support_simulate(f.problem, simulation);
-  check(idm_problem_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
-  infer(&f);
-  return f;
-}
-
-static void close_fixture(fixture *f)
-{
-  idm_assessment_destroy(f->assessment);
-  idm_posterior_destroy(f->posterior);
-  idm_data_destroy(f->data);
-  idm_problem_destroy(f->problem);
-}
-
-/* The log-likelihoods of the draws looked at, under the problem as it stands now. */
-static void sample_likelihood(const fixture *f, size_t free_numbers, double *value)
-{
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  fit work;
-  check(idm_fit_open(&work, NULL, f->problem, f->data, &settings, 1, &support_error));
-  for (size_t k = 0; k < SAMPLE; k++) {
-    const size_t i = k * ALL / SAMPLE;
-    const double y[2] = {f->posterior->unconstrained[i],
-                         free_numbers > 1 ? f->posterior->unconstrained[ALL + i] : 0};
-    check(idm_matching_log_likelihood(work.matching[0], y, &value[k], NULL, &support_error));
-  }
-  idm_fit_close(&work);
+  idm_data *data = support_simulate(problem, simulation);
+  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  return infer(problem, data);
 }
 
 /* Mean of a quantity when each draw has the weight exp(to - from). */
-static double weighted_mean(const fixture *f, size_t quantity, const double *from, const double *to)
+static double weighted_mean(const answered *f, size_t quantity, const double *from,
+                            const double *to)
 {
   double total = 0, sum = 0;
   for (size_t k = 0; k < SAMPLE; k++) {
@@ -84,17 +42,8 @@ static double weighted_mean(const fixture *f, size_t quantity, const double *fro
 
 /* --- held numbers --------------------------------------------------------------------------- */
 
-static const idm_sensitivity *find(const fixture *f, const char *name)
-{
-  for (size_t i = 0; i < f->assessment->sensitivities; i++)
-    if (strcmp(f->assessment->sensitivity[i].name, name) == 0)
-      return &f->assessment->sensitivity[i];
-  fail_msg("no sensitivity to %s", name);
-  return NULL;
-}
-
 /* Move a held number by h, whatever it is called. */
-static void move(fixture *f, const char *name, double h)
+static void move(answered *f, const char *name, double h)
 {
   idm_block *block = f->problem->theta->block;
   if (strcmp(name, "discount") == 0)
@@ -116,16 +65,16 @@ static void move(fixture *f, const char *name, double h)
 
 /* d mean / d number is the derivative of the weighted mean; one draw's part is 1 / (n - 1), not
  * 1 / n. */
-static void check_slope(fixture *f, const char *name, double value, double h)
+static void check_slope(answered *f, const char *name, double value, double h)
 {
   double here[SAMPLE], above[SAMPLE], below[SAMPLE];
-  const idm_sensitivity *s = find(f, name);
+  const idm_sensitivity *s = answered_sensitivity(f, name);
   assert_near(s->value, value, 1e-12);
-  sample_likelihood(f, 2, here);
+  answered_likelihoods(f, SAMPLE, here);
   move(f, name, h);
-  sample_likelihood(f, 2, above);
+  answered_likelihoods(f, SAMPLE, above);
   move(f, name, -2 * h);
-  sample_likelihood(f, 2, below);
+  answered_likelihoods(f, SAMPLE, below);
   move(f, name, h);
   /* Quantities: beta, inverse_beta, eta; only the last two have a mean to speak of. */
   for (size_t q = 1; q < 3; q++) {
@@ -139,7 +88,7 @@ static void check_slope(fixture *f, const char *name, double value, double h)
 static void test_held_numbers(void **state)
 {
   (void)state;
-  fixture f = ask(10, IDM_LOOKAHEAD);
+  answered f = ask(10, IDM_LOOKAHEAD);
   check_slope(&f, "discount", 0.95, 1e-5);
   check_slope(&f, "utility[declare_healthy,diseased]", -36, 1e-3);
   check_slope(&f, "utility[monitor,healthy]", -1, 1e-3);
@@ -159,7 +108,7 @@ static void test_held_numbers(void **state)
   for (size_t i = 0; i < f.assessment->remarks.count; i++)
     noted = noted || strstr(f.assessment->remarks.text[i], "sensitivity of 1/beta");
   assert_true(noted);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* --- numbers that are 0, and numbers by column ---------------------------------------------- */
@@ -207,11 +156,11 @@ static void raise(idm_problem *problem, size_t entry, double unit, double h)
 }
 
 /* What raising an entry by 1 % in every variant does to the mean of alpha, by differences. */
-static void check_raise(fixture *f, const char *name, size_t entry, double unit, double value,
+static void check_raise(answered *f, const char *name, size_t entry, double unit, double value,
                         double step)
 {
   double here[SAMPLE], above[SAMPLE], below[SAMPLE];
-  const idm_sensitivity *s = find(f, name);
+  const idm_sensitivity *s = answered_sensitivity(f, name);
   const double h = 1e-5;
   double kept[12];
   idm_block *utility = &f->problem->theta->block[IDM_UTILITY];
@@ -219,12 +168,12 @@ static void check_raise(fixture *f, const char *name, size_t entry, double unit,
   memcpy(kept, utility->value, sizeof kept);
   assert_near(s->value, value, 1e-12);
   assert_near(s->step, step, 1e-12);
-  sample_likelihood(f, 1, here);
+  answered_likelihoods(f, SAMPLE, here);
   raise(f->problem, entry, unit, h);
-  sample_likelihood(f, 1, above);
+  answered_likelihoods(f, SAMPLE, above);
   memcpy(utility->value, kept, sizeof kept);
   raise(f->problem, entry, unit, -h);
-  sample_likelihood(f, 1, below);
+  answered_likelihoods(f, SAMPLE, below);
   memcpy(utility->value, kept, sizeof kept);
   const double moved =
       (weighted_mean(f, 0, here, above) - weighted_mean(f, 0, here, below)) / (2 * h) * 0.01;
@@ -236,29 +185,29 @@ static void check_raise(fixture *f, const char *name, size_t entry, double unit,
 static void test_zeros_and_columns(void **state)
 {
   (void)state;
-  fixture f = {0};
-  f.problem = make_costly(&f.data);
-  assert_int_equal(f.problem->theta->block[IDM_UTILITY].variants, 2);
-  infer(&f);
+  idm_data *data;
+  idm_problem *problem = make_costly(&data);
+  assert_int_equal(problem->theta->block[IDM_UTILITY].variants, 2);
+  answered f = infer(problem, data);
   /* monitor is entries 4 and 5: -1 and -3, raised by 1 % each; (healthy, healthy) is 0 of a range
    * of 30. */
   check_raise(&f, "utility[monitor,healthy]", 4, 0, -2, 0.02);
   check_raise(&f, "utility[healthy,healthy]", 0, 30, 0, 0.3);
   check_raise(&f, "utility[healthy,diseased]", 1, 0, -30, 0.3);
-  assert_near(find(&f, "eta")->step, 0.3, 1e-12);
-  assert_near(find(&f, "inverse_beta")->step, 0.01 / 30, 1e-12);
+  assert_near(answered_sensitivity(&f, "eta")->step, 0.3, 1e-12);
+  assert_near(answered_sensitivity(&f, "inverse_beta")->step, 0.01 / 30, 1e-12);
   bool stated = false;
   for (size_t i = 0; i < f.assessment->remarks.count; i++)
     stated = stated || strstr(f.assessment->remarks.text[i], "utility[healthy,healthy] (0.3)");
   assert_true(stated);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* A point has no covariance; gaps in a log do not matter. */
 static void test_where_there_is_a_covariance(void **state)
 {
   (void)state;
-  fixture f = ask(10, IDM_INTERPOLATE);
+  answered f = ask(10, IDM_INTERPOLATE);
   idm_assessment *assessment;
   idm_posterior *point;
   idm_fit_settings settings;
@@ -275,21 +224,21 @@ static void test_where_there_is_a_covariance(void **state)
   check(idm_assess(f.problem, f.data, f.posterior, 1, &assessment, &support_error));
   assert_int_equal(assessment->sensitivities, f.assessment->sensitivities);
   idm_assessment_destroy(assessment);
-  close_fixture(&f);
+  answered_close(&f);
 }
 
 /* --- lattices ------------------------------------------------------------------------------- */
 
 static double check_lattice(int resolution)
 {
-  fixture f = ask(resolution, IDM_INTERPOLATE);
+  answered f = ask(resolution, IDM_INTERPOLATE);
   const idm_assessment *a = f.assessment;
   double coarse[SAMPLE], fine[SAMPLE], most = 0, change = 0;
   assert_int_equal(a->resolution, resolution);
   assert_int_equal(a->finer, 2 * resolution);
-  sample_likelihood(&f, 2, coarse);
+  answered_likelihoods(&f, SAMPLE, coarse);
   f.problem->agent.resolution = 2 * resolution;
-  sample_likelihood(&f, 2, fine);
+  answered_likelihoods(&f, SAMPLE, fine);
   for (size_t k = 0; k < SAMPLE; k++) change = fmax(change, fabs(fine[k] - coarse[k]));
   assert_near(a->finer_change, change, 1e-6);
   for (size_t q = 1; q < 3; q++) {
@@ -301,7 +250,7 @@ static double check_lattice(int resolution)
   for (size_t i = 0; i < a->failures.count; i++)
     raise = raise || strstr(a->failures.text[i], "raise agent.resolution");
   assert_int_equal(raise, most > 0.5);
-  close_fixture(&f);
+  answered_close(&f);
   return most;
 }
 

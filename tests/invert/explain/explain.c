@@ -396,18 +396,46 @@ static void delays_are_counted(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Rows of the ranking are decisions: one that was forced surprises nobody. */
+/* Rows of the ranking are decisions: one that was forced surprises nobody, nor does a missed
+ * response, which is not the action that is due either. */
 static void forced_actions_are_not_ranked(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(2, INFINITY, 0);
+  SUPPORT_NAMES(&problem->columns.missed, "late");
+  problem->columns.missed_action = 3;
   idm_data *data = support_data(problem, "agent,action,observation,available\n"
-                                         "a,declare_healthy,,declare_healthy\n");
+                                         "a,late,negative,\na,declare_healthy,,declare_healthy\n");
+  const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = -1, .draws = 1};
+  idm_explanation *due;
+  check(idm_explain(problem, NULL, data, &settings, &due, NULL, &support_error));
+  assert_true(due->one[0].never);
+  idm_explanation_destroy(due);
   idm_explanation *e = explain_rows(problem, data);
   assert_int_equal(e->surprising, 0);
   assert_int_equal(e->person[0].decisions, 0);
-  assert_near(idm_explained_surprise(e, data, 0).mean, 0, 0);
-  assert_near(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0), 0, 0);
+  for (size_t row = 0; row < 2; row++) {
+    assert_near(idm_explained_surprise(e, data, row).mean, 0, 0);
+    assert_near(explained_mean(e, row, IDM_EXPLAIN_REGRET, 0), 0, 0);
+  }
+  idm_explanation_destroy(e);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A learner's missed response has no action to regret; the sum of the others stays. */
+static void missed_responses_are_not_regretted(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: 1\nactions: [left, right]\ndiscount: 0\nutility: {left: 1, right: 0.25}\n"
+      "agent: {planner: td-learner}\ndata: {missed: late}\n");
+  idm_data *data =
+      support_data(problem, "agent,action,reward\na,right,0\na,late,\na,left,1\na,right,0\n");
+  idm_explanation *e = explain_rows(problem, data);
+  assert_true(isnan(explained_mean(e, 1, IDM_EXPLAIN_REGRET, 0)));
+  assert_near(e->one[0].regret, 2 * 0.75, 1e-12);
+  assert_int_equal(e->person[0].decisions, 3);
   idm_explanation_destroy(e);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -484,6 +512,7 @@ int main(void)
       cmocka_unit_test(the_mean_model_stands_in),
       cmocka_unit_test(delays_are_counted),
       cmocka_unit_test(forced_actions_are_not_ranked),
+      cmocka_unit_test(missed_responses_are_not_regretted),
       cmocka_unit_test(draws_are_averaged_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,24 @@ static void test_gaps(void **state)
   assert_non_null(strstr(r->notes.text[0], "2 trajectories are used up to the first"));
 }
 
+/* A missed response is no action at its belief, which it moves. */
+static void test_missed(void **state)
+{
+  room *r = *state;
+  SUPPORT_NAMES(&r->problem->columns.missed, "late");
+  r->problem->columns.missed_action = 1;
+  check(read(r, "trajectory,action,observation\n1,late,x1\n1,u0,x1\n1,u1,x0\n", &support_error));
+  assert_int_equal(r->graph.count, 2);
+  assert_true(idm_policy_graph_find(&r->graph, (const double[]){0.5, 0.5}) == IDM_NO_NODE);
+  assert_int_equal(r->graph.action[idm_policy_graph_find(&r->graph, (const double[]){0.15, 0.85})],
+                   0);
+  idm_data *data = support_data(r->problem, "trajectory,action,observation\n1,late,x1\n1,u0,x1\n");
+  idm_mind *mind;
+  check(idm_mind_create(r->problem, data, "somebody", &mind, &support_error));
+  idm_mind_destroy(mind);
+  idm_data_destroy(data);
+}
+
 static void refuse(room *r, const char *csv, long line, const char *words)
 {
   idm_error error = {0};
@@ -117,6 +135,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_nodes, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_gaps, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_missed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

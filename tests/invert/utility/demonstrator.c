@@ -103,6 +103,30 @@ static void test_empirical(void **state)
   close_scene(&s);
 }
 
+/* A missed response is no choice: it has no place in the counts, and time passes. */
+static void test_missed(void **state)
+{
+  (void)state;
+  scene s = open_scene(log_text);
+  const int32_t missed[] = {-1, 0, -1, -1, -1, -1};
+  s.data->missed = malloc(sizeof missed);
+  assert_non_null(s.data->missed);
+  memcpy(s.data->missed, missed, sizeof missed);
+  idm_demonstrator_destroy(s.demonstrator);
+  check(idm_demonstrator_create(s.world, s.data, s.problem->setting, NULL, &s.demonstrator,
+                                &support_error));
+  const double count[] = {1, 3, 0, 0, 1, 0};
+  for (size_t i = 0; i < 6; i++) assert_near(s.demonstrator->count[i], count[i], 0);
+  assert_int_equal(s.demonstrator->decisions, 5);
+  double occupancy[6];
+  check(idm_demonstrator_occupancy(s.demonstrator, s.world, s.data, s.problem->setting, true,
+                                   occupancy, NULL, &support_error));
+  const double total = 2 + 0.9 + 2 * 0.81;
+  const double expected[] = {0.9, 2 + 0.81, 0, 0, 0.81, 0};
+  for (size_t i = 0; i < 6; i++) assert_near(occupancy[i], expected[i] / total, 1e-15);
+  close_scene(&s);
+}
+
 /* Of some trajectories only; and of none. */
 static void test_selection(void **state)
 {
@@ -124,8 +148,8 @@ static void test_selection(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_counts), cmocka_unit_test(test_what_is_missing),
+      cmocka_unit_test(test_counts),        cmocka_unit_test(test_what_is_missing),
       cmocka_unit_test(test_deterministic), cmocka_unit_test(test_empirical),
-      cmocka_unit_test(test_selection)};
+      cmocka_unit_test(test_missed),        cmocka_unit_test(test_selection)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,55 @@ static void test_missing_texts(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A text of data.missed in the action's column, and nowhere else, is a missed response. */
+static void test_missed_responses(void **state)
+{
+  (void)state;
+  idm_problem *problem = log_bandit();
+  static const char log[] = "agent,action,observation,available\n"
+                            "a,left,win,\na, late,loss,left|right\na,NA,win,right\na,,loss,\n";
+  SUPPORT_NAMES(&problem->columns.missed, "late", "NA");
+  SUPPORT_NAMES(&problem->columns.missing, "NA");
+  log_expect_error(
+      problem, log, 3, 3,
+      "'late' is a missed response, and the problem does not define what happens then: "
+      "the planner 'bounded-rational' needs an action; expected data: {missed: "
+      "{values: [...], action: ACTION}} in the problem file");
+  problem->columns.missed_action = 2;
+  idm_data *data = log_parse(problem, log);
+  EXPECT_ROWS(data->action, 0, 1, 1, IDM_MISSING);
+  EXPECT_ROWS(data->missed, IDM_MISSING, 0, 1, IDM_MISSING);
+  EXPECT_ROWS(data->observation, 0, 1, 0, 1);
+  for (size_t row = 0; row < 4; row++)
+    assert_int_equal(idm_data_open(data, data->available[row]), row == 1 || row == 2 ? 1 : 2);
+  idm_data_destroy(data);
+  log_expect_error(problem, "agent,action,observation\na,left,late\n", 2, 8,
+                   "'late' is no observation");
+  data = log_parse(problem, "agent,action,observation\na,left,win\n");
+  assert_null(data->missed);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* An action in two columns is missed where both cells are. */
+static void test_missed_in_columns(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_labels_problem(2, 2, 2);
+  SUPPORT_NAMES(&problem->setting->actions, "a/b", "a/c");
+  SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_ACTION], "first", "second");
+  SUPPORT_NAMES(&problem->columns.missed, "late", "never");
+  problem->columns.missed_action = 1;
+  idm_data *data =
+      log_parse(problem, "agent,first,second,observation\na,a,c,0\na,never,late,0\na,a,b,0\n");
+  EXPECT_ROWS(data->action, 1, 0, 0);
+  EXPECT_ROWS(data->missed, IDM_MISSING, 1, IDM_MISSING);
+  idm_data_destroy(data);
+  log_expect_error(problem, "agent,first,second,observation\na,late,b,0\n", 2, 3,
+                   "'late/b' is no action");
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -215,7 +264,8 @@ int main(void)
       WITH_DIAG(test_terminal_observation),        cmocka_unit_test(test_seen_nothing),
       cmocka_unit_test(test_factored_observation), cmocka_unit_test(test_codes),
       cmocka_unit_test(test_codes_at_random),      cmocka_unit_test(test_codes_by_column),
-      cmocka_unit_test(test_missing_texts),
+      cmocka_unit_test(test_missing_texts),        cmocka_unit_test(test_missed_responses),
+      cmocka_unit_test(test_missed_in_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

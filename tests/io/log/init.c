@@ -318,14 +318,7 @@ static void test_errors(void **state)
 static void test_beads(void **state)
 {
   fixture *f = *state;
-  const char *shared = getenv("IDM_SHARED");
-  char path[1000];
-  snprintf(path, sizeof path, "%s/data/beads/beads_voi_decisions.csv",
-           shared ? shared : "../../shared");
-  if (access(path, R_OK) != 0) {
-    print_message("no %s: set IDM_SHARED to the shared folder\n", path);
-    skip();
-  }
+  const char *path = support_shared("beads/beads_voi_decisions.csv");
   idm_problem *problem = init_from(f, path);
   assert_true(has_note(f, "rows: 7075, trajectories: 3393, agents: 15"));
   assert_true(problem->setting->ends[0] && problem->setting->ends[1] && !problem->setting->ends[2]);

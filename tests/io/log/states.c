@@ -113,13 +113,34 @@ static void test_hidden(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A missed response on the last row is no row that only says where a trajectory went. */
+static void test_missed(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: [a, b, c]\nactions: [stay, go]\nobservations: states\n"
+      "transition: {\"*\": uniform}\nutility: {\"*\": 0}\nagent: {planner: td-learner}\n"
+      "data: {missed: late}\n");
+  idm_data *data = log_parse(problem, "trajectory,state,action,reward\n"
+                                      "1,a,go,1\n1,b,late,\n1,c,late,\n2,b,late,2\n2,a,,\n");
+  EXPECT_ROWS(data->missed, IDM_MISSING, 0, 0, 0);
+  EXPECT_ROWS(data->action, 1, IDM_MISSING, IDM_MISSING, IDM_MISSING);
+  EXPECT_ROWS(data->observation, 1, 2, IDM_MISSING, 0);
+  assert_int_equal(data->intake->closing, 1);
+  for (size_t row = 0; row < 4; row++)
+    assert_near(data->number[IDM_COLUMN_REWARD][row], row == 0 ? 1 : row == 3 ? 2 : 0, 0);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 #define OBSERVED(test) cmocka_unit_test_setup_teardown(test, set_up, support_tear_down)
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      OBSERVED(test_states_alone), OBSERVED(test_closing), OBSERVED(test_both),
-      OBSERVED(test_start_belief), OBSERVED(test_labels),  cmocka_unit_test(test_hidden),
+      OBSERVED(test_states_alone),   OBSERVED(test_closing), OBSERVED(test_both),
+      OBSERVED(test_start_belief),   OBSERVED(test_labels),  cmocka_unit_test(test_hidden),
+      cmocka_unit_test(test_missed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,30 @@ static void test_numbered(void **state)
   idm_data_destroy(again);
 }
 
+/* Missed responses by their own texts, without a column of availability on their account. */
+static void test_missed(void **state)
+{
+  idm_problem *problem = *state;
+  SUPPORT_NAMES(&problem->columns.missed, "late", "NA");
+  SUPPORT_NAMES(&problem->columns.missing, "NA");
+  problem->columns.missed_action = 3;
+  idm_data *data = parse(problem, "agent,trajectory,action,observation\n"
+                                  "a,1,2,0\na,1,late,1\na,1,NA,\na,1,,0\na,1,0,\n");
+  idm_data *again;
+  char head[200];
+  write_and_read(data, problem, &again, head, sizeof head);
+  assert_string_equal(head, "agent,trajectory,step,action,observation\n");
+  expect_same(data, again);
+  assert_memory_equal(data->missed, again->missed, 5 * sizeof *data->missed);
+  assert_int_equal(again->missed[2], 1);
+  idm_labels_destroy(&problem->columns.missed);
+  assert_int_equal(idm_data_write_csv(data, problem, "/tmp/idm-test-unused.csv", &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "data.missed of the problem has 0 texts"));
+  idm_data_destroy(data);
+  idm_data_destroy(again);
+}
+
 static void test_errors(void **state)
 {
   idm_data *data = parse(*state, "agent,action,observation\na,2,0\n");
@@ -138,6 +162,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(test_plain, support_set_up, support_tear_down),
       cmocka_unit_test(test_everything),
       cmocka_unit_test_setup_teardown(test_numbered, support_set_up, support_tear_down),
+      cmocka_unit_test_setup_teardown(test_missed, support_set_up, support_tear_down),
       cmocka_unit_test_setup_teardown(test_errors, support_set_up, support_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

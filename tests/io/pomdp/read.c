@@ -22,16 +22,11 @@ static const char *const shared_files[] = {"1d.POMDP",         "4x3.95.POMDP",  
                                            "network.POMDP",    "paint.95.POMDP", "parr95.95.POMDP",
                                            "shuttle.95.POMDP", "tiger.95.POMDP"};
 
-/* A shared problem, or NULL where the shared data is absent. */
 static idm_problem *read_shared(const char *name, idm_notes *opt_notes)
 {
-  const char *shared = getenv("IDM_SHARED");
-  char path[512];
-  snprintf(path, sizeof path, "%s/data/pomdp/%s", shared ? shared : "../../shared", name);
-  if (access(path, R_OK) != 0) {
-    print_message("skipped: %s is not there (set IDM_SHARED)\n", path);
-    return NULL;
-  }
+  char file[64];
+  snprintf(file, sizeof file, "pomdp/%s", name);
+  const char *path = support_shared(file);
   char *bytes = NULL;
   size_t length = 0;
   idm_error error = {0};
@@ -46,7 +41,6 @@ static void test_shared_round_trip(void **state)
   (void)state;
   for (size_t i = 0; i < sizeof shared_files / sizeof shared_files[0]; i++) {
     idm_problem *problem = read_shared(shared_files[i], NULL);
-    if (!problem) skip();
     idm_notes notes = {0};
     char *bytes = NULL;
     idm_problem *again = write_and_read(problem, &notes, &bytes);
@@ -64,7 +58,6 @@ static void test_tiger(void **state)
   (void)state;
   idm_notes notes = {0};
   idm_problem *p = read_shared("tiger.95.POMDP", &notes);
-  if (!p) skip();
   assert_string_equal(p->setting->name, "tiger.95");
   assert_string_equal(p->setting->states.name[1], "tiger-right");
   assert_string_equal(p->setting->actions.name[0], "listen");
@@ -95,7 +88,6 @@ static void test_1d(void **state)
   (void)state;
   idm_notes notes = {0};
   idm_problem *p = read_shared("1d.POMDP", &notes);
-  if (!p) skip();
   assert_int_equal(notes.count, 1);
   assert_int_equal(count_notes(&notes, "2 rows of T"), 1);
   assert_near(transition(p, 0, 3, 0), 1.0 / 3, 1e-15);
@@ -110,20 +102,17 @@ static void test_other_shared(void **state)
 {
   (void)state;
   idm_problem *p = read_shared("network.POMDP", NULL);
-  if (!p) skip();
   for (size_t s = 0; s < 7; s++) assert_true(p->setting->start[s] == 1.0 / 7);
   assert_true(utility(p, 1, 3) == 40.000004 && utility(p, 3, 0) == -40);
   idm_problem_destroy(p);
 
   p = read_shared("parr95.95.POMDP", NULL);
-  assert_non_null(p);
   for (size_t s = 0; s < 7; s++) assert_true(p->setting->start[s] == (s == 0 ? 1 : 0));
   assert_true(utility(p, 2, 5) == 2 && utility(p, 2, 6) == 0);
   assert_true(transition(p, 1, 0, 1) == 0.5 && emission(p, 2, 2, 1) == 1);
   idm_problem_destroy(p);
 
   p = read_shared("shuttle.95.POMDP", NULL);
-  assert_non_null(p);
   assert_string_equal(p->setting->states.name[7], "7");
   assert_true(p->setting->start[7] == 1);
   assert_near(utility(p, 2, 3), 7, 1e-14);

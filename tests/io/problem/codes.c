@@ -1,4 +1,4 @@
-/* What cells of a log mean: `codes` and `missing` of a problem file. */
+/* What cells of a log mean: `codes`, `missing` and `missed` of a problem file. */
 #include "io/problem/codes.h"
 
 #include "io/problem/problem_support.h"
@@ -26,6 +26,16 @@ static void test_bad_codes(void **state)
       {"data: {codes: {action: [index]}}", 11, 24, "data.codes.action lists 1 code for 1 column;"},
       {"data: {missing: x}", 11, 17, "data.missing: 'x' is an action, an observation or a code"},
       {"data: {missing: []}", 11, 17, "data.missing is a list of 0"},
+      {"data: {missed: [late, go]}", 11, 23, "data.missed: 'go' is an action or a code of one;"},
+      {"data: {missed: go}", 11, 16, "data.missed: 'go' is an action or a code of one; expected a"},
+      {"data: {missed: 9, codes: {action: {9: go}}}", 11, 16, "data.missed: '9' is an action or"},
+      {"data: {missed: 1, codes: {action: index}}", 11, 16, "data.missed: '1' is an action or"},
+      {"data: {missed: []}", 11, 16, "data.missed is a list of 0"},
+      {"data: {missed: {action: stay}}", 11, 16, "expected {values: [TEXT, ...], action: ACTION}"},
+      {"data: {missed: {values: late, acton: stay}}", 11, 31, "the key 'acton' is unknown"},
+      {"data: {missed: {values: late, action: walk}}", 11, 39, "in data.missed.action, the action"},
+      {"data: {missed: {values: late, action: stop}}", 11, 39,
+       "data.missed.action: 'stop' ends a trajectory; expected an action after which it continues"},
   };
   EXPECT_BAD(cases);
 }
@@ -72,6 +82,26 @@ static void test_map(void **state)
                "an empty cell is not recorded; expected a text");
 }
 
+static void test_missed(void **state)
+{
+  (void)state;
+  idm_problem *p = parse(with("data: {missing: NA, missed: [NA, late]}"), NULL);
+  assert_int_equal(p->columns.missed.count, 2);
+  assert_string_equal(p->columns.missed.name[1], "late");
+  assert_int_equal(p->columns.missed_action, 0);
+  expect_round_trip(p);
+  idm_problem_destroy(p);
+  p = parse(with("data: {missed: {values: late, action: go}}"), NULL);
+  assert_string_equal(p->setting->actions.name[p->columns.missed_action - 1], "go");
+  expect_round_trip(p);
+  idm_problem *other = parse(with("data: {missed: {values: late, action: stay}}"), NULL);
+  char difference[200];
+  assert_false(idm_problem_compare(p, other, 0, difference, sizeof difference));
+  assert_string_equal(difference, "the action of missed responses");
+  idm_problem_destroy(other);
+  idm_problem_destroy(p);
+}
+
 /* One entry a column, each of its own part of the label. */
 static void test_by_column(void **state)
 {
@@ -101,6 +131,7 @@ static void test_by_column(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_bad_codes), cmocka_unit_test(test_words),
-                                     cmocka_unit_test(test_map), cmocka_unit_test(test_by_column)};
+                                     cmocka_unit_test(test_map), cmocka_unit_test(test_missed),
+                                     cmocka_unit_test(test_by_column)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

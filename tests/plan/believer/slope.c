@@ -55,6 +55,9 @@ static const slope_sample samples[] = {
     {BOUNDED, 0.02, 1.25, 0.1, HABIT | TERMINAL | AVAILABLE, {2, 4, 2, 2, 17}},
     {"maximum-entropy", 0.6, 1, 0.2, HABIT | HORIZON, {3, 3, 2, 1, 7}},
     {"decision-rule", 0.6, 1, 0.2, HABIT | AVAILABLE, {2, 3, 2, 3, 9}},
+    {BOUNDED, 0.5, 1.25, 0.1, MISSED | HABIT, {2, 3, 2, 3, 37}},
+    {BOUNDED, 1, 0.9, 0.2, MISSED | HABIT | HORIZON | TERMINAL | AVAILABLE, {3, 3, 2, 2, 5}},
+    {"decision-rule", 0.6, 1, 0.2, MISSED | HABIT | STARTS, {2, 3, 2, 3, 9}},
 };
 
 static void gradient_equals_differences(void **state)

@@ -42,6 +42,9 @@ static const slope_sample unrecorded[] = {
     {BOUNDED, 0.5, 1.25, 0.1, BENT | DYNAMICS | BLANK, {2, 2, 2, 2, 10}},
     {BOUNDED, 0.9, -1.1, 0.3, BENT | DYNAMICS | SAMPLED, {3, 2, 2, 2, 4}},
     {BOUNDED, 0.9, -1.1, 0.3, BENT | SAMPLED | BLANK | BEFORE, {2, 2, 2, 2, 14}},
+    {BOUNDED, 0.5, 1.25, 0.1, MISSED | HABIT | BLANK, {2, 3, 2, 3, 33}},
+    {BOUNDED, 0.9, 1.4, 0.3, MISSED | HABIT | SAMPLED | BLANK | HORIZON, {3, 2, 2, 2, 6}},
+    {BOUNDED, 0.5, -1.25, 0.1, MISSED | HABIT | MDP | BLANK | AVAILABLE, {3, 3, 3, 2, 5}},
 };
 
 static void gradient_equals_differences_where_several_beliefs_are_possible(void **state)

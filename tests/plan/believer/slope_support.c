@@ -143,7 +143,8 @@ static void forget_cells(idm_data *data, idm_random *random)
 {
   for (size_t i = 0; i < data->rows; i++) {
     if (idm_random_uniform(random) < 0.35) data->observation[i] = IDM_MISSING;
-    if (idm_random_uniform(random) < 0.25) data->action[i] = IDM_MISSING;
+    if (idm_random_uniform(random) < 0.25 && !idm_data_missed(data, i))
+      data->action[i] = IDM_MISSING;
   }
 }
 
@@ -157,6 +158,7 @@ idm_data *slope_data(const idm_problem *problem, const idm_workspace *workspace,
   draw_rows(problem, data, random);
   if (features & AVAILABLE) add_available(data, random);
   if (features & STARTS) add_starts(data, random);
+  if (features & MISSED) support_miss(data, problem->setting, 0, 0.3, random);
   if (features & VARIANTS) {
     data->variants = 2;
     for (size_t t = 0; t < data->trajectories; t++) data->variant[t] = t % 2;

@@ -27,7 +27,8 @@ enum slope_feature {
   RANGE = 1 << 16,    /* alpha_unit: range */
   HABIT = 1 << 17,    /* perseverance and lapses */
   DYNAMICS = 1 << 18, /* by the models' dynamics and how they are taken up, too */
-  BENT = 1 << 19      /* not by Bayes' rule */
+  BENT = 1 << 19,     /* not by Bayes' rule */
+  MISSED = 1 << 20    /* missed responses */
 };
 
 typedef struct slope_sample {

@@ -284,7 +284,6 @@ static void classic_problems_meet_their_bounds(void **state)
                {"pomdp/paint.95.POMDP", 40, 3.29360, 3.29360}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const char *path = support_shared(cases[i].name);
-    if (!path) return;
     idm_problem *problem;
     check(idm_problem_read(path, &problem, NULL, &support_error));
     problem->agent.resolution = cases[i].resolution;

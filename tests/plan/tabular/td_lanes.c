@@ -27,12 +27,12 @@ static idm_data *take_agent(const idm_data *data, size_t agent)
   return part;
 }
 
-static crowd open_crowd(unsigned kind)
+static crowd open_crowd(unsigned kind, double missed)
 {
   crowd c;
   for (size_t i = 0; i < count; i++) {
     td_bench *b = &c.bench[i / agents];
-    if (i % agents == 0) *b = td_open(kind, 3 + i);
+    if (i % agents == 0) *b = td_open_missed(kind, 3 + i, missed);
     c.data[i] = take_agent(b->data, i % agents);
     check(idm_evidence_tree(b->problem, c.data[i], &c.tree[i], &support_error));
     check(idm_theta_copy(b->problem->theta, &c.theta[i], &support_error));
@@ -100,8 +100,8 @@ static void *open_lanes(const crowd *c)
 static void lanes_are_as_one_at_a_time(void **state)
 {
   (void)state;
-  for (unsigned kind = 0; kind < TD_KINDS; kind += 2) {
-    crowd c = open_crowd(kind);
+  for (unsigned kind = 0; kind < 2 * TD_KINDS; kind += 2) {
+    crowd c = open_crowd(kind % TD_KINDS, kind < TD_KINDS ? 0 : 0.25);
     double log_likelihood[count];
     void *lanes = open_lanes(&c);
     assert_non_null(lanes);
@@ -122,10 +122,10 @@ static void lanes_are_as_one_at_a_time(void **state)
 static void what_lanes_have_no_room_for(void **state)
 {
   (void)state;
-  crowd c = open_crowd(1);
+  crowd c = open_crowd(1, 0);
   assert_null(open_lanes(&c));
   close_crowd(&c);
-  c = open_crowd(0);
+  c = open_crowd(0, 0);
   idm_prefix_tree *whole = c.tree[3];
   c.tree[3] = c.bench[0].tree;
   assert_null(open_lanes(&c));

@@ -90,6 +90,36 @@ static void values_after_it(void **state)
   }
 }
 
+/* A missed response: the state acted in decays whole, and nothing is learnt from what is paid. */
+static void missed_responses_let_values_decay(void **state)
+{
+  (void)state;
+  idm_setting setting;
+  td_learner l = learner(&setting);
+  for (int fictive = 0; fictive < 2; fictive++) {
+    double value[STATES * ACTIONS];
+    memcpy(value, before, sizeof value);
+    const td_memory memory = {.state = 1, .value = value};
+    td_update d;
+    l.fictive = fictive;
+    check(idm_td_look(
+        &l, &memory,
+        &(idm_event){.action = IDM_MISSING, .observation = 0, .missed = true, .reward = 9}, &d,
+        &support_error));
+    assert_true(d.state == 1 && d.next == 0 && d.missed);
+    idm_td_learn(&l, &d, value);
+    for (size_t i = 0; i < (size_t)STATES * ACTIONS; i++)
+      assert_near(value[i], before[i] * (i < ACTIONS || fictive ? 1 : 0.9), 1e-14);
+  }
+  const td_memory memory = {.state = 1, .value = (double[STATES * ACTIONS]){0}};
+  td_update d;
+  idm_event blind = {.action = IDM_MISSING, .observation = IDM_MISSING, .missed = true};
+  assert_int_equal(idm_td_look(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "a state was not recorded"));
+  blind.last = true;
+  check(idm_td_look(&l, &memory, &blind, &d, &support_error));
+}
+
 static void starts_must_be_known(void **state)
 {
   (void)state;
@@ -132,6 +162,7 @@ int main(void)
       cmocka_unit_test(errors_are_of_the_best_that_follows),
       cmocka_unit_test(what_ends_is_followed_by_nothing),
       cmocka_unit_test(values_after_it),
+      cmocka_unit_test(missed_responses_let_values_decay),
       cmocka_unit_test(starts_must_be_known),
       cmocka_unit_test(what_was_not_recorded_is_refused),
   };

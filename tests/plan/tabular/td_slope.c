@@ -20,8 +20,8 @@ static void slopes_are_those_of_differences(void **state)
 {
   (void)state;
   static const size_t more[] = {IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE};
-  for (unsigned kind = 0; kind < TD_KINDS; kind++) {
-    td_bench b = td_open(kind, 5);
+  for (unsigned kind = 0; kind < 2 * TD_KINDS; kind++) {
+    td_bench b = td_open_missed(kind % TD_KINDS, 5, kind < TD_KINDS ? 0 : 0.25);
     idm_gradient *gradient;
     idm_theta *slope;
     double log_likelihood;

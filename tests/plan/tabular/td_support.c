@@ -41,11 +41,17 @@ static idm_data *draw_data(const idm_problem *p, const idm_workspace *w, uint64_
 
 td_bench td_open(unsigned kind, uint64_t seed)
 {
+  return td_open_missed(kind, seed, 0);
+}
+
+td_bench td_open_missed(unsigned kind, uint64_t seed, double share)
+{
   idm_random random;
   idm_random_init(&random, seed, 2);
   td_bench b = {.problem = draw_problem(kind & 1, kind & 2, kind & 4, &random)};
   b.workspace = support_plan(b.problem, NULL);
   b.data = draw_data(b.problem, b.workspace, seed);
+  if (share > 0) support_miss(b.data, b.problem->setting, IDM_MISSING, share, &random);
   check(idm_evidence_tree(b.problem, b.data, &b.tree, &support_error));
   check(idm_scorer_create(b.data, b.tree, &b.scorer, &support_error));
   return b;

@@ -18,6 +18,8 @@ typedef struct td_bench {
 /* A problem at random and the log of four agents. Bits of its kind: states are observed, gains are
  * told by errors, actions not taken are learnt about. */
 td_bench td_open(unsigned kind, uint64_t seed);
+/* The same, a share of whose rows are missed responses without an action. */
+td_bench td_open_missed(unsigned kind, uint64_t seed, double share);
 void td_close(td_bench *b);
 /* The log-likelihood at theta. */
 double td_score(const td_bench *b, const idm_theta *theta);

@@ -101,9 +101,10 @@ static void logs_are_read_alike(void **state)
       "transition: {\"*\": identity}\nobservation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
       "utility: {go: [1, 0], stay: 0}\nagent: {alpha: 1}\n"
       "data: {action: did, observation: saw, trajectory: [site, id], missing: [\"?\"],\n"
+      "  missed: {values: late, action: stay},\n"
       "  codes: {action: {G: go, S: stay}}}\n");
   idm_problem *back = there_and_back(problem);
-  static const char csv[] = "site,id,did,saw\nx,1,G,n\nx,1,S,?\ny,1,G,p\n";
+  static const char csv[] = "site,id,did,saw\nx,1,G,n\nx,1,S,?\ny,1,late,p\n";
   idm_data *a = support_data(problem, csv), *b = support_data(back, csv);
   assert_true(idm_parcel_reads_logs(problem));
   assert_int_equal(a->rows, 3);
@@ -111,6 +112,8 @@ static void logs_are_read_alike(void **state)
   assert_int_equal(b->trajectories, 2);
   assert_memory_equal(a->action, b->action, 3 * sizeof *a->action);
   assert_memory_equal(a->observation, b->observation, 3 * sizeof *a->observation);
+  assert_memory_equal(a->missed, b->missed, 3 * sizeof *a->missed);
+  assert_int_equal(b->action[2], 1);
   idm_data_destroy(a);
   idm_data_destroy(b);
   idm_problem_destroy(back);

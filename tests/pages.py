@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Figures against tables, tables against the draws and replications that they describe, for every kind of answer.
+
+    pages.py PROGRAM
+
+A fit, a fit of people, audits of groups and of people, studies by `recover` and `sbc`, dynamics of `learn` and two agents of
+`compare`: each is made once, small. Its page must have the numbers of its summary.json, its figures those of both, every dot
+must be inside its own interval, and shares must sum to 1. What a study or a comparison reports is computed here again.
+"""
+
+import collections
+import csv
+import html
+import json
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FEW = "--free alpha --chains 2 --draws 60 --warmup 40 --threads 1".split()
+STUDY = "--set resolution=9 --free alpha --replications 12 -n 10 --draws 60 --warmup 40 --chains 2 --threads 1".split()
+WALK = """name: walk
+states: [a, b, c]
+actions: [left, right]
+observations: states
+discount: 0.9
+start: a
+transition:
+  left: [[1, 0, 0], [0.8, 0.2, 0], [0, 1, 0]]
+  right: [[0.2, 0.8, 0], [0, 0, 1], [0, 0, 1]]
+utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}
+agent: {planner: maximum-entropy, alpha: %s}
+"""
+
+failures = []
+
+
+def expect(truth, what):
+    if not truth:
+        failures.append(what)
+        print("failed:", what)
+
+
+def near(found, expected, tolerance=1e-9):
+    if found is None or expected is None:
+        return found is expected
+    return abs(found - expected) <= tolerance * max(1, abs(expected))
+
+
+class Program:
+    """The program in a folder of its own."""
+
+    def __init__(self, path, folder):
+        self.path = str(Path(path).resolve())
+        self.folder = folder
+
+    def run(self, *words, codes=(0,)):
+        done = subprocess.run([self.path, *map(str, words)], cwd=self.folder, capture_output=True, text=True, check=False)
+        if done.returncode not in codes:
+            raise SystemExit(f"idm {' '.join(map(str, words))} ends with {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def json(self, *words, codes=(0,)):
+        return json.loads(self.run(*words, "--json", codes=codes))
+
+    def figure(self, kind, run, *words):
+        """The data of a figure, cells as numbers where they are such."""
+        self.run("plot", kind, run, *words, "-o", "figure.svg", "--data", "figure.csv")
+        with open(self.folder / "figure.csv", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        names = {"panel", "mark", "kind", "label"}
+        return [{k: v if k in names else float(v) if v else None for k, v in row.items()} for row in rows]
+
+    def summary(self, run):
+        return json.loads((self.folder / run / "summary.json").read_text())
+
+    def page(self, run):
+        self.run("report", run)
+        return (self.folder / run / "report.html").read_text()
+
+
+# --- what holds of every figure and page ----------------------------------------------------------
+
+
+def dots_are_inside(rows, what):
+    """A dot is inside its own interval, and the narrow interval inside the wide one."""
+    seen = 0
+    for row in rows:
+        low, high = row.get("low"), row.get("high")
+        dot = row["x"] if row["kind"] == "forest" else row.get("y")
+        if row["kind"] not in ("forest", "ranges") or None in (low, high, dot):
+            continue
+        seen += 1
+        slack = 1e-12 * max(1, abs(low), abs(high))
+        expect(low - slack <= dot <= high + slack, f"{what}: {row['label']} {dot} outside of [{low}, {high}]")
+        if row.get("inner_low") is not None:
+            inside = low - slack <= row["inner_low"] <= row["inner_high"] <= high + slack
+            expect(inside, f"{what}: the inner interval of {row['label']} is not inside")
+    expect(seen > 0, f"{what} has dots with intervals")
+
+
+def diagnoses(value, path=()):
+    """Every summarised number of a summary, with the keys that lead to it."""
+    if isinstance(value, dict):
+        if {"mean", "sd", "q5", "q50", "q95"} <= set(value):
+            yield path, value
+        for key, part in value.items():
+            yield from diagnoses(part, (*path, key))
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from diagnoses(part, (*path, str(number)))
+
+
+def page_has(page, numbers, what):
+    """Rows of a table of the page: mean, sd, 5 %, 50 %, 95 %; dashes for mean and sd where a sentence explains them."""
+    explained = "A dash in place of mean and sd" in page
+    for path, one in numbers:
+        cells = ["<td>-</td>" if one[k] is None else "<td>%.4g</td>" % one[k] for k in ("mean", "sd", "q5", "q50", "q95")]
+        dashed = "".join(["<td>-</td>"] * 2 + cells[2:])
+        there = "".join(cells) in page or (explained and dashed in page)
+        expect(there, f"{what}: the page lacks {'.'.join(path)}: {''.join(cells)}")
+
+
+def words_of(page, section):
+    return html.unescape(re.sub("<[^>]+>", " ", page[page.index(f'id="{section}"'):]))
+
+
+def forest_is(rows, numbers, what):
+    """Every number of the summary is a row of the forest: its mean (or the median, where the mean is outside) and interval."""
+    rows = [row for row in rows if row["kind"] == "forest"]
+    for path, one in numbers:
+        same = [row for row in rows if near(row["low"], one["q5"]) and near(row["high"], one["q95"])]
+        expect(same, f"{what}: no row of the forest has the interval of {'.'.join(path)}")
+        centre = one["mean"] if one["mean"] is not None and one["q5"] <= one["mean"] <= one["q95"] else one["q50"]
+        expect(any(near(row["x"], centre) for row in same), f"{what}: no dot of the forest is at {'.'.join(path)}")
+
+
+def shares_are_whole(rows, panel, width, what):
+    """Shares of a panel sum to 1 over every `width` rows, of each of its marks."""
+    for mark in {row["mark"] for row in rows if row["panel"] == panel}:
+        shares = [row["x"] for row in rows if row["panel"] == panel and row["mark"] == mark]
+        sums = [sum(shares[i : i + width]) for i in range(0, len(shares), width)]
+        expect(len(shares) >= width and all(near(s, 1) for s in sums), f"{what}: {mark} of '{panel}' sum to {sums}")
+
+
+# --- kinds of answers -----------------------------------------------------------------------------
+
+
+def fits(idm):
+    """A fit, and one of people."""
+    idm.run("fit", "example:diag", "log.csv", *FEW, "-o", "fit")
+    idm.run("fit", "example:diag", "people.csv", "--by", "agent", *FEW, "-o", "people")
+    for run, parts in ("fit", ("posterior",)), ("people", ("population", "people")):
+        summary, page = idm.summary(run), idm.page(run)
+        numbers = list(diagnoses({part: summary[part] for part in parts}))
+        expect(len(numbers) >= len(parts), f"{run} has numbers")
+        page_has(page, numbers, run)
+        rows = idm.figure("forest", run)
+        dots_are_inside(rows, f"forest of {run}")
+        forest_is(rows, [n for n in numbers if n[0][0] != "population"], run)
+        decisions = f"We analysed {summary['projection']['decisions']:,} decision"
+        expect(decisions in words_of(page, "methods"), f"{run}: the page does not say '{decisions}'")
+    rows = idm.figure("ppc", "fit")
+    dots_are_inside(rows, "ppc of fit")
+    shares_are_whole(rows, "actions taken", 3, "ppc of fit")
+
+
+def audits(idm):
+    """Groups, and groups of people: their numbers, contrasts and population."""
+    idm.run("audit", "example:diag", "people.csv", "--by", "site", *FEW, "-o", "audit")
+    idm.run("audit", "example:diag", "people.csv", "--by", "site", "--people", *FEW, "-o", "nested")
+    for run in "audit", "nested":
+        summary, page = idm.summary(run), idm.page(run)
+        numbers = list(diagnoses({part: summary[part] for part in ("groups", "contrasts", "population")}))
+        page_has(page, numbers, run)
+        rows = idm.figure("forest", run)
+        dots_are_inside(rows, f"forest of {run}")
+        forest_is(rows, [n for n in numbers if n[0][0] != "population" and "within" not in n[0]], run)
+        groups = {name: one for name, one in summary["groups"].items() if name != "all"}
+        for count in "decisions", "trajectories", "agents":
+            total = sum(one[count] for one in groups.values())
+            expect(total == summary["groups"]["all"][count], f"{run}: {count} of groups sum to {total}")
+        decisions = f"We analysed {summary['groups']['all']['decisions']:,} decision"
+        expect(decisions in words_of(page, "methods"), f"{run}: the page does not say '{decisions}'")
+        for contrast in summary["contrasts"]:
+            difference = groups[contrast["group"]]["log_alpha"]["mean"] - groups[contrast["against"]]["log_alpha"]["mean"]
+            expect(near(contrast["log_alpha"]["mean"], difference, 1e-6), f"{run}: a contrast is no difference of its groups")
+
+
+def replications(idm, run):
+    lines = (idm.folder / run / "replications.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines if "replication" in json.loads(line)]
+
+
+def recovered(found):
+    """What `idm recover` reports of one quantity."""
+    n = len(found)
+    means, truths = [r["mean"] for r in found], [r["truth"] for r in found]
+    centred = [(m - sum(means) / n, t - sum(truths) / n) for m, t in zip(means, truths)]
+    return {
+        "coverage_90": sum(r["q5"] <= r["truth"] <= r["q95"] for r in found) / n,
+        "bias_in_sd": sum((r["mean"] - r["truth"]) / r["sd"] for r in found) / n,
+        "rms_error": math.sqrt(sum((r["mean"] - r["truth"]) ** 2 for r in found) / n),
+        "correlation": sum(m * t for m, t in centred)
+        / math.sqrt(sum(m * m for m, _ in centred) * sum(t * t for _, t in centred)),
+    }
+
+
+def studies(idm):
+    """What is reported of replications, their figures and the page, from the replications themselves."""
+    table = idm.json("recover", "example:diag", *STUDY, "-o", "recover")
+    found, page = replications(idm, "recover"), idm.page("recover")
+    held = total = 0
+    for name, reported in table.items():
+        again = recovered([one[name] for one in found])
+        expect(all(near(reported[k], again[k]) for k in again), f"recover: {name} is {reported}, of its replications {again}")
+        held += round(again["coverage_90"] * len(found))
+        total += len(found)
+    sentence = f"Of the {total} intervals that should hold the truth with a probability of 90 %, {held} do"
+    expect(sentence in html.unescape(page), f"recover: the page does not say '{sentence}'")
+    rows = idm.figure("recovery", "recover")
+    dots_are_inside(rows, "figure of recover")
+    dots = [row for row in rows if row["kind"] == "ranges"]
+    expect(len(dots) == total, f"recover: {len(dots)} dots of {total} intervals")
+    for row in dots:
+        covers = row["low"] <= row["x"] <= row["high"]
+        expect(covers == ("covers" in row["mark"]), "recover: a dot has the colour of the others")
+        expect(any(near(row["x"], one[n]["truth"]) and near(row["y"], one[n]["mean"]) for one in found for n in table),
+               "recover: a dot is no replication")
+    ranks(idm)
+
+
+def ranks(idm):
+    table = idm.json("sbc", "example:diag", *STUDY, "-o", "sbc", codes=(0, 1))
+    found = replications(idm, "sbc")
+    rows = idm.figure("sbc", "sbc")
+    for name, reported in table.items():
+        bins = len(reported["counts"])
+        counts = [0] * bins
+        for one in found:
+            counts[int(one[name]["rank"]) * bins // 100] += 1
+        expect(counts == reported["counts"], f"sbc: {name} has {reported['counts']}, its replications {counts}")
+        expected = len(found) / bins
+        statistic = sum((c - expected) ** 2 / expected for c in counts)
+        expect(near(reported["chi_square"], statistic), f"sbc: chi-square of {name}")
+    for panel in {row["panel"] for row in rows}:
+        bars = sum(row["y"] for row in rows if row["panel"] == panel and row["kind"] == "bars")
+        expect(near(bars, len(found)), f"sbc: bars of '{panel}' sum to {bars}")
+
+
+def learnt(idm):
+    """Dynamics: rows are distributions, in the answer and in the means of draws, and near those that were simulated."""
+    answer = idm.json("learn", "example:diag", "log.csv", "--draws", 200, "--warmup", 50, "--chains", 2, "--threads", 1,
+                      "-o", "learnt", codes=(0, 1))
+    expect(near(sum(answer["start"]), 1), "learn: the start sums to 1")
+    for part in "transition", "observation":
+        for action, matrix in answer[part].items():
+            expect(all(near(sum(row), 1) for row in matrix), f"learn: rows of {part} of {action} sum to 1")
+    expect(abs(answer["observation"]["monitor"][0][0] - 0.7) < 0.1, "learn: tests are right 70 % of the time")
+    summary = idm.summary("learnt")
+    numbers = list(diagnoses({"posterior": summary["posterior"]}))
+    rows = idm.figure("forest", "learnt")
+    dots_are_inside(rows, "forest of learn")
+    forest_is(rows, numbers, "learn")
+    for name, one in answer["draws"].items():
+        if name in summary["posterior"]:
+            expect(near(summary["posterior"][name]["mean"], one["mean"]), f"learn: {name} differs from summary.json")
+
+
+def occupancy(policy, transition, discount, start, states):
+    """Discounted visits by state, by iteration."""
+    now, total = dict(start), dict.fromkeys(states, 0.0)
+    weight = 1 - discount
+    for _ in range(2000):
+        after = dict.fromkeys(states, 0.0)
+        for s in states:
+            total[s] += weight * now[s]
+            for u, p in policy[s].items():
+                for k, t in enumerate(states):
+                    after[t] += now[s] * p * transition[u][states.index(s)][k]
+        now, weight = after, weight * discount
+    return total
+
+
+def compared(idm):
+    """Divergences from the policies that `solve` gives, which are the frequencies of `simulate`; the words are the numbers."""
+    states = ["a", "b", "c"]
+    transition = {"left": [[1, 0, 0], [0.8, 0.2, 0], [0, 1, 0]], "right": [[0.2, 0.8, 0], [0, 0, 1], [0, 0, 1]]}
+    policies = []
+    for name, alpha in ("first", 1), ("second", 3):
+        (idm.folder / f"{name}.yaml").write_text(WALK % alpha)
+        answer = idm.json("solve", f"{name}.yaml")
+        policies.append({s: answer["states"][s]["policy"] for s in states})
+    apart = idm.json("compare", "first.yaml", "second.yaml")
+    for key, (one, other) in ("first_second", policies), ("second_first", policies[::-1]):
+        visits = occupancy(one, transition, 0.9, {"a": 1.0, "b": 0.0, "c": 0.0}, states)
+        kl = sum(visits[s] * sum(p * math.log(p / other[s][u]) for u, p in one[s].items()) for s in states)
+        expect(near(apart["kl"][key], kl, 1e-7), f"compare: {key} is {apart['kl'][key]}, by the policies {kl}")
+    expect(near(apart["canonical_distance"], 0, 1e-9), "compare: utilities that are the same are apart")
+    words = idm.run("compare", "first.yaml", "second.yaml")
+    for number in apart["kl"].values():
+        expect("%.6g" % number in words, f"compare: the words lack {number}")
+    idm.run("simulate", "first.yaml", "-n", 400, "--steps", 20, "-o", "walk.csv")
+    with open(idm.folder / "walk.csv", encoding="utf-8") as stream:
+        taken = collections.Counter((row["state"], row["action"]) for row in csv.DictReader(stream))
+    for s in states:
+        n = taken[s, "left"] + taken[s, "right"]
+        p = policies[0][s]["left"]
+        # Four sds of a binomial: one state in 16,000 would fail; the seed is fixed.
+        expect(abs(taken[s, "left"] / n - p) < 4 * math.sqrt(p * (1 - p) / n), f"simulate: shares in {s} are not the policy's")
+
+
+def make_logs(idm):
+    """A log, and one of six people at two sites."""
+    idm.run("simulate", "example:diag", "-n", 60, "--seed", 5, "-o", "log.csv")
+    with open(idm.folder / "log.csv", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    with open(idm.folder / "people.csv", "w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [*rows[0], "site"])
+        writer.writeheader()
+        for row in rows:
+            person = int(row["trajectory"]) % 6
+            writer.writerow({**row, "agent": f"p{person}", "site": "north" if person % 2 else "south"})
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        idm = Program(sys.argv[1], Path(folder))
+        make_logs(idm)
+        for kind in fits, audits, studies, learnt, compared:
+            kind(idm)
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
