@@ -46,7 +46,7 @@ idm_status idm_audit_learn(const idm_problem *problem, const idm_data *data, boo
   if (status == IDM_OK && !drawn) status = take_point(problem, learnt.dynamics, draws, opt_error);
   if (status == IDM_OK && drawn)
     status =
-        idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, draws, opt_error);
+        idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, draws, opt_error);
   idm_learnt_clear(&learnt);
   idm_iohmm_destroy(learner);
   return status;
