@@ -1,6 +1,7 @@
 /* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
 #include "learn/draws.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ static idm_status name_number(const structure *s, const idm_setting *setting, si
   const idm_sizes n = s->sizes;
   const bool own = n.states == setting->states.count;
   const size_t at = i - s->row[r].first;
+  assert(n.actions * n.states > 0); /* of a problem */
   const bool emits = r > n.actions * n.states;
   const size_t pair = r ? (r - 1) % (n.actions * n.states) : 0;
   const char *action = stands_for_several(s, r) ? "*" : setting->actions.name[pair / n.states];

@@ -3,6 +3,7 @@
  * Contents: settings · one start · all of them */
 #include "learn/learn.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -393,6 +394,7 @@ static idm_status search_open(search *s, const idm_problem *problem, idm_error *
   const bool file = s->settings->start == IDM_LEARN_FROM_FILE &&
                     idm_sizes_same(n, idm_setting_sizes(problem->setting));
   s->room = s->settings->starts * (s->settings->repeats ? most_rounds : 1);
+  assert(s->room > 0); /* the settings have at least one start */
   s->climb = idm_new(s->room, sizeof *s->climb);
   s->status = idm_new(s->room, sizeof *s->status);
   s->like = file ? idm_new(n.states, sizeof *s->like) : NULL;

@@ -9,6 +9,7 @@
  * Contents: evidence · distinct modes · starts of chains */
 #include "learn/modes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +121,10 @@ static idm_status make_candidates(pass *p, double prior, const idm_dynamics *con
 static void keep_distinct(const structure *s, candidate *c, idm_modes *modes)
 {
   c->used = true;
-  for (size_t m = 0; m < modes->count; m++)
+  for (size_t m = 0; m < modes->count; m++) {
+    assert(c->dynamics && modes->mode[m]);
     if (modes_apart(s, c->counts, c->dynamics->start, modes->mode[m]->start) <= same) return;
+  }
   modes->log_evidence[modes->count] = c->log_evidence;
   modes->mode[modes->count++] = c->dynamics;
   c->dynamics = NULL;
@@ -143,7 +146,9 @@ idm_status modes_find(const idm_iohmm *learner, double prior, const idm_dynamics
                       size_t ends, idm_modes *modes, idm_error *opt_error)
 {
   pass *p = NULL;
+  assert(ends > 0);
   candidate *c = idm_new(ends, sizeof *c);
+  *modes = (idm_modes){0};
   modes->mode = idm_new(MODES_MOST, sizeof *modes->mode);
   modes->log_evidence = idm_new(MODES_MOST, sizeof *modes->log_evidence);
   idm_status status = c && modes->mode && modes->log_evidence ? IDM_OK : idm_fail_memory(opt_error);

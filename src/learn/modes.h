@@ -15,7 +15,7 @@ double modes_evidence(pass *p, double prior, const idm_dynamics *mode);
 double modes_apart(const structure *s, const double *counts, const double *numbers,
                    const double *other);
 /* The modes among the ends of a search. end[0], the best, is the first of them and has the order of
- * states that the others are given. Zero-initialise `modes`. */
+ * states that the others are given. */
 idm_status modes_find(const idm_iohmm *learner, double prior, const idm_dynamics *const *end,
                       size_t ends, idm_modes *modes, idm_error *opt_error);
 void modes_clear(idm_modes *modes);
