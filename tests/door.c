@@ -52,6 +52,7 @@ typedef struct fixture {
   idm_random random;
   idm_iohmm *iohmm;
   idm_dynamics *dynamics;
+  idm_modes modes;
   idm_moves *moves;
   idm_dynamics_draws draws;
   idm_dynamics_draws own_draws;
@@ -158,7 +159,8 @@ static void make(fixture *f, const char *yaml)
   check(idm_moves_create(2, 2, &f->moves, &support_error));
   check(
       idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
-  check(idm_learn_draw(f->iohmm, f->problem, f->dynamics, &f->learn_settings, NULL, NULL, &f->draws,
+  f->modes = (idm_modes){1, &f->dynamics, NULL};
+  check(idm_learn_draw(f->iohmm, f->problem, &f->modes, &f->learn_settings, NULL, NULL, &f->draws,
                        &support_error));
   f->cuts = (idm_cuts){f->problem, &f->draws, 1};
   idm_panel *panel;

@@ -45,6 +45,7 @@ SAMPLES = {
     "const idm_cuts *": "&f->cuts",
     "const idm_learn_settings *": "&f->learn_settings",
     "idm_learn_settings *": "&f->own_learn_settings",
+    "const idm_modes *": "&f->modes",
     "idm_learnt *": "&f->learnt",
     "idm_held_out *": "&f->held_out",
     "const idm_model_rule *": "&f->rule",

@@ -150,8 +150,8 @@ typedef struct idm_check {
       .cure = "use a tighter prior or another scale")                                              \
   RUN(IDM_CHECK_HIGHER_MODE, idm_check_higher_mode, .name = "higher-mode",                         \
       .measures = "log-likelihood of the best start less the highest that the draws reach",        \
-      .kinds = IDM_CHECK_DYNAMICS, .needs = "a record of the best start", .draws = true,           \
-      .threshold = 3, .worst = IDM_CHECK_FAILED,                                                   \
+      .kinds = IDM_CHECK_DYNAMICS | IDM_CHECK_BY_GROUP, .needs = "a record of the best start",     \
+      .draws = true, .threshold = 3, .worst = IDM_CHECK_FAILED,                                    \
       .sentence = "No start of the search has a higher mode than that of the draws. The draws "    \
                   "reach the maximum that a normal posterior of their mean and variance has, and " \
                   "the mode that a search from the best of them attains.",                         \

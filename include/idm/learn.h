@@ -40,6 +40,10 @@ IDM_API void idm_learn_settings_default(idm_learn_settings *settings);
 /* Its fields; `threads`, which changes no number, is none of them. */
 IDM_API const idm_key *idm_learn_keys(void);
 
+/* Dispersed starts of a search that draws are taken from or compared with, and how many must reach
+ * the best of them. */
+enum { IDM_LEARN_STARTS = 10, IDM_LEARN_REPEATS = 3 };
+
 /* Asked several times a second: true to stop. */
 typedef bool (*idm_learn_stop)(void *context, double done);
 
@@ -73,9 +77,18 @@ IDM_API idm_status idm_iohmm_step(const idm_iohmm *learner, double prior, idm_dy
 IDM_API idm_status idm_iohmm_order(const idm_iohmm *learner, idm_dynamics *dynamics,
                                    idm_error *opt_error);
 
+/* Modes of the posterior of dynamics, by falling evidence but for the first, which has the highest
+ * objective. */
+typedef struct idm_modes {
+  size_t count;
+  idm_dynamics **mode;  /* [count]; interchangeable states are in the order of the first */
+  double *log_evidence; /* [count]: an approximation, up to a constant of the log; not read where
+                           there is one mode */
+} idm_modes;
+
 /* What was learnt. Zero-initialise. */
 typedef struct idm_learnt {
-  idm_dynamics *dynamics;
+  idm_dynamics *dynamics; /* modes.mode[0] */
   double log_likelihood;
   double objective;
   size_t best;    /* the start it came from */
@@ -86,6 +99,8 @@ typedef struct idm_learnt {
   size_t met;       /* starts that reach the best objective, up to 0.05 nats */
   double *reached;  /* [starts]: the objective of each; -inf where it was impossible */
   size_t unvisited; /* rows of which the data say nothing: they are the prior's, or the file's */
+  idm_modes modes;  /* distinct ends of the starts whose approximate evidence is within 10 nats of
+                       the highest */
 } idm_learnt;
 IDM_API void idm_learnt_clear(idm_learnt *learnt);
 /* The best of several starts. Random starts draw every row evenly from what is possible. Their
@@ -128,21 +143,27 @@ typedef struct idm_dynamics_draws {
   double highest;         /* log-likelihood of the highest start */
   double attained;        /* highest log-likelihood that Baum and Welch's algorithm attains from the
                              best draw of each chain; NaN: unknown, as for `highest` */
+  size_t modes;           /* between which chains are moved; 0: unknown */
+  double *share;          /* [modes]: of the draws, each taken to the mode nearest to it */
+  size_t moves;           /* draws that are of another mode than the one before them */
 } idm_dynamics_draws;
 IDM_API void idm_dynamics_draws_clear(idm_dynamics_draws *draws);
 /* Gibbs: paths of states given dynamics, by filtering forward and sampling backward; rows given
- * paths. Chains start at random rows near `around`; where states change places in a draw, those
- * that are interchangeable are put into the order that they have in `around`. `highest` is the
- * log-likelihood of `around`; a caller that has found more raises it. The same at any thread count.
- * IDM_UNTRUSTED where the watch stops it; a checkpoint of its work lets the same request go on. */
+ * paths. Chains start at random rows near modes of at least 1 % of the evidence, in turn. Where
+ * there are several modes, a Metropolis-Hastings step follows every sweep, with proposals from a
+ * mixture of Dirichlet rows that is fitted to a short chain at each mode. Where states change
+ * places in a draw, those that are interchangeable are put into the order that they have in the
+ * first mode. `highest` is the log-likelihood of the first mode; a caller that has found more
+ * raises it. The same at any thread count. At most 8 modes. IDM_UNTRUSTED where the watch stops it;
+ * a checkpoint of its work lets the same request go on. */
 IDM_API idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
-                                          const idm_dynamics *around,
+                                          const idm_modes *modes,
                                           const idm_learn_settings *settings,
                                           const idm_fit_watch *opt_watch, idm_dynamics_draws *draws,
                                           idm_error *opt_error);
 /* The same without checkpoints. */
 IDM_API idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
-                                  const idm_dynamics *around, const idm_learn_settings *settings,
+                                  const idm_modes *modes, const idm_learn_settings *settings,
                                   idm_learn_stop opt_stop, void *context, idm_dynamics_draws *draws,
                                   idm_error *opt_error);
 /* The dynamics of one draw: those of the problem, with the draw's numbers in their places, tied

@@ -92,7 +92,7 @@ IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *poste
  * with IDM_RUN_RESUME, makes a run of what it leaves. */
 IDM_API idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode,
                                          const idm_iohmm *learner, const idm_problem *problem,
-                                         const idm_dynamics *around, const idm_request *request,
+                                         const idm_modes *modes, const idm_request *request,
                                          const idm_learn_settings *settings,
                                          idm_progress opt_progress, void *context,
                                          idm_dynamics_draws *draws, idm_error *opt_error);

@@ -65,7 +65,7 @@ idm_status idm_record_open(idm_record *r, const char *kind, uint64_t label, cons
                            size_t length, idm_error *opt_error)
 {
   char name[kind_length] = "";
-  uint64_t sum, own;
+  uint64_t sum = 0, own = 0;
   if (length < sizeof name + sizeof own + sizeof sum) return refuse("is cut short", opt_error);
   *r = (idm_record){.from = bytes, .length = length - sizeof sum, .reading = true};
   idm_record_pass(r, name, sizeof name);

@@ -1,6 +1,7 @@
 /* Building the successor operator. */
 #include "belief/successor.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -346,6 +347,8 @@ static idm_status make_pairs(idm_successor_block *block, size_t pairs, idm_error
 static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
 {
   const bool corners = b->lattice->corners;
+  /* Moves are given in place of matrices only where states are observed. */
+  assert(corners || (b->world.transition && b->world.emission));
   if (!corners) idm_observation_groups(&b->world, b->group);
   block->rows = !corners && is_constant(b->request, &b->world) ? 1 : b->lattice->points;
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;

@@ -15,9 +15,6 @@
  * gives .044 to .067. */
 static const double nearly_equal = 0.02;
 
-/* Dispersed starts that draws are compared with, and how many must reach the best of them. */
-enum { usual_starts = 10, usual_repeats = 3 };
-
 /* Everything that is learnt. */
 typedef struct learning {
   cli_call *call;
@@ -111,8 +108,8 @@ static idm_status take_options(learning *l, const wanted_models *models)
     s->draws = wanted > least ? wanted : least;
   }
   if (!cli_given(call, "starts")) {
-    if (s->draws || s->start == IDM_LEARN_FROM_RANDOM) s->starts = usual_starts;
-    if (s->draws && !cli_given(call, "repeats")) s->repeats = usual_repeats;
+    if (s->draws || s->start == IDM_LEARN_FROM_RANDOM) s->starts = IDM_LEARN_STARTS;
+    if (s->draws && !cli_given(call, "repeats")) s->repeats = IDM_LEARN_REPEATS;
   }
   if (cli_given(call, "draws") && l->counts)
     return idm_fail(&call->error, IDM_USAGE,
@@ -283,6 +280,17 @@ static json_t *draws_json(const learning *l)
   return object;
 }
 
+/* Modes between which chains are moved. */
+static json_t *modes_json(const learning *l)
+{
+  json_t *object = json_object();
+  const idm_modes *modes = &l->learnt.modes;
+  idm_json_set(&object, "share", idm_json_numbers(l->draws.share, l->draws.modes));
+  idm_json_set(&object, "log_evidence", idm_json_numbers(modes->log_evidence, modes->count));
+  idm_json_set(&object, "moves", json_integer((json_int_t)l->draws.moves));
+  return object;
+}
+
 static idm_status print_json(learning *l)
 {
   const idm_setting *setting = l->problem->setting;
@@ -301,6 +309,7 @@ static idm_status print_json(learning *l)
   idm_json_set(&object, "observation", matrices(setting, d->emission, d->sizes.observations));
   if (l->held_out) idm_json_set(&object, "held_out", held_out_json(l));
   if (l->draws.numbers) idm_json_set(&object, "draws", draws_json(l));
+  if (l->draws.modes > 1) idm_json_set(&object, "modes", modes_json(l));
   if (l->problem->theta->models > 1) {
     json_t *models = json_object();
     idm_json_set(&models, "count", json_integer((json_int_t)l->problem->theta->models));
@@ -387,6 +396,11 @@ static void print_draws(const learning *l)
       "\nposterior: %zu chains of %zu draws; R-hat %.3f of the log-likelihood, at most %.3f (%s) "
       "of %zu probabilities, whose least effective number of draws is %.0f\n",
       d->chains, d->draws, it.rhat, worst, d->name.name[which], d->numbers, ess);
+  if (d->modes < 2) return;
+  printf("%zu modes, between which chains move %zu times; shares of the draws:", d->modes,
+         d->moves);
+  for (size_t m = 0; m < d->modes; m++) printf("%s %.3f", m ? "," : "", d->share[m]);
+  putchar('\n');
 }
 
 static idm_status print(learning *l)
@@ -443,9 +457,9 @@ static idm_status look_higher(learning *l)
   idm_learn_settings settings = l->settings;
   idm_learnt found = {0};
   l->draws.highest = fmax(l->draws.highest, l->learnt.log_likelihood);
-  if (settings.starts >= usual_starts) return IDM_OK;
+  if (settings.starts >= IDM_LEARN_STARTS) return IDM_OK;
   settings.start = IDM_LEARN_FROM_RANDOM;
-  settings.starts = usual_starts;
+  settings.starts = IDM_LEARN_STARTS;
   settings.repeats = 0;
   const idm_status status =
       idm_learn(l->learner, l->problem, &settings, stop, l, &found, &l->call->error);
@@ -461,14 +475,14 @@ static idm_status draw(learning *l, const char *paths)
   const char *folder = cli_text(call, "output");
   idm_request *request = NULL;
   if (!folder || !cli_given(call, "draws"))
-    return idm_learn_draw(l->learner, l->problem, l->learnt.dynamics, &l->settings, stop, l,
+    return idm_learn_draw(l->learner, l->problem, &l->learnt.modes, &l->settings, stop, l,
                           &l->draws, &call->error);
   idm_status status = make_request(l, paths, &request);
   l->progress.farewell = "interrupted; saving the draws made so far";
   if (status == IDM_OK)
-    status = idm_dynamics_draw_run(folder, run_mode(call), l->learner, l->problem,
-                                   l->learnt.dynamics, request, &l->settings, cli_progress_watch,
-                                   &l->progress, &l->draws, &call->error);
+    status = idm_dynamics_draw_run(folder, run_mode(call), l->learner, l->problem, &l->learnt.modes,
+                                   request, &l->settings, cli_progress_watch, &l->progress,
+                                   &l->draws, &call->error);
   free(request);
   return status;
 }

@@ -1,38 +1,11 @@
-/* Log-gamma, the normal quantile, insides of intervals, and the tail of chi-square. */
+/* The normal quantile, insides of intervals, and the tail of chi-square. */
 #include "infer/distribution.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "base/gamma.h"
 #include "idm/distribution.h"
-
-/* --- log-gamma ------------------------------------------------------------------------------ */
-
-static const double half_log_two_pi = 0.91893853320467274178;
-
-/* log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2), by Stirling's series (Abramowitz and Stegun
- * 6.1.41): at x >= 10 the first term left out is 3e-17. */
-static double stirling_rest(double x)
-{
-  static const double term[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260, -1.0 / 1680,
-                                1.0 / 1188, -691.0 / 360360.0, 1.0 / 156};
-  const double inverse_square = 1 / (x * x);
-  double sum = 0;
-  for (int i = 7; i-- > 0;) sum = sum * inverse_square + term[i];
-  return sum / x;
-}
-
-double idm_log_gamma(double x)
-{
-  if (isinf(x)) return x;
-  /* Gamma(x) = Gamma(x + k) / (x (x + 1) ... (x + k - 1)) */
-  double product = 1;
-  while (x < 10) {
-    product *= x;
-    x++;
-  }
-  return (x - 0.5) * log(x) - x + half_log_two_pi + stirling_rest(x) - log(product);
-}
 
 /* --- normal quantile ------------------------------------------------------------------------ */
 
@@ -132,7 +105,7 @@ static double poisson_term(double a, double x)
   const double excess = (x - a) / a;
   const double exponent =
       fabs(excess) < 0.5 ? a * (log1p(excess) - excess) : a * log(x / a) - (x - a);
-  return exp(exponent - half_log_two_pi - stirling_rest(a)) / sqrt(a);
+  return exp(exponent - idm_half_log_two_pi - idm_stirling_rest(a)) / sqrt(a);
 }
 
 /* The lower part by its series, Abramowitz and Stegun 6.5.29; good below a + 1. */

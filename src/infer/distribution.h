@@ -2,9 +2,6 @@
 #ifndef IDM_INFER_DISTRIBUTION_H
 #define IDM_INFER_DISTRIBUTION_H
 
-/* log Gamma(x) for x > 0, to about 1e-14 of max(1, |log Gamma|). lgamma writes the global signgam,
- * so threads may not share it. */
-double idm_log_gamma(double x);
 /* The number below which a standard normal falls with probability p, to about 1e-15. */
 double idm_normal_quantile(double p);
 /* c, or the nearest number strictly inside (lower, upper) where it is not; near an end at 0 a

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/dense.h"
+#include "base/gamma.h"
 #include "base/log_sum.h"
 #include "base/memory.h"
-#include "infer/distribution.h"
 
 static const double degrees = 5;
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/gamma.h"
 #include "base/log_sum.h"
 #include "infer/distribution.h"
 

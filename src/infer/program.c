@@ -1,6 +1,7 @@
 /* Linear programs, solved by CLP; what it says of its own answer is not relied on. */
 #include "infer/program.h"
 
+#include <assert.h>
 #include <coin/Clp_C_Interface.h>
 #include <limits.h>
 #include <math.h>
@@ -179,6 +180,7 @@ void idm_program_set_row(idm_program *program, size_t row, double lower, double 
 static bool grow(void *array, size_t room, size_t size)
 {
   void **pointer = array;
+  assert(room > 0 && size > 0);
   void *larger = realloc(*pointer, idm_times(room, size));
   if (larger) *pointer = larger;
   return larger;

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "base/gamma.h"
 #include "base/memory.h"
-#include "infer/distribution.h"
 
 typedef struct ranked {
   double value;

@@ -1,6 +1,7 @@
 /* Priors over the free part of theta: their density, draws and mass. */
 #include <math.h>
 
+#include "base/gamma.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "infer/distribution.h"

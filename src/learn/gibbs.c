@@ -16,83 +16,10 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/record.h"
+#include "learn/dirichlet.h"
+#include "learn/draws.h"
 #include "learn/learn.h"
-
-void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
-{
-  if (!draws) return;
-  idm_labels_destroy(&draws->name);
-  free(draws->place);
-  free(draws->value);
-  free(draws->log_likelihood);
-  *draws = (idm_dynamics_draws){0};
-}
-
-/* --- names ---------------------------------------------------------------------------------- */
-
-/* Whether a number is drawn: something else is possible in its row, which leads its tie. */
-static bool is_drawn(const structure *s, size_t r, size_t i)
-{
-  size_t possible = 0;
-  for (size_t j = s->row[r].first; j < s->row[r].first + s->row[r].width; j++)
-    possible += s->possible[j];
-  return structure_leads(s, r) && possible > 1 && s->possible[i];
-}
-
-/* Whether other rows follow this one. */
-static bool stands_for_several(const structure *s, size_t r)
-{
-  for (size_t q = r + 1; q < s->rows; q++)
-    if (s->row[q].same == r) return true;
-  return false;
-}
-
-static const char *state_name(const idm_setting *setting, bool own, size_t i, char buffer[32])
-{
-  if (own) return setting->states.name[i];
-  snprintf(buffer, 32, "state%zu", i + 1);
-  return buffer;
-}
-
-/* start[healthy], transition[*,healthy,diseased], observation[test,healthy,positive]. */
-static idm_status name_number(const structure *s, const idm_setting *setting, size_t r, size_t i,
-                              idm_labels *names, size_t index, idm_error *opt_error)
-{
-  enum { most = 3200 };
-  char text[most], from[32], to[32];
-  const idm_sizes n = s->sizes;
-  const bool own = n.states == setting->states.count;
-  const size_t at = i - s->row[r].first;
-  const bool emits = r > n.actions * n.states;
-  const size_t pair = r ? (r - 1) % (n.actions * n.states) : 0;
-  const char *action = stands_for_several(s, r) ? "*" : setting->actions.name[pair / n.states];
-  if (r == 0)
-    snprintf(text, most, "start[%s]", state_name(setting, own, at, to));
-  else
-    snprintf(text, most, "%s[%s,%s,%s]", emits ? "observation" : "transition", action,
-             state_name(setting, own, pair % n.states, from),
-             emits ? setting->observations.name[at] : state_name(setting, own, at, to));
-  return idm_labels_set(names, index, text, strlen(text), opt_error);
-}
-
-static idm_status name_numbers(const structure *s, const idm_setting *setting,
-                               idm_dynamics_draws *draws, idm_error *opt_error)
-{
-  for (size_t r = 0; r < s->rows; r++)
-    for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++)
-      draws->numbers += is_drawn(s, r, i);
-  draws->place = idm_new(draws->numbers, sizeof *draws->place);
-  if (!draws->place) return idm_fail_memory(opt_error);
-  idm_status status = idm_labels_create(&draws->name, draws->numbers, opt_error);
-  size_t index = 0;
-  for (size_t r = 0; r < s->rows; r++)
-    for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++) {
-      if (status != IDM_OK || !is_drawn(s, r, i)) continue;
-      draws->place[index] = i;
-      status = name_number(s, setting, r, i, &draws->name, index++, opt_error);
-    }
-  return status;
-}
+#include "learn/modes.h"
 
 /* --- paths ---------------------------------------------------------------------------------- */
 
@@ -157,21 +84,29 @@ static void draw_paths(pass *p, const idm_dynamics *d, idm_random *random)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
+/* Sweeps of a pilot before its first kernel, its kernels, and sweeps from one to the next. */
+enum { PILOT_WARMUP = 100, PILOT_KERNELS = 100, PILOT_APART = 4 };
+
 /* One chain: where it is, and what it works with. */
 typedef struct gibbs_chain {
   idm_random random;
   idm_dynamics *dynamics;
+  idm_dynamics *proposal;
   pass *pass;
-  double *ordered; /* [numbers], and scratch behind them */
+  double *ordered; /* [numbers] */
+  double *scratch; /* [numbers], and two per state */
 } gibbs_chain;
 
 typedef struct gibbs {
   const idm_iohmm *learner;
-  const idm_dynamics *around;
+  const idm_dynamics *around; /* the first mode */
+  const idm_modes *modes;
   const idm_learn_settings *settings;
   idm_dynamics_draws *draws;
-  const double *like; /* [state]: the means whose order draws follow */
-  gibbs_chain *chain; /* [chain] */
+  const double *like;   /* [state]: the means whose order draws follow */
+  dirichlet *proposals; /* between modes; NULL: there is one mode */
+  bool pilot;           /* a chain at each mode, to which proposals are fitted */
+  gibbs_chain *chain;   /* [chain] */
   const idm_fit_watch *watch;
   long done;    /* sweeps of every chain */
   long at_once; /* sweeps that chains do before they meet */
@@ -189,34 +124,101 @@ static void keep_draw(const gibbs *g, size_t chain, size_t draw, const double *n
 }
 
 /* A beginning away from the others': counts as of a few visits to every row, with their noise. */
-static void disperse(const gibbs *g, idm_random *random, double *counts, idm_dynamics *d)
+static void disperse(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c)
 {
   static const double visits = 20;
-  for (size_t i = 0; i < d->numbers; i++) counts[i] = visits * g->around->start[i];
+  double *counts = c->pass->counts;
+  for (size_t i = 0; i < mode->numbers; i++) counts[i] = visits * mode->start[i];
   /* Tied rows would be counted as often as there are. */
   for (size_t r = 0; r < g->learner->structure->rows; r++) {
     const row *it = &g->learner->structure->row[r];
     if (it->same != r) memset(counts + it->first, 0, it->width * sizeof *counts);
   }
-  structure_draw(g->learner->structure, g->settings->prior, counts, random, d->start);
+  structure_draw(g->learner->structure, g->settings->prior, counts, &c->random, c->dynamics->start);
 }
 
+/* Put the interchangeable states of dynamics into their order. Returns whether they were in it. */
+static bool order(const gibbs *g, gibbs_chain *c, double *numbers)
+{
+  const size_t bytes = g->around->numbers * sizeof *numbers;
+  memcpy(c->ordered, numbers, bytes);
+  structure_order(g->learner->structure, g->like, c->ordered, c->scratch);
+  const bool was = memcmp(c->ordered, numbers, bytes) == 0;
+  memcpy(numbers, c->ordered, bytes);
+  return was;
+}
+
+/* Log posterior density less the log-likelihood and the log density of the proposals. */
+static double log_weight(const gibbs *g, gibbs_chain *c, const double *numbers)
+{
+  return structure_penalty(g->learner->structure, g->settings->prior, numbers) -
+         dirichlet_log_density(g->proposals, numbers, c->scratch, NULL);
+}
+
+/* A Metropolis-Hastings step with proposals from all modes, which do not depend on where the chain
+ * is. The posterior is the same for every order of interchangeable states, so that the chain may be
+ * taken as one over dynamics in their order, to which the posterior is restricted: a proposal that
+ * is not in order is rejected. Returns the log-likelihood of where the chain ends. */
+static double jump(const gibbs *g, gibbs_chain *c)
+{
+  double *here = c->dynamics->start, *there = c->proposal->start;
+  const double from = pass_forward(c->pass, c->dynamics, false, NULL);
+  dirichlet_draw(g->proposals, &c->random, there, c->scratch);
+  if (!order(g, c, there)) return from;
+  const double to = pass_forward(c->pass, c->proposal, false, NULL);
+  const double log_ratio = to - from + log_weight(g, c, there) - log_weight(g, c, here);
+  if (!(log(idm_random_uniform(&c->random)) < log_ratio)) return from;
+  memcpy(here, there, g->around->numbers * sizeof *here);
+  return to;
+}
+
+static void sweep(const gibbs *g, gibbs_chain *c)
+{
+  pass_forward(c->pass, c->dynamics, false, NULL);
+  draw_paths(c->pass, c->dynamics, &c->random);
+  structure_draw(g->learner->structure, g->settings->prior, c->pass->counts, &c->random,
+                 c->dynamics->start);
+}
+
+/* One mode: states may change places, and are put into their order in what is kept. */
 static void run_chain(void *context, size_t chain)
 {
   const gibbs *g = context;
-  const idm_learn_settings *settings = g->settings;
-  const structure *s = g->learner->structure;
   gibbs_chain *c = &g->chain[chain];
-  idm_dynamics *d = c->dynamics;
   for (long k = g->done; k < g->done + g->at_once; k++) {
-    pass_forward(c->pass, d, false, NULL);
-    draw_paths(c->pass, d, &c->random);
-    structure_draw(s, settings->prior, c->pass->counts, &c->random, d->start);
-    if (k < settings->warmup) continue;
-    memcpy(c->ordered, d->start, d->numbers * sizeof *c->ordered);
-    structure_order(s, g->like, c->ordered, c->ordered + d->numbers);
-    keep_draw(g, chain, (size_t)(k - settings->warmup), c->ordered,
-              pass_forward(c->pass, d, false, NULL));
+    sweep(g, c);
+    if (k < g->settings->warmup) continue;
+    idm_dynamics_assign(c->proposal, c->dynamics);
+    order(g, c, c->proposal->start);
+    keep_draw(g, chain, (size_t)(k - g->settings->warmup), c->proposal->start,
+              pass_forward(c->pass, c->dynamics, false, NULL));
+  }
+}
+
+/* Several modes: states are in their order. */
+static void run_jumping(void *context, size_t chain)
+{
+  const gibbs *g = context;
+  gibbs_chain *c = &g->chain[chain];
+  for (long k = g->done; k < g->done + g->at_once; k++) {
+    sweep(g, c);
+    order(g, c, c->dynamics->start);
+    const double reached = jump(g, c);
+    if (k >= g->settings->warmup)
+      keep_draw(g, chain, (size_t)(k - g->settings->warmup), c->dynamics->start, reached);
+  }
+}
+
+/* A pilot at a mode: the paths of a sweep begin at dynamics in their order, and so do counts. */
+static void run_pilot(void *context, size_t chain)
+{
+  const gibbs *g = context;
+  gibbs_chain *c = &g->chain[chain];
+  for (long k = g->done; k < g->done + g->at_once; k++) {
+    sweep(g, c);
+    if (k >= g->settings->warmup && k % PILOT_APART == 0)
+      dirichlet_add(g->proposals, chain, g->settings->prior, c->pass->counts);
+    order(g, c, c->dynamics->start);
   }
 }
 
@@ -273,22 +275,25 @@ static idm_status load(gibbs *g, idm_error *opt_error)
 static void describe(const void *content, char *buffer, size_t size)
 {
   const gibbs *g = content;
-  snprintf(buffer, size, "%s", g->done < g->settings->warmup ? "warming up" : "drawing");
+  const bool early = g->done < g->settings->warmup;
+  snprintf(buffer, size, "%s", g->pilot ? "fitting proposals" : early ? "warming up" : "drawing");
 }
 
-/* Whether to go on. */
+/* Whether to go on. Pilots are not saved. */
 static bool goes_on(gibbs *g)
 {
   const long all = g->settings->warmup + g->settings->draws;
   const double now = idm_seconds();
   if (!g->watch || !g->watch->progress || (g->done < all && now < g->shown + 0.1)) return true;
   g->shown = now;
-  const idm_work work = {
-      .done = (double)g->done / (double)all, .content = g, .describe = describe, .save = save};
+  const idm_work work = {.done = g->pilot ? 0 : (double)g->done / (double)all,
+                         .content = g,
+                         .describe = describe,
+                         .save = g->pilot ? NULL : save};
   return !g->watch->progress(g->watch->context, &work);
 }
 
-/* --- the mode of the draws ------------------------------------------------------------------ */
+/* --- the modes of the draws ----------------------------------------------------------------- */
 
 static size_t best_draw(const idm_dynamics_draws *d, size_t chain)
 {
@@ -299,24 +304,53 @@ static size_t best_draw(const idm_dynamics_draws *d, size_t chain)
   return chain * d->draws + best;
 }
 
+static void take_draw(const gibbs *g, size_t at, idm_dynamics *to)
+{
+  const idm_dynamics_draws *d = g->draws;
+  idm_dynamics_assign(to, g->around);
+  for (size_t i = 0; i < d->numbers; i++)
+    to->start[d->place[i]] = d->value[i * d->chains * d->draws + at];
+  structure_spread(g->learner->structure, to->start);
+}
+
 /* Climb from the best draw of each chain. The order of states does not change a likelihood. */
-static idm_status find_mode(const gibbs *g, idm_error *opt_error)
+static idm_status find_mode(const gibbs *g, idm_dynamics *from, idm_error *opt_error)
 {
   idm_dynamics_draws *d = g->draws;
-  idm_dynamics *from = NULL;
-  idm_status status = idm_dynamics_create(g->around->sizes, &from, opt_error);
+  idm_status status = IDM_OK;
   d->attained = -INFINITY;
   for (size_t c = 0; c < d->chains && status == IDM_OK; c++) {
-    const size_t at = best_draw(d, c);
     double attained;
-    idm_dynamics_assign(from, g->around);
-    for (size_t i = 0; i < d->numbers; i++)
-      from->start[d->place[i]] = d->value[i * d->chains * d->draws + at];
-    structure_spread(g->learner->structure, from->start);
+    take_draw(g, best_draw(d, c), from);
     status = learn_climb(g->learner, g->settings, from, &attained, opt_error);
     if (status == IDM_OK) d->attained = fmax(d->attained, attained);
   }
-  idm_dynamics_destroy(from);
+  return status;
+}
+
+/* The share of the draws that each mode has, and how often chains move between modes. */
+static void count_modes(const gibbs *g, idm_dynamics *draw, double *scratch)
+{
+  idm_dynamics_draws *d = g->draws;
+  const size_t all = d->chains * d->draws;
+  size_t before = 0;
+  for (size_t at = 0; at < all; at++) {
+    size_t mode = 0;
+    take_draw(g, at, draw);
+    if (g->proposals) dirichlet_log_density(g->proposals, draw->start, scratch, &mode);
+    d->share[mode] += 1 / (double)all;
+    d->moves += at % d->draws > 0 && mode != before;
+    before = mode;
+  }
+}
+
+static idm_status describe_modes(const gibbs *g, idm_error *opt_error)
+{
+  idm_dynamics *scratch = NULL;
+  idm_status status = idm_dynamics_create(g->around->sizes, &scratch, opt_error);
+  if (status == IDM_OK) status = find_mode(g, scratch, opt_error);
+  if (status == IDM_OK) count_modes(g, scratch, g->chain[0].scratch);
+  idm_dynamics_destroy(scratch);
   return status;
 }
 
@@ -326,27 +360,44 @@ static void close_chains(gibbs *g)
 {
   for (size_t i = 0; g->chain && i < g->settings->chains; i++) {
     idm_dynamics_destroy(g->chain[i].dynamics);
+    idm_dynamics_destroy(g->chain[i].proposal);
     pass_destroy(g->chain[i].pass);
     free(g->chain[i].ordered);
+    free(g->chain[i].scratch);
   }
   free(g->chain);
 }
 
+static idm_status open_chain(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c,
+                             idm_error *opt_error)
+{
+  const size_t states = mode->sizes.states, numbers = mode->numbers;
+  c->ordered = idm_new(numbers, sizeof *c->ordered);
+  c->scratch = idm_new(numbers + 2 * states, sizeof *c->scratch);
+  idm_status status = c->ordered && c->scratch ? pass_create(g->learner, &c->pass, opt_error)
+                                               : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_dynamics_create(mode->sizes, &c->dynamics, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_create(mode->sizes, &c->proposal, opt_error);
+  if (status != IDM_OK) return status;
+  idm_dynamics_assign(c->dynamics, mode);
+  idm_dynamics_assign(c->proposal, mode);
+  return IDM_OK;
+}
+
+/* Chains start away from each other around modes, pilots at one mode each. */
 static idm_status open_chains(gibbs *g, idm_error *opt_error)
 {
-  const size_t states = g->around->sizes.states, numbers = g->around->numbers;
+  const size_t states = g->around->sizes.states;
   g->chain = idm_new(g->settings->chains, sizeof *g->chain);
   idm_status status = g->chain ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t i = 0; i < g->settings->chains && status == IDM_OK; i++) {
     gibbs_chain *c = &g->chain[i];
-    c->ordered = idm_new(2 * numbers + 2 * states, sizeof *c->ordered);
-    status = c->ordered ? pass_create(g->learner, &c->pass, opt_error) : idm_fail_memory(opt_error);
-    if (status == IDM_OK) status = idm_dynamics_create(g->around->sizes, &c->dynamics, opt_error);
+    const unsigned use = g->pilot ? LEARN_STREAM_PILOTS : LEARN_STREAM_CHAINS;
+    const idm_dynamics *mode = g->modes->mode[g->pilot ? i : modes_start(g->modes, i)];
+    status = open_chain(g, mode, c, opt_error);
     if (status != IDM_OK) break;
-    idm_dynamics_assign(c->dynamics, g->around);
-    g->draws->highest = pass_forward(c->pass, c->dynamics, false, NULL);
-    idm_random_init(&c->random, g->settings->seed, learn_stream(LEARN_STREAM_CHAINS, states, 0, i));
-    disperse(g, &c->random, c->pass->counts, c->dynamics);
+    idm_random_init(&c->random, g->settings->seed, learn_stream(use, states, 0, i));
+    if (!g->pilot) disperse(g, mode, c);
   }
   return status;
 }
@@ -357,10 +408,11 @@ static idm_status run_chains(gibbs *g, idm_error *opt_error)
   const long all = g->settings->warmup + g->settings->draws;
   idm_status status = IDM_OK;
   double pace = 0; /* seconds per sweep */
+  void (*task)(void *, size_t) = g->pilot ? run_pilot : g->proposals ? run_jumping : run_chain;
   while (g->done < all && status == IDM_OK && goes_on(g)) {
     const double begun = idm_seconds();
     g->at_once = pace > 0 ? (long)fmin(fmax(0.1 / pace, 1), (double)(all - g->done)) : 1;
-    status = idm_parallel(g->settings->chains, g->settings->threads, run_chain, NULL, g, opt_error);
+    status = idm_parallel(g->settings->chains, g->settings->threads, task, NULL, g, opt_error);
     if (status == IDM_OK) g->done += g->at_once;
     pace = (idm_seconds() - begun) / (double)g->at_once;
   }
@@ -369,48 +421,95 @@ static idm_status run_chains(gibbs *g, idm_error *opt_error)
                                            : status;
 }
 
-static idm_status make_room(const idm_iohmm *learner, const idm_problem *problem,
-                            const idm_learn_settings *settings, idm_dynamics_draws *draws,
-                            idm_error *opt_error)
+/* Fit the proposals to a pilot chain at each mode. A run that is resumed repeats the pilots, which
+ * depend on seed and modes alone. */
+static idm_status fit_proposals(gibbs *g, idm_error *opt_error)
 {
-  *draws = (idm_dynamics_draws){.chains = settings->chains, .draws = (size_t)settings->draws};
-  const idm_status status = name_numbers(learner->structure, problem->setting, draws, opt_error);
+  idm_learn_settings settings = *g->settings;
+  gibbs pilots = *g;
+  if (g->modes->count == 1) return IDM_OK;
+  idm_status status = dirichlet_create(g->learner->structure, g->around->numbers, g->modes->count,
+                                       PILOT_KERNELS, &g->proposals, opt_error);
+  if (status != IDM_OK) return status;
+  settings.chains = g->modes->count;
+  settings.warmup = PILOT_WARMUP;
+  settings.draws = (long)PILOT_KERNELS * PILOT_APART;
+  pilots.settings = &settings;
+  pilots.proposals = g->proposals;
+  pilots.pilot = true;
+  status = open_chains(&pilots, opt_error);
+  if (status == IDM_OK) status = run_chains(&pilots, opt_error);
+  close_chains(&pilots);
+  return status;
+}
+
+static idm_status make_room(const gibbs *g, const idm_problem *problem, idm_error *opt_error)
+{
+  idm_dynamics_draws *draws = g->draws;
+  *draws = (idm_dynamics_draws){
+      .chains = g->settings->chains, .draws = (size_t)g->settings->draws, .modes = g->modes->count};
+  const idm_status status = draws_name(g->learner->structure, problem->setting, draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t count = idm_times(draws->chains, draws->draws);
   draws->value = idm_new(idm_times(draws->numbers, count), sizeof *draws->value);
   draws->log_likelihood = idm_new(count, sizeof *draws->log_likelihood);
-  return draws->value && draws->log_likelihood ? IDM_OK : idm_fail_memory(opt_error);
+  draws->share = idm_new(draws->modes, sizeof *draws->share);
+  return draws->value && draws->log_likelihood && draws->share ? IDM_OK
+                                                               : idm_fail_memory(opt_error);
+}
+
+static idm_status check_request(const idm_iohmm *learner, const idm_problem *problem,
+                                const idm_modes *modes, const idm_learn_settings *settings,
+                                idm_error *opt_error)
+{
+  const idm_status status = idm_keys_check(idm_learn_keys(), settings, opt_error);
+  if (status != IDM_OK) return status;
+  if (!modes->count || modes->count > MODES_MOST)
+    return idm_fail(opt_error, IDM_USAGE, "there are %zu modes; expected 1 to %d", modes->count,
+                    MODES_MOST);
+  for (size_t m = 0; m < modes->count; m++)
+    if (!idm_sizes_same(learner->structure->sizes, modes->mode[m]->sizes))
+      return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
+  if (settings->draws < 1)
+    return idm_fail(opt_error, IDM_USAGE, "no draws are asked for; expected at least 1");
+  return iohmm_check_problem(learner, problem, opt_error);
+}
+
+/* All of it, with room for the means of the states. */
+static idm_status draw_all(gibbs *g, const idm_problem *problem, double *like, idm_error *opt_error)
+{
+  structure_means(g->learner->structure, g->around->start, like);
+  g->like = like;
+  idm_status status = make_room(g, problem, opt_error);
+  if (status == IDM_OK)
+    status = idm_iohmm_log_likelihood(g->learner, g->around, &g->draws->highest, NULL, opt_error);
+  if (status == IDM_OK) status = fit_proposals(g, opt_error);
+  if (status == IDM_OK) status = open_chains(g, opt_error);
+  if (status == IDM_OK && g->watch && g->watch->checkpoint) status = load(g, opt_error);
+  if (status == IDM_OK) status = run_chains(g, opt_error);
+  if (status == IDM_OK) status = describe_modes(g, opt_error);
+  close_chains(g);
+  dirichlet_destroy(g->proposals);
+  return status;
 }
 
 idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
-                                  const idm_dynamics *around, const idm_learn_settings *settings,
+                                  const idm_modes *modes, const idm_learn_settings *settings,
                                   const idm_fit_watch *opt_watch, idm_dynamics_draws *draws,
                                   idm_error *opt_error)
 {
-  idm_require(learner, problem, around, settings, draws);
+  idm_require(learner, problem, modes, settings, draws);
   *draws = (idm_dynamics_draws){0};
-  idm_status status = idm_keys_check(idm_learn_keys(), settings, opt_error);
-  if (status == IDM_OK && !idm_sizes_same(learner->structure->sizes, around->sizes))
-    status = idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
-  if (status == IDM_OK) status = iohmm_check_problem(learner, problem, opt_error);
-  if (status == IDM_OK && settings->draws < 1)
-    status = idm_fail(opt_error, IDM_USAGE, "no draws are asked for; expected at least 1");
+  idm_status status = check_request(learner, problem, modes, settings, opt_error);
   if (status != IDM_OK) return status;
-  double *like = idm_new(around->sizes.states, sizeof *like);
-  if (!like) return idm_fail_memory(opt_error);
-  structure_means(learner->structure, around->start, like);
   gibbs g = {.learner = learner,
-             .around = around,
+             .around = modes->mode[0],
+             .modes = modes,
              .settings = settings,
              .draws = draws,
-             .like = like,
              .watch = opt_watch};
-  status = make_room(learner, problem, settings, draws, opt_error);
-  if (status == IDM_OK) status = open_chains(&g, opt_error);
-  if (status == IDM_OK && opt_watch && opt_watch->checkpoint) status = load(&g, opt_error);
-  if (status == IDM_OK) status = run_chains(&g, opt_error);
-  if (status == IDM_OK) status = find_mode(&g, opt_error);
-  close_chains(&g);
+  double *like = idm_new(g.around->sizes.states, sizeof *like);
+  status = like ? draw_all(&g, problem, like, opt_error) : idm_fail_memory(opt_error);
   free(like);
   if (status != IDM_OK) idm_dynamics_draws_clear(draws);
   return status;
@@ -429,97 +528,12 @@ static bool ask(void *context, const idm_work *work)
 }
 
 idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
-                          const idm_dynamics *around, const idm_learn_settings *settings,
+                          const idm_modes *modes, const idm_learn_settings *settings,
                           idm_learn_stop opt_stop, void *context, idm_dynamics_draws *draws,
                           idm_error *opt_error)
 {
   asked a = {opt_stop, context};
   const idm_fit_watch watch = {.progress = ask, .context = &a};
-  return idm_learn_draw_watched(learner, problem, around, settings, opt_stop ? &watch : NULL, draws,
+  return idm_learn_draw_watched(learner, problem, modes, settings, opt_stop ? &watch : NULL, draws,
                                 opt_error);
-}
-
-/* --- draws and problems --------------------------------------------------------------------- */
-
-idm_status idm_dynamics_take(const idm_problem *problem, const idm_dynamics_draws *draws,
-                             size_t chain, size_t draw, idm_dynamics *dynamics,
-                             idm_error *opt_error)
-{
-  idm_require(problem, draws, dynamics);
-  structure *s = NULL;
-  idm_dynamics *own = NULL;
-  if (chain >= draws->chains || draw >= draws->draws ||
-      !idm_sizes_same(idm_setting_sizes(problem->setting), dynamics->sizes))
-    return idm_fail(opt_error, IDM_USAGE, "there is no such draw of these dynamics");
-  idm_status status = idm_problem_dynamics(problem, &own, opt_error);
-  if (status == IDM_OK) status = structure_create(problem, 0, true, true, &s, opt_error);
-  if (status == IDM_OK) {
-    const size_t at = chain * draws->draws + draw;
-    idm_dynamics_assign(dynamics, own);
-    for (size_t i = 0; i < draws->numbers && status == IDM_OK; i++) {
-      if (draws->place[i] >= dynamics->numbers)
-        status = idm_fail(opt_error, IDM_USAGE, "the draws are of another problem");
-      else
-        dynamics->start[draws->place[i]] = draws->value[i * draws->chains * draws->draws + at];
-    }
-    structure_spread(s, dynamics->start);
-  }
-  structure_destroy(s);
-  idm_dynamics_destroy(own);
-  return status;
-}
-
-idm_status idm_dynamics_names(const idm_problem *problem, idm_labels *ret_names,
-                              size_t **ret_places, idm_error *opt_error)
-{
-  idm_require(problem, ret_names, ret_places);
-  structure *s = NULL;
-  idm_dynamics *own = NULL;
-  idm_dynamics_draws all = {0};
-  *ret_names = (idm_labels){0};
-  *ret_places = NULL;
-  idm_status status = idm_problem_dynamics(problem, &own, opt_error);
-  if (status == IDM_OK) status = structure_create(problem, 0, true, true, &s, opt_error);
-  if (status == IDM_OK) {
-    for (size_t i = 0; i < own->numbers; i++) s->possible[i] = true;
-    status = name_numbers(s, problem->setting, &all, opt_error);
-  }
-  if (status == IDM_OK) {
-    *ret_names = all.name;
-    *ret_places = all.place;
-  } else {
-    idm_dynamics_draws_clear(&all);
-  }
-  structure_destroy(s);
-  idm_dynamics_destroy(own);
-  return status;
-}
-
-void idm_theta_spread(const idm_problem *problem, double *mean, double *largest)
-{
-  if (!problem || !mean || !largest) return;
-  const idm_theta *theta = problem->theta;
-  const idm_sizes n = theta->sizes;
-  const size_t width[] = {n.states, n.observations};
-  const double *value[] = {theta->block[IDM_TRANSITION].value, theta->block[IDM_EMISSION].value};
-  const double *weight = theta->block[IDM_MODEL_PRIOR].value;
-  double count = 0;
-  *mean = *largest = 0;
-  for (size_t k = 0; k < 2; k++)
-    for (size_t r = 0; r < n.actions * n.states; r++) {
-      if (problem->setting->terminal[r / n.states]) continue;
-      for (size_t m = 0; m < theta->models; m++) {
-        double apart = 0;
-        for (size_t i = 0; i < width[k]; i++) {
-          const size_t model = n.actions * n.states * width[k], at = r * width[k] + i;
-          double centre = 0;
-          for (size_t j = 0; j < theta->models; j++) centre += weight[j] * value[k][j * model + at];
-          apart += 0.5 * fabs(value[k][m * model + at] - centre);
-        }
-        *mean += weight[m] * apart;
-        *largest = fmax(*largest, apart);
-      }
-      count++;
-    }
-  if (count > 0) *mean /= count;
 }

@@ -3,6 +3,7 @@
  * Contents: settings · one start · all of them */
 #include "learn/learn.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "learn/modes.h"
 
 /* --- settings ------------------------------------------------------------------------------- */
 
@@ -184,7 +186,7 @@ static void draw_start(const idm_iohmm *learner, uint64_t seed, size_t index,
 void idm_learnt_clear(idm_learnt *learnt)
 {
   if (!learnt) return;
-  idm_dynamics_destroy(learnt->dynamics);
+  modes_clear(&learnt->modes);
   free(learnt->trace);
   free(learnt->reached);
   *learnt = (idm_learnt){0};
@@ -335,6 +337,22 @@ static idm_status order_states(const search *s, idm_dynamics *d, idm_error *opt_
   return IDM_OK;
 }
 
+/* The ends of all starts that are possible, the best first. */
+static idm_status find_modes(const search *s, idm_learnt *learnt, idm_error *opt_error)
+{
+  const idm_dynamics **end = idm_new(s->starts, sizeof *end);
+  size_t ends = 1;
+  if (!end) return idm_fail_memory(opt_error);
+  end[0] = s->climb[learnt->best].dynamics;
+  for (size_t i = 0; i < s->starts; i++)
+    if (i != learnt->best && isfinite(s->climb[i].objective)) end[ends++] = s->climb[i].dynamics;
+  const idm_status status =
+      modes_find(s->learner, s->settings->prior, end, ends, &learnt->modes, opt_error);
+  free(end);
+  if (status == IDM_OK) learnt->dynamics = learnt->modes.mode[0];
+  return status;
+}
+
 /* The best of the starts, in its place. At the same mode the file's start comes first: it has the
  * file's states. */
 static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
@@ -348,16 +366,15 @@ static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
   if (s->like && is_best(s, 0, learnt->best)) learnt->best = 0;
   climb *best = &s->climb[learnt->best];
   if (best->objective == -INFINITY) return pass_refuse(s->learner, best->impossible, opt_error);
-  learnt->dynamics = best->dynamics;
   learnt->log_likelihood = best->log_likelihood;
   learnt->objective = best->objective;
   learnt->converged = best->converged;
   learnt->steps = best->steps;
   learnt->trace = best->trace;
-  best->dynamics = NULL;
   best->trace = NULL;
   const bool random = learnt->best > 0 || !s->like;
-  const idm_status status = random ? order_states(s, learnt->dynamics, opt_error) : IDM_OK;
+  idm_status status = random ? order_states(s, best->dynamics, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = find_modes(s, learnt, opt_error);
   if (status != IDM_OK) return status;
   return count_unvisited(s->learner, learnt->dynamics, &learnt->unvisited, opt_error);
 }
@@ -377,6 +394,7 @@ static idm_status search_open(search *s, const idm_problem *problem, idm_error *
   const bool file = s->settings->start == IDM_LEARN_FROM_FILE &&
                     idm_sizes_same(n, idm_setting_sizes(problem->setting));
   s->room = s->settings->starts * (s->settings->repeats ? most_rounds : 1);
+  assert(s->room > 0); /* the settings have at least one start */
   s->climb = idm_new(s->room, sizeof *s->climb);
   s->status = idm_new(s->room, sizeof *s->status);
   s->like = file ? idm_new(n.states, sizeof *s->like) : NULL;

@@ -11,7 +11,12 @@ idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *prob
 idm_status learn_climb(const idm_iohmm *learner, const idm_learn_settings *settings,
                        idm_dynamics *dynamics, double *ret_log_likelihood, idm_error *opt_error);
 /* Which seeds belong to what: the stream of start i, beside those of other uses. */
-enum { LEARN_STREAM_STARTS = 1, LEARN_STREAM_CHAINS = 2, LEARN_STREAM_FOLDS = 3 };
+enum {
+  LEARN_STREAM_STARTS = 1,
+  LEARN_STREAM_CHAINS = 2,
+  LEARN_STREAM_FOLDS = 3,
+  LEARN_STREAM_PILOTS = 4
+};
 static inline uint64_t learn_stream(unsigned use, size_t states, size_t fold, size_t index)
 {
   return (uint64_t)use << 60 | (uint64_t)(states & 0xffff) << 40 | (uint64_t)(fold & 0xffff) << 24 |

@@ -141,7 +141,7 @@ idm_status idm_follow(const idm_setting *setting, const idm_workspace *workspace
   if (status == IDM_OK) status = parse_path(setting, opt_path, count, events, opt_error);
   if (status == IDM_OK)
     status = idm_follow_events(setting, workspace, NULL, events, count, ret_followed, opt_error);
-  if (status == IDM_OK) status = name_places(opt_path, *ret_followed, opt_error);
+  if (status == IDM_OK && opt_path) status = name_places(opt_path, *ret_followed, opt_error);
   free(events);
   if (status == IDM_OK) return IDM_OK;
   idm_followed_destroy(*ret_followed);

@@ -1,8 +1,10 @@
-/* Memory that runs out in the test of the environment and in the sensitivity to dynamics. */
+/* Memory that runs out in the test of the environment, in the sensitivity to dynamics and where
+ * dynamics are learnt and drawn. */
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
 #include "invert/assess/depend.h"
 #include "invert/assess/environment.h"
+#include "learn/bits_support.h"
 
 static idm_status test_environment_once(const void *argument, idm_error *error)
 {
@@ -65,11 +67,65 @@ static void test_depend(void **state)
   close_fit(&f);
 }
 
+typedef struct learnable {
+  idm_problem *problem;
+  idm_data *data;
+  idm_modes modes; /* of the draws: each bit has one */
+} learnable;
+
+static idm_status learn_once(const void *argument, idm_error *error)
+{
+  const learnable *l = argument;
+  idm_iohmm *learner = NULL;
+  idm_learnt learnt = {0};
+  idm_dynamics_draws draws = {0};
+  idm_learn_settings settings;
+  idm_learn_settings_default(&settings);
+  settings.starts = 3;
+  settings.iterations = 20;
+  settings.chains = 2;
+  settings.warmup = settings.draws = 3;
+  settings.threads = 1;
+  idm_status status =
+      idm_iohmm_create(l->problem, l->data, 0, IDM_LEARN_HOLD_NOTHING, &learner, error);
+  if (status == IDM_OK)
+    status = idm_learn(learner, l->problem, &settings, NULL, NULL, &learnt, error);
+  assert_result(status, learnt.dynamics);
+  if (status == IDM_OK)
+    status = idm_learn_draw(learner, l->problem, &l->modes, &settings, NULL, NULL, &draws, error);
+  assert_result(status, draws.value);
+  idm_dynamics_draws_clear(&draws);
+  idm_learnt_clear(&learnt);
+  idm_iohmm_destroy(learner);
+  return status;
+}
+
+/* Draws that are moved between two modes. */
+static void test_learn(void **state)
+{
+  (void)state;
+  idm_dynamics *mode[2];
+  learnable l = {.problem = support_yaml(bits_second), .data = bits_simulate(0.8, 0.8, 4, 3, 1)};
+  l.modes = (idm_modes){2, mode, (double[]){0, 0}};
+  for (size_t m = 0; m < 2; m++) check(idm_problem_dynamics(l.problem, &mode[m], &support_error));
+  for (size_t s = 0; s < 2; s++) { /* the first bit */
+    double *shows = mode[1]->emission + 4 * s;
+    const double shown = shows[1];
+    shows[1] = shows[2];
+    shows[2] = shown;
+  }
+  every_failure("learn", learn_once, &l, succeeds);
+  for (size_t m = 0; m < 2; m++) idm_dynamics_destroy(mode[m]);
+  idm_data_destroy(l.data);
+  idm_problem_destroy(l.problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_environment),
       cmocka_unit_test(test_depend),
+      cmocka_unit_test(test_learn),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

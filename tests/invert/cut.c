@@ -30,7 +30,7 @@ static scene open_scene(void)
   s.settings.chains = 2;
   check(idm_iohmm_create(s.problem, s.data, 0, s.settings.hold, &s.learner, &support_error));
   check(idm_learn(s.learner, s.problem, &s.settings, NULL, NULL, &s.learnt, &support_error));
-  check(idm_learn_draw(s.learner, s.problem, s.learnt.dynamics, &s.settings, NULL, NULL, &s.draws,
+  check(idm_learn_draw(s.learner, s.problem, &s.learnt.modes, &s.settings, NULL, NULL, &s.draws,
                        &support_error));
   check(idm_problem_put_dynamics(s.problem, s.learnt.dynamics, &support_error));
   return s;

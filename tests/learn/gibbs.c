@@ -1,7 +1,7 @@
 /* Draws of dynamics against the exact posterior: logs so small that every path of hidden states is
  * summed over, with the rows integrated out given the path (a product of Dirichlet-multinomials).
  *
- * Contents: the exact posterior · draws against it · names, draws as dynamics, spread · refusals */
+ * Contents: the exact posterior · draws against it · several modes · checkpoints · refusals */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
   "observation: {look: [[0.7, 0.3, 0], [0.4, 0.6, 0]],\n"                                          \
   "              test: [[0.8, 0.2, 0], [0.2, 0.3, 0.5]]}\nutility: {look: 0, test: -1}\n"
 
-enum { MOST_NUMBERS = 40, MOST_HIDDEN = 16 };
+enum { MOST_NUMBERS = 40, MOST_HIDDEN = 64, MOST_SUMMED = 16 };
 
 /* --- the exact posterior -------------------------------------------------------------------- */
 
@@ -132,20 +132,25 @@ static void add_path(const idm_data *data, const idm_dynamics *d, bool before, d
   e->weight += weight;
 }
 
+static void normalise(exact *e, size_t numbers)
+{
+  for (size_t i = 0; i < numbers; i++) {
+    e->mean[i] /= e->weight;
+    e->square[i] /= e->weight;
+  }
+}
+
 static exact integrate(const idm_data *data, const idm_dynamics *d, bool before, double prior)
 {
   exact e = {0};
   int states[MOST_HIDDEN] = {0};
   const size_t hidden = data->rows + data->trajectories;
-  assert_true(hidden <= MOST_HIDDEN && d->numbers <= MOST_NUMBERS && d->sizes.states == 2);
+  assert_true(hidden <= MOST_SUMMED && d->numbers <= MOST_NUMBERS && d->sizes.states == 2);
   for (size_t path = 0; path < (size_t)1 << hidden; path++) {
     for (size_t i = 0; i < hidden; i++) states[i] = (int)(path >> i & 1);
     add_path(data, d, before, prior, states, &e);
   }
-  for (size_t i = 0; i < d->numbers; i++) {
-    e.mean[i] /= e.weight;
-    e.square[i] /= e.weight;
-  }
+  normalise(&e, d->numbers);
   return e;
 }
 
@@ -155,6 +160,7 @@ typedef struct drawn {
   idm_problem *problem;
   idm_data *data;
   idm_dynamics *truth;
+  idm_modes modes; /* the truth unless others are put in */
   idm_iohmm *learner;
   idm_learn_settings settings;
   idm_dynamics_draws draws;
@@ -176,9 +182,10 @@ static drawn open_drawn(const char *yaml, size_t trajectories, size_t rows, doub
 
 static void draw(drawn *t)
 {
+  if (!t->modes.count) t->modes = (idm_modes){1, &t->truth, NULL};
   check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_HOLD_NOTHING, &t->learner,
                          &support_error));
-  check(idm_learn_draw(t->learner, t->problem, t->truth, &t->settings, NULL, NULL, &t->draws,
+  check(idm_learn_draw(t->learner, t->problem, &t->modes, &t->settings, NULL, NULL, &t->draws,
                        &support_error));
 }
 
@@ -203,21 +210,26 @@ static void expect_mean(const double *x, const idm_dynamics_draws *draws, double
 
 /* First and second moments of every number. At 4.5 standard errors one comparison fails by chance
  * 7e-6 of the time, and the 150 of this file together with about one seed in a thousand. */
-static void expect_exact(drawn *t)
+static void expect_moments(drawn *t, const exact *e, size_t numbers)
 {
   const size_t all = t->draws.chains * t->draws.draws;
-  const exact e =
-      integrate(t->data, t->truth, t->problem->setting->emits_before, t->settings.prior);
   double *square = malloc(all * sizeof *square);
   assert_non_null(square);
-  assert_int_equal(t->draws.numbers, 15);
+  assert_int_equal(t->draws.numbers, numbers);
   for (size_t k = 0; k < t->draws.numbers; k++) {
     const double *x = t->draws.value + k * all;
     for (size_t i = 0; i < all; i++) square[i] = x[i] * x[i];
-    expect_mean(x, &t->draws, e.mean[t->draws.place[k]], t->draws.name.name[k]);
-    expect_mean(square, &t->draws, e.square[t->draws.place[k]], t->draws.name.name[k]);
+    expect_mean(x, &t->draws, e->mean[t->draws.place[k]], t->draws.name.name[k]);
+    expect_mean(square, &t->draws, e->square[t->draws.place[k]], t->draws.name.name[k]);
   }
   free(square);
+}
+
+static void expect_exact(drawn *t)
+{
+  const exact e =
+      integrate(t->data, t->truth, t->problem->setting->emits_before, t->settings.prior);
+  expect_moments(t, &e, 15);
 }
 
 static void test_after(void **state)
@@ -292,106 +304,108 @@ static void test_order(void **state)
   close_drawn(&t);
 }
 
-/* --- names, draws as dynamics, spread ------------------------------------------------------- */
+/* --- several modes -------------------------------------------------------------------------- */
 
-static void test_names(void **state)
+/* States take turns, so that the first state of a trajectory decides all others. Only b can be
+ * `clear`, which is never seen: in one mode a is low and b high, in the other a is high and b low,
+ * and a sweep would have to change all trajectories at once to move between them. */
+#define TURNS                                                                                      \
+  "states: [a, b]\nactions: [look]\nobservations: [low, high, clear]\nstart: [0.5, 0.5]\n"         \
+  "discount: 0.9\ntransition: {look: [[0, 1], [1, 0]]}\n"                                          \
+  "observation: {look: [[0.7, 0.3, 0], [0.3, 0.5, 0.2]]}\nutility: {look: 0}\n"
+
+/* Three of five rows of a trajectory are of the state that it does not start in, so that the modes
+ * differ in how often b is visited, which alone has three possible observations. */
+static drawn open_turns(void)
 {
-  (void)state;
-  static const char *const expected[] = {"start[a]",
-                                         "start[b]",
-                                         "transition[*,a,a]",
-                                         "transition[*,a,b]",
-                                         "transition[*,b,a]",
-                                         "transition[*,b,b]",
-                                         "observation[look,a,low]",
-                                         "observation[look,a,high]",
-                                         "observation[look,b,low]",
-                                         "observation[look,b,high]",
-                                         "observation[test,a,low]",
-                                         "observation[test,a,high]",
-                                         "observation[test,b,low]",
-                                         "observation[test,b,high]",
-                                         "observation[test,b,clear]"};
-  drawn t = open_drawn(CLINIC, 3, 2, 0);
-  t.settings.draws = 5;
-  draw(&t);
-  assert_int_equal(t.draws.numbers, 15);
-  for (size_t k = 0; k < 15; k++) assert_string_equal(t.draws.name.name[k], expected[k]);
-  /* Of all that could be learnt: what is impossible here has a name as well. */
-  idm_labels names;
-  size_t *places;
-  check(idm_dynamics_names(t.problem, &names, &places, &support_error));
-  assert_int_equal(names.count, 18);
-  for (size_t k = 0; k < t.draws.numbers; k++) {
-    const long at = idm_labels_find(&names, expected[k], strlen(expected[k]));
-    assert_true(at >= 0);
-    assert_int_equal(places[at], t.draws.place[k]);
+  enum { trajectories = 8, rows = 5 };
+  drawn t = open_drawn(TURNS, trajectories, rows, 0);
+  for (size_t r = 0; r < t.data->rows; r++) {
+    const bool rare = r % 9 == 4;
+    t.data->observation[r] = (r % rows + rare) % 2 ? 0 : 1;
   }
-  assert_true(idm_labels_find(&names, "observation[look,a,clear]", 25) >= 0);
-  idm_labels_destroy(&names);
-  free(places);
-  close_drawn(&t);
+  return t;
 }
 
-static void test_take(void **state)
+/* The sum over the first states of all trajectories; *share is that of a majority in a. */
+static exact integrate_turns(const drawn *t, double *share)
 {
-  (void)state;
-  drawn t = open_drawn(CLINIC, 3, 2, 0);
-  t.settings.draws = 5;
-  draw(&t);
-  idm_dynamics *d;
-  check(idm_dynamics_create(t.truth->sizes, &d, &support_error));
-  check(idm_dynamics_take(t.problem, &t.draws, 1, 3, d, &support_error));
-  for (size_t k = 0; k < t.draws.numbers; k++)
-    assert_true(d->start[t.draws.place[k]] == t.draws.value[k * 10 + 5 + 3]);
-  for (size_t r = 0; r < rows_of(d); r++) {
-    double sum = 0;
-    size_t first, width;
-    row_at(d, r, &first, &width);
-    for (size_t j = 0; j < width; j++) sum += d->start[first + j];
-    assert_near(sum, 1, 1e-12);
+  exact e = {0};
+  int states[MOST_HIDDEN];
+  const idm_data *data = t->data;
+  *share = 0;
+  assert_true(data->rows + data->trajectories <= MOST_HIDDEN);
+  for (size_t starts = 0; starts < (size_t)1 << data->trajectories; starts++) {
+    const double before = e.weight;
+    size_t at = 0, in_a = 0;
+    for (size_t i = 0; i < data->trajectories; i++) {
+      int state = (int)(starts >> i & 1);
+      in_a += !state;
+      for (size_t r = data->first[i]; r <= data->first[i + 1]; r++, state = !state)
+        states[at++] = state;
+    }
+    add_path(data, t->truth, false, t->settings.prior, states, &e);
+    if (2 * in_a > data->trajectories) *share += e.weight - before;
   }
-  /* The second action moves as the first does, and what was impossible stays so. */
-  assert_memory_equal(d->transition, d->transition + 4, 4 * sizeof(double));
-  assert_true(d->emission[2] == 0);
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 5, d, NULL), IDM_USAGE);
-  t.draws.place[0] = d->numbers;
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 0, d, NULL), IDM_USAGE);
-  idm_dynamics_destroy(d);
-  close_drawn(&t);
+  *share /= e.weight;
+  normalise(&e, t->truth->numbers);
+  return e;
 }
 
-/* Two models whose transitions are 0.2 apart in one row of four: 0.1 from their mean in each. */
-static void test_spread(void **state)
+static void search_turns(drawn *t, idm_learnt *learnt)
+{
+  idm_iohmm *learner;
+  t->settings.starts = 10;
+  check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_HOLD_NOTHING, &learner, &support_error));
+  check(idm_learn(learner, t->problem, &t->settings, NULL, NULL, learnt, &support_error));
+  idm_iohmm_destroy(learner);
+  assert_true(learnt->modes.count >= 2);
+  assert_true(learnt->dynamics == learnt->modes.mode[0]);
+}
+
+/* Draws have the moments of the posterior over both modes. Chains around one mode stay there. */
+static void test_two_modes(void **state)
 {
   (void)state;
-  idm_problem *problem =
-      support_yaml("states: [a, b]\nactions: [go, stop]\nterminal: [stop]\nobservations: [x, y]\n"
-                   "discount: 0.9\ntransition: {go: [[0.5, 0.5], [0.4, 0.6]]}\n"
-                   "observation: {go: [[0.9, 0.1], [0.1, 0.9]]}\nutility: {go: 0, stop: 1}\n"
-                   "models:\n  - {}\n  - {transition: {go: [[0.7, 0.3], [0.4, 0.6]]}}\n");
-  double mean, largest;
-  idm_theta_spread(problem, &mean, &largest);
-  assert_near(mean, 0.1 / 4, 1e-12);
-  assert_near(largest, 0.1, 1e-12);
-  idm_problem_destroy(problem);
+  idm_learnt learnt;
+  double share;
+  drawn t = open_turns();
+  const exact e = integrate_turns(&t, &share);
+  search_turns(&t, &learnt);
+  t.modes = learnt.modes;
+  draw(&t);
+  expect_moments(&t, &e, 7);
+  print_message("  share of a majority in a: exactly %.4f; of the draws %.4f and %.4f, %zu moves\n",
+                share, t.draws.share[0], t.draws.share[1], t.draws.moves);
+  assert_true(share > 0.2 && share < 0.8);
+  assert_true(t.draws.moves > 1000);
+  const size_t low = 2; /* observation[look,a,low] */
+  assert_string_equal(t.draws.name.name[low], "observation[look,a,low]");
+  const double expected = e.mean[t.draws.place[low]];
+  idm_dynamics_draws_clear(&t.draws);
+  t.modes.count = 1;
+  check(idm_learn_draw(t.learner, t.problem, &t.modes, &t.settings, NULL, NULL, &t.draws,
+                       &support_error));
+  idm_diagnosis alone;
+  check(idm_diagnose(t.draws.value + low * t.draws.chains * t.draws.draws, t.draws.chains,
+                     t.draws.draws, t.draws.draws, 1, &alone, &support_error));
+  assert_true(fabs(alone.mean - expected) > 0.1);
+  assert_int_equal(t.draws.moves, 0);
+  assert_near(t.draws.share[0], 1, 1e-9);
+  idm_learnt_clear(&learnt);
+  close_drawn(&t);
 }
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
 /* Stopped at several moments, each time gone on with: the draws of a run that nobody stopped. */
-static void test_checkpoints(void **state)
+static void expect_same_resumed(drawn *t)
 {
-  (void)state;
   static const double when[] = {0, 0.02, 0.4, 0.9};
   enum { times = sizeof when / sizeof *when };
-  drawn t = open_drawn(CLINIC, 30, 4, 0);
   idm_dynamics_draws draws = {0};
   char *bytes = NULL;
   size_t length = 0;
-  t.settings.draws = 4000;
-  draw(&t);
   for (size_t k = 0; k <= times; k++) {
     support_stopping s = {.at = k < times ? when[k] : 2};
     const idm_fit_watch watch = {.progress = support_stop,
@@ -399,10 +413,10 @@ static void test_checkpoints(void **state)
                                  .checkpoint = bytes,
                                  .checkpoint_length = length,
                                  .label = 4};
-    t.settings.threads = k % 2 ? 2 : 1;
+    t->settings.threads = k % 2 ? 2 : 1;
     idm_dynamics_draws_clear(&draws);
-    const idm_status status = idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings,
-                                                     &watch, &draws, &support_error);
+    const idm_status status = idm_learn_draw_watched(t->learner, t->problem, &t->modes,
+                                                     &t->settings, &watch, &draws, &support_error);
     assert_true(status == IDM_OK || (k < times && status == IDM_UNTRUSTED && s.bytes));
     if (!s.bytes) continue;
     free(bytes);
@@ -410,19 +424,42 @@ static void test_checkpoints(void **state)
     length = s.length;
   }
   const size_t all = draws.chains * draws.draws;
-  assert_int_equal(draws.numbers, t.draws.numbers);
-  assert_memory_equal(draws.value, t.draws.value, draws.numbers * all * sizeof(double));
-  assert_memory_equal(draws.log_likelihood, t.draws.log_likelihood, all * sizeof(double));
+  assert_int_equal(draws.numbers, t->draws.numbers);
+  assert_memory_equal(draws.value, t->draws.value, draws.numbers * all * sizeof(double));
+  assert_memory_equal(draws.log_likelihood, t->draws.log_likelihood, all * sizeof(double));
+  assert_int_equal(draws.moves, t->draws.moves);
   idm_dynamics_draws_clear(&draws);
   const idm_fit_watch other = {.checkpoint = bytes, .checkpoint_length = length, .label = 5};
-  assert_int_equal(idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings, &other,
+  assert_int_equal(idm_learn_draw_watched(t->learner, t->problem, &t->modes, &t->settings, &other,
                                           &draws, &support_error),
                    IDM_INPUT);
   const idm_fit_watch cut = {.checkpoint = bytes, .checkpoint_length = length - 5, .label = 4};
-  assert_int_equal(idm_learn_draw_watched(t.learner, t.problem, t.truth, &t.settings, &cut, &draws,
-                                          &support_error),
+  assert_int_equal(idm_learn_draw_watched(t->learner, t->problem, &t->modes, &t->settings, &cut,
+                                          &draws, &support_error),
                    IDM_INPUT);
   free(bytes);
+}
+
+static void test_checkpoints(void **state)
+{
+  (void)state;
+  drawn t = open_drawn(CLINIC, 30, 4, 0);
+  t.settings.draws = 4000;
+  draw(&t);
+  expect_same_resumed(&t);
+  close_drawn(&t);
+}
+
+static void test_checkpoints_of_two_modes(void **state)
+{
+  (void)state;
+  idm_learnt learnt;
+  drawn t = open_turns();
+  search_turns(&t, &learnt);
+  t.modes = learnt.modes;
+  draw(&t);
+  expect_same_resumed(&t);
+  idm_learnt_clear(&learnt);
   close_drawn(&t);
 }
 
@@ -435,13 +472,13 @@ static bool stop_at_once(void *context, double done)
   return true;
 }
 
-static void expect_refusal(drawn *t, const idm_dynamics *around, idm_status status,
-                           const char *words)
+static void expect_refusal(drawn *t, idm_dynamics *around, idm_status status, const char *words)
 {
   idm_error error = {0};
   idm_dynamics_draws draws;
   int asked = 0;
-  assert_int_equal(idm_learn_draw(t->learner, t->problem, around, &t->settings, stop_at_once,
+  const idm_modes modes = {1, &around, NULL};
+  assert_int_equal(idm_learn_draw(t->learner, t->problem, &modes, &t->settings, stop_at_once,
                                   &asked, &draws, &error),
                    status);
   assert_non_null(strstr(error.message, words));
@@ -472,11 +509,14 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_after),       cmocka_unit_test(test_before),
-      cmocka_unit_test(test_blanks),      cmocka_unit_test(test_beliefs),
-      cmocka_unit_test(test_order),       cmocka_unit_test(test_names),
-      cmocka_unit_test(test_take),        cmocka_unit_test(test_spread),
-      cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_after),
+                                     cmocka_unit_test(test_before),
+                                     cmocka_unit_test(test_blanks),
+                                     cmocka_unit_test(test_beliefs),
+                                     cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_two_modes),
+                                     cmocka_unit_test(test_checkpoints_of_two_modes),
+                                     cmocka_unit_test(test_checkpoints),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

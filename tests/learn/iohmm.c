@@ -203,8 +203,8 @@ static void ending(bool before, bool tied, bool shown, bool moves_stay, bool sho
   assert_true(memcmp(c.truth->transition, file->transition, moves * sizeof *move) != 0);
   idm_learn_settings_default(&settings);
   settings.draws = 10;
-  check(
-      idm_learn_draw(c.learner, c.problem, c.truth, &settings, NULL, NULL, &draws, &support_error));
+  check(idm_learn_draw(c.learner, c.problem, &(idm_modes){1, &c.truth, NULL}, &settings, NULL, NULL,
+                       &draws, &support_error));
   /* Of three rows of three with a 0: 8 numbers; of three of four without their last: 9. */
   const size_t always = 3 + 8 + 12;
   assert_int_equal(draws.numbers, always + (tied || moves_stay ? 0 : 8) + (shows_stay ? 0 : 9));

@@ -54,7 +54,7 @@ static void draw_dynamics(const idm_problem *problem, const idm_data *data,
   settings.warmup = 200;
   settings.draws = 2000;
   idm_learnt learnt = learn(problem, data, &learner, settings);
-  check(idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, draws,
+  check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, draws,
                        &support_error));
   idm_learnt_clear(&learnt);
   idm_iohmm_destroy(learner);
@@ -276,7 +276,7 @@ static void test_draws(void **state)
   settings.warmup = 10;
   settings.chains = 2;
   idm_learnt learnt = learn(problem, data, &learner, settings);
-  check(idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, &draws,
+  check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &draws,
                        &support_error));
   double count[2][2][2] = {{{0}}};
   for (size_t i = 0; i < data->trajectories; i++) {
@@ -306,7 +306,7 @@ static void test_draws(void **state)
   /* The same at any number of threads. */
   idm_dynamics_draws again;
   settings.threads = settings.threads == 1 ? 2 : 1;
-  check(idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, &again,
+  check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &again,
                        &support_error));
   assert_memory_equal(draws.value, again.value, draws.numbers * all * sizeof(double));
   idm_dynamics_draws_clear(&again);
@@ -344,7 +344,7 @@ static void test_hidden_draws(void **state)
   idm_learn_settings_default(&settings);
   settings.draws = 5000;
   idm_learnt learnt = learn(problem, data, &learner, settings);
-  check(idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, &draws,
+  check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &draws,
                        &support_error));
   check(idm_diagnose(draws.log_likelihood, draws.chains, draws.draws, draws.draws, 1, &found,
                      &support_error));

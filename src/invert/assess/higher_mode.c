@@ -1,4 +1,6 @@
 /* The check `higher-mode`: whether a search found a mode that is higher than that of the draws. */
+#include "invert/assess/higher_mode.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,23 +29,31 @@ static idm_status find_reach(const double *x, size_t chains, size_t draws, doubl
   return IDM_OK;
 }
 
+idm_status idm_higher_mode_gap(const double *x, size_t chains, size_t draws, double highest,
+                               double attained, double *ret_gap, idm_error *opt_error)
+{
+  double reach = NAN;
+  const idm_status status = find_reach(x, chains, draws, &reach, opt_error);
+  *ret_gap = highest - fmax(reach, attained);
+  return status;
+}
+
 idm_status idm_check_higher_mode(const inquiry *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
   const size_t count = p->chains * p->draws;
-  double reach = NAN;
+  double gap = NAN;
   if (!p->searched) return IDM_OK;
   double *x = idm_new(count, sizeof *x);
   if (!x) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) x[i] = p->statistics[i].log_density;
-  const idm_status status = find_reach(x, p->chains, p->draws, &reach, opt_error);
+  const idm_status status =
+      idm_higher_mode_gap(x, p->chains, p->draws, p->highest, p->attained, &gap, opt_error);
   free(x);
-  reach = fmax(reach, p->attained);
-  if (status == IDM_OK &&
-      idm_check_beyond(&q->assessment->checks, IDM_CHECK_HIGHER_MODE, p->highest - reach))
+  if (status == IDM_OK && idm_check_beyond(&q->assessment->checks, IDM_CHECK_HIGHER_MODE, gap))
     idm_notes_add(&q->assessment->failures,
                   "a start of the search has a log-likelihood of %.1f, and the draws reach %.1f: "
                   "they are of a lower mode; leave --starts out, or raise it",
-                  p->highest, reach);
+                  p->highest, p->highest - gap);
   return status;
 }

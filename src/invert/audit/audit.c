@@ -496,6 +496,8 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK && !plan.model.learnt && !w->by_group)
     status = idm_audit_held_test(problem, data, *ret_audit, opt_error);
   if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
+  if (status == IDM_OK && w->by_group)
+    status = idm_audit_learn_check(&plan.model, *ret_audit, opt_error);
   idm_audit_plan_clear(&plan);
   free(scales);
   return status;
@@ -595,6 +597,11 @@ static void explain_unrun(idm_audit *a)
     idm_check_skip(&a->checks, alone[i], "%s",
                    a->people ? "an audit does not run it; `idm fit --each agent` does"
                              : "an audit does not run it; `idm fit` on the log of a group does");
+  idm_check_skip(&a->checks, IDM_CHECK_HIGHER_MODE, "%s",
+                 a->dynamics == IDM_AUDIT_BY_GROUP
+                     ? "the dynamics of a group are one point, the best of its starts; "
+                       "--dynamics-draws takes draws"
+                     : "no dynamics are learnt by group (--dynamics group)");
 }
 
 /* What agents within groups leave open. */
@@ -627,7 +634,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   const ways own = {problem, NULL, true, settings->cuts};
   idm_journal *journal = NULL;
   idm_status status = check(data, groups, settings, opt_error);
-  if (status == IDM_OK) status = idm_journal_create("idmaud1", opt_watch, &journal, opt_error);
+  if (status == IDM_OK) status = idm_journal_create("idmaud2", opt_watch, &journal, opt_error);
   const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
   const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
   if (status == IDM_OK && by_group)

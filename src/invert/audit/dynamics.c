@@ -1,9 +1,12 @@
 /* Dynamics of a cell's own: see the header. */
 #include "invert/audit/dynamics.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "invert/assess/higher_mode.h"
+#include "invert/check.h"
 
 /* One draw of one chain, which is a point. */
 static idm_status take_point(const idm_problem *problem, const idm_dynamics *point,
@@ -12,6 +15,7 @@ static idm_status take_point(const idm_problem *problem, const idm_dynamics *poi
   idm_status status = idm_dynamics_names(problem, &draws->name, &draws->place, opt_error);
   if (status != IDM_OK) return status;
   draws->chains = draws->draws = 1;
+  draws->highest = draws->attained = NAN; /* a point has no draws to compare with a start */
   draws->numbers = draws->name.count;
   draws->value = idm_new(draws->numbers, sizeof *draws->value);
   draws->log_likelihood = idm_new(1, sizeof *draws->log_likelihood);
@@ -32,7 +36,8 @@ idm_status idm_audit_learn(const idm_problem *problem, const idm_data *data, boo
   idm_learn_settings settings;
   idm_learn_settings_default(&settings);
   settings.start = IDM_LEARN_FROM_FILE;
-  settings.starts = 1;
+  settings.starts = IDM_LEARN_STARTS;
+  settings.repeats = IDM_LEARN_REPEATS;
   settings.folds = 0;
   settings.chains = chains;
   settings.draws = settings.warmup = sweeps;
@@ -46,9 +51,34 @@ idm_status idm_audit_learn(const idm_problem *problem, const idm_data *data, boo
   if (status == IDM_OK && !drawn) status = take_point(problem, learnt.dynamics, draws, opt_error);
   if (status == IDM_OK && drawn)
     status =
-        idm_learn_draw(learner, problem, learnt.dynamics, &settings, NULL, NULL, draws, opt_error);
+        idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, draws, opt_error);
   idm_learnt_clear(&learnt);
   idm_iohmm_destroy(learner);
+  return status;
+}
+
+idm_status idm_audit_learn_check(const audit_model *model, idm_audit *audit, idm_error *opt_error)
+{
+  size_t lower = 0;
+  double largest = 0;
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < model->cells && status == IDM_OK; c++) {
+    const idm_dynamics_draws *own = &model->cell[c].own;
+    double gap = NAN;
+    if (isnan(own->highest)) continue;
+    status = idm_higher_mode_gap(own->log_likelihood, own->chains, own->draws, own->highest,
+                                 own->attained, &gap, opt_error);
+    if (status != IDM_OK || !idm_check_beyond(&audit->checks, IDM_CHECK_HIGHER_MODE, gap)) continue;
+    lower++;
+    largest = fmax(largest, gap);
+  }
+  if (!lower) return status;
+  audit->trusted = false;
+  idm_notes_add(
+      &audit->failures,
+      "in %zu of %zu groups a start of the search has a log-likelihood that is higher, by "
+      "up to %.1f, than the draws of the group's dynamics reach: they are of a lower mode",
+      lower, model->cells, largest);
   return status;
 }
 
@@ -56,10 +86,12 @@ void idm_audit_learn_write(const idm_dynamics_draws *draws, idm_record *record)
 {
   const size_t all = draws->chains * draws->draws;
   uint64_t shape[] = {draws->chains, draws->draws, draws->numbers};
+  double search[] = {draws->highest, draws->attained};
   idm_record_pass(record, shape, sizeof shape);
   idm_record_pass(record, draws->place, draws->numbers * sizeof *draws->place);
   idm_record_pass(record, draws->value, draws->numbers * all * sizeof *draws->value);
   idm_record_pass(record, draws->log_likelihood, all * sizeof *draws->log_likelihood);
+  idm_record_pass(record, search, sizeof search);
   for (size_t i = 0; i < draws->numbers; i++) {
     uint64_t length = strlen(draws->name.name[i]);
     idm_record_pass(record, &length, sizeof length);
@@ -85,6 +117,7 @@ static idm_status read_names(idm_record *record, idm_dynamics_draws *draws, idm_
 idm_status idm_audit_learn_read(idm_record *record, idm_dynamics_draws *draws, idm_error *opt_error)
 {
   uint64_t shape[3] = {0};
+  double search[2] = {NAN, NAN};
   idm_record_pass(record, shape, sizeof shape);
   *draws = (idm_dynamics_draws){
       .chains = (size_t)shape[0], .draws = (size_t)shape[1], .numbers = (size_t)shape[2]};
@@ -100,6 +133,9 @@ idm_status idm_audit_learn_read(idm_record *record, idm_dynamics_draws *draws, i
     idm_record_pass(record, draws->place, draws->numbers * sizeof *draws->place);
     idm_record_pass(record, draws->value, draws->numbers * all * sizeof *draws->value);
     idm_record_pass(record, draws->log_likelihood, all * sizeof *draws->log_likelihood);
+    idm_record_pass(record, search, sizeof search);
+    draws->highest = search[0];
+    draws->attained = search[1];
     status = read_names(record, draws, opt_error);
   }
   if (status == IDM_OK) status = idm_record_close(record, true, opt_error);

@@ -506,7 +506,7 @@ static idm_status search_part(const fit *f, start *best, bool *found, idm_error 
   double share;
   *found = false;
   idm_status status = idm_start_open_part(f, &small, &part, &share, opt_error);
-  if (status != IDM_OK || share == 1) return status;
+  if (status != IDM_OK || !part) return status;
   status = search(&small, best, opt_error);
   if (status == IDM_OK) {
     const idm_target target = idm_matching_target(small.matching[0]);

@@ -16,20 +16,22 @@
 
 /* What a checkpoint of draws belongs to. */
 static uint64_t label_of(const idm_problem *problem, const idm_request *request,
-                         const idm_dynamics *around, const idm_learn_settings *settings)
+                         const idm_modes *modes, const idm_learn_settings *settings)
 {
-  const uint64_t label =
+  uint64_t label =
       idm_label_fields(idm_request_label(problem, request), idm_learn_keys(), settings);
-  return idm_label_numbers(label, around->start, around->numbers);
+  for (size_t m = 0; m < modes->count; m++)
+    label = idm_label_numbers(label, modes->mode[m]->start, modes->mode[m]->numbers);
+  return label;
 }
 
 idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode, const idm_iohmm *learner,
-                                 const idm_problem *problem, const idm_dynamics *around,
+                                 const idm_problem *problem, const idm_modes *modes,
                                  const idm_request *request, const idm_learn_settings *settings,
                                  idm_progress opt_progress, void *context,
                                  idm_dynamics_draws *draws, idm_error *opt_error)
 {
-  idm_require(folder, learner, problem, around, request, settings, draws);
+  idm_require(folder, learner, problem, modes, request, settings, draws);
   idm_run_writer made;
   idm_keeper keeper;
   char path[IDM_PATH];
@@ -40,8 +42,8 @@ idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode, const id
   if (status == IDM_OK) status = idm_request_write_at(problem, request, &config, opt_error);
   if (status == IDM_OK) {
     const idm_fit_watch watch =
-        idm_keeper_watch(&keeper, label_of(problem, request, around, settings));
-    status = idm_learn_draw_watched(learner, problem, around, settings, &watch, draws, opt_error);
+        idm_keeper_watch(&keeper, label_of(problem, request, modes, settings));
+    status = idm_learn_draw_watched(learner, problem, modes, settings, &watch, draws, opt_error);
   }
   if (keeper.status != IDM_OK) {
     status = keeper.status;

@@ -1,6 +1,7 @@
 /* Vectors of a lower bound. */
 #include "plan/point/alphas.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -29,6 +30,7 @@ static idm_status grow(alphas *a, idm_error *opt_error)
   const size_t capacity = (slices + slices / 2 + 4) * ALPHA_LANES;
   const size_t numbers = idm_times(capacity, a->states);
   const size_t bytes = idm_times(numbers, sizeof *a->value);
+  assert(bytes > 0); /* a vector has a number per state */
   double *value = bytes < SIZE_MAX ? realloc(a->value, bytes) : NULL;
   if (value) a->value = value;
   uint32_t *action = realloc(a->action, capacity * sizeof *action);

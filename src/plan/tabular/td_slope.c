@@ -4,6 +4,10 @@
  * Numbers are few and rows are many, so that derivatives go forwards; where histories part, what
  * was reached is kept until the last of them was followed. */
 #include "plan/tabular/td_slope.h"
+
+#include <assert.h>
+#include <stdint.h>
+
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "idm/data.h"
@@ -132,6 +136,7 @@ static idm_status part(td_slope *g, size_t node, idm_error *opt_error)
 {
   if (g->children[node] < 2) return IDM_OK;
   if (g->top == g->partings) {
+    assert(g->partings < SIZE_MAX / sizeof *g->parting); /* fewer than histories */
     parting *larger = realloc(g->parting, (g->partings + 1) * sizeof *larger);
     if (!larger) return idm_fail_memory(opt_error);
     g->parting = larger;

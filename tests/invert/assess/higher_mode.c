@@ -1,39 +1,12 @@
 /* The check higher-mode: a log with two modes, of which the file's numbers lead to the lower; few
  * data per number, where no mode is clear. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "invert/assess/checks.h"
-#include "learn/textbook_support.h"
+#include "learn/bits_support.h"
 #include "support.h"
-
-/* Two independent bits, which an observation shows both of: the first changes less often. */
-static const char truth[] =
-    "states: [ll, lh, hl, hh]\nactions: [look]\nobservations: [ll, lh, hl, hh]\n"
-    "start: [0.25, 0.25, 0.25, 0.25]\ndiscount: 0.9\n"
-    "transition: {'*': [[0.6, 0.2, 0.15, 0.05], [0.2, 0.6, 0.05, 0.15],\n"
-    "                   [0.15, 0.05, 0.6, 0.2], [0.05, 0.15, 0.2, 0.6]]}\n"
-    "observation: {'*': [[0.997, 0.001, 0.001, 0.001], [0.001, 0.997, 0.001, 0.001],\n"
-    "                    [0.001, 0.001, 0.997, 0.001], [0.001, 0.001, 0.001, 0.997]]}\n"
-    "utility: {look: 0}\n";
-
-/* Two states can follow one bit. The file's follow the second. */
-static const char second_bit[] =
-    "states: [a, b]\nactions: [look]\nobservations: [ll, lh, hl, hh]\n"
-    "start: [0.5, 0.5]\ndiscount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.3, 0.7]]}\n"
-    "observation: {'*': [[0.49, 0.01, 0.49, 0.01], [0.01, 0.49, 0.01, 0.49]]}\n"
-    "utility: {look: 0}\n";
-
-static idm_data *simulate(const char *yaml, size_t trajectories, size_t rows, uint64_t seed)
-{
-  idm_problem *problem = support_yaml(yaml);
-  idm_dynamics *dynamics;
-  check(idm_problem_dynamics(problem, &dynamics, &support_error));
-  idm_data *data = textbook_simulate(dynamics, false, trajectories, rows, 0, seed);
-  idm_dynamics_destroy(dynamics);
-  idm_problem_destroy(problem);
-  return data;
-}
 
 typedef struct scene {
   idm_problem *problem;
@@ -76,7 +49,7 @@ static idm_check_result judge(const scene *s, const idm_learnt *learnt, double h
   idm_dynamics_draws draws;
   idm_posterior *posterior;
   idm_assessment *assessment;
-  check(idm_learn_draw(s->learner, s->problem, learnt->dynamics, &s->settings, NULL, NULL, &draws,
+  check(idm_learn_draw(s->learner, s->problem, &learnt->modes, &s->settings, NULL, NULL, &draws,
                        &support_error));
   assert_near(draws.highest, learnt->log_likelihood, 1e-9);
   draws.highest = highest;
@@ -97,7 +70,7 @@ static idm_check_result judge(const scene *s, const idm_learnt *learnt, double h
 static void test_two_modes(void **state)
 {
   (void)state;
-  scene s = open_scene(second_bit, simulate(truth, 75, 20, 3));
+  scene s = open_scene(bits_second, bits_simulate(0.8, 0.75, 75, 20, 3));
   idm_learnt one = search(&s, 1, 0);
   idm_learnt best = search(&s, 10, 3);
   const double apart = best.log_likelihood - one.log_likelihood;
@@ -121,7 +94,9 @@ static void test_two_modes(void **state)
 static void test_few_data(void **state)
 {
   (void)state;
-  scene s = open_scene(truth, simulate(truth, 4, 3, 5));
+  char *yaml = bits_problem(0.8, 0.75);
+  scene s = open_scene(yaml, bits_simulate(0.8, 0.75, 4, 3, 5));
+  free(yaml);
   idm_learnt best = search(&s, 10, 3);
   const idm_check_result result = judge(&s, &best, best.log_likelihood);
   assert_int_equal(result.outcome, IDM_CHECK_PASSED);
@@ -133,7 +108,7 @@ static void test_few_data(void **state)
 static void test_no_record(void **state)
 {
   (void)state;
-  scene s = open_scene(second_bit, simulate(truth, 20, 5, 4));
+  scene s = open_scene(bits_second, bits_simulate(0.8, 0.75, 20, 5, 4));
   idm_learnt one = search(&s, 1, 0);
   assert_int_equal(judge(&s, &one, NAN).outcome, IDM_CHECK_NOT_RUN);
   idm_learnt_clear(&one);

@@ -2,11 +2,14 @@
 #include "invert/audit/dynamics.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "idm/cut.h"
 #include "invert/audit/audit_support.h"
+#include "invert/check.h"
 #include "invert/fork.h"
+#include "learn/bits_support.h"
 
 static void they_are_learnt_and_the_models_follow(void **state)
 {
@@ -58,10 +61,80 @@ static void they_are_learnt_and_the_models_follow(void **state)
   idm_problem_destroy(problem);
 }
 
+/* The file's start leads to the lower of two modes. Dispersed starts find the higher one, and draws
+ * are of it; had they been of another, the audit would not be trusted. */
+static void the_best_of_dispersed_starts_counts(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(bits_second);
+  idm_data *data = bits_simulate(0.8, 0.75, 75, 20, 3);
+  audit_cell cell = {0};
+  const audit_model model = {.cells = 1, .cell = &cell};
+  check(idm_audit_learn(problem, data, true, 5, &cell.own, &support_error));
+  idm_audit audit = {.trusted = true};
+  idm_checks_begin(&audit.checks, IDM_CHECK_AUDIT);
+  check(idm_audit_learn_check(&model, &audit, &support_error));
+  const idm_check_result *result = &audit.checks.of[IDM_CHECK_HIGHER_MODE];
+  print_message("  gap %.2f of %.1f\n", result->value, cell.own.highest);
+  assert_int_equal(result->outcome, IDM_CHECK_PASSED);
+  assert_true(audit.trusted);
+  cell.own.highest += 10;
+  check(idm_audit_learn_check(&model, &audit, &support_error));
+  assert_int_equal(result->outcome, IDM_CHECK_FAILED);
+  assert_false(audit.trusted);
+  assert_int_equal(audit.failures.count, 1);
+  assert_non_null(strstr(audit.failures.text[0], "in 1 of 1 groups"));
+  idm_notes_clear(&audit.failures);
+  idm_dynamics_draws_clear(&cell.own);
+  /* As a point: the states follow the first bit. */
+  check(idm_audit_learn(problem, data, false, 5, &cell.own, &support_error));
+  const long low = idm_labels_find(&cell.own.name, "observation[look,a,lh]", 22);
+  assert_true(low >= 0 && cell.own.value[low] > 0.3);
+  audit = (idm_audit){.trusted = true};
+  idm_checks_begin(&audit.checks, IDM_CHECK_AUDIT);
+  check(idm_audit_learn_check(&model, &audit, &support_error));
+  assert_int_equal(result->outcome, IDM_CHECK_NOT_RUN);
+  assert_true(audit.trusted);
+  idm_dynamics_draws_clear(&cell.own);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void records_keep_all_of_it(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(bits_second);
+  idm_data *data = bits_simulate(0.8, 0.75, 20, 5, 3);
+  idm_dynamics_draws draws, read;
+  idm_record record;
+  char *bytes;
+  size_t length;
+  check(idm_audit_learn(problem, data, true, 5, &draws, &support_error));
+  const size_t all = draws.chains * draws.draws;
+  idm_record_begin(&record, "idmtest", 1);
+  idm_audit_learn_write(&draws, &record);
+  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
+  check(idm_audit_learn_read(&record, &read, &support_error));
+  assert_int_equal(read.numbers, draws.numbers);
+  assert_memory_equal(read.value, draws.value, draws.numbers * all * sizeof(double));
+  assert_memory_equal(read.log_likelihood, draws.log_likelihood, all * sizeof(double));
+  assert_true(read.highest == draws.highest && read.attained == draws.attained);
+  for (size_t i = 0; i < draws.numbers; i++)
+    assert_string_equal(read.name.name[i], draws.name.name[i]);
+  free(bytes);
+  idm_dynamics_draws_clear(&read);
+  idm_dynamics_draws_clear(&draws);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(they_are_learnt_and_the_models_follow),
+      cmocka_unit_test(the_best_of_dispersed_starts_counts),
+      cmocka_unit_test(records_keep_all_of_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

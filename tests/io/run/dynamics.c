@@ -28,7 +28,7 @@ static scene open_scene(long draws, bool independent)
   settings.chains = 2;
   check(idm_iohmm_create(s.problem, s.data, 0, settings.hold, &learner, &support_error));
   check(idm_learn(learner, s.problem, &settings, NULL, NULL, &learnt, &support_error));
-  check(idm_learn_draw(learner, s.problem, learnt.dynamics, &settings, NULL, NULL, &made,
+  check(idm_learn_draw(learner, s.problem, &learnt.modes, &settings, NULL, NULL, &made,
                        &support_error));
   idm_random random;
   idm_random_init(&random, 3, 0);

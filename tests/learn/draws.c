@@ -1,0 +1,135 @@
+/* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/textbook_support.h"
+#include "support.h"
+
+/* Zeros tell the states apart: b alone can be `clear`. The transition stands for both actions. */
+#define CLINIC                                                                                     \
+  "states: [a, b]\nactions: [look, test]\nobservations: [low, high, clear]\nstart: [0.6, 0.4]\n"   \
+  "discount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.4, 0.6]]}\n"                                   \
+  "observation: {look: [[0.7, 0.3, 0], [0.4, 0.6, 0]],\n"                                          \
+  "              test: [[0.8, 0.2, 0], [0.2, 0.3, 0.5]]}\nutility: {look: 0, test: -1}\n"
+
+typedef struct drawn {
+  idm_problem *problem;
+  idm_data *data;
+  idm_iohmm *learner;
+  idm_dynamics *truth;
+  idm_dynamics_draws draws;
+} drawn;
+
+/* Two chains of five draws. */
+static drawn open_drawn(void)
+{
+  drawn t = {.problem = support_yaml(CLINIC)};
+  idm_learn_settings settings;
+  idm_learn_settings_default(&settings);
+  settings.chains = 2;
+  settings.warmup = 200;
+  settings.draws = 5;
+  check(idm_problem_dynamics(t.problem, &t.truth, &support_error));
+  t.data = textbook_simulate(t.truth, false, 3, 2, 0, 3);
+  check(idm_iohmm_create(t.problem, t.data, 0, IDM_LEARN_HOLD_NOTHING, &t.learner, &support_error));
+  const idm_modes modes = {1, &t.truth, NULL};
+  check(idm_learn_draw(t.learner, t.problem, &modes, &settings, NULL, NULL, &t.draws,
+                       &support_error));
+  return t;
+}
+
+static void close_drawn(drawn *t)
+{
+  idm_dynamics_draws_clear(&t->draws);
+  idm_iohmm_destroy(t->learner);
+  idm_dynamics_destroy(t->truth);
+  idm_data_destroy(t->data);
+  idm_problem_destroy(t->problem);
+}
+
+static void test_names(void **state)
+{
+  (void)state;
+  static const char *const expected[] = {"start[a]",
+                                         "start[b]",
+                                         "transition[*,a,a]",
+                                         "transition[*,a,b]",
+                                         "transition[*,b,a]",
+                                         "transition[*,b,b]",
+                                         "observation[look,a,low]",
+                                         "observation[look,a,high]",
+                                         "observation[look,b,low]",
+                                         "observation[look,b,high]",
+                                         "observation[test,a,low]",
+                                         "observation[test,a,high]",
+                                         "observation[test,b,low]",
+                                         "observation[test,b,high]",
+                                         "observation[test,b,clear]"};
+  drawn t = open_drawn();
+  assert_int_equal(t.draws.numbers, 15);
+  for (size_t k = 0; k < 15; k++) assert_string_equal(t.draws.name.name[k], expected[k]);
+  /* Of all that could be learnt: what is impossible here has a name as well. */
+  idm_labels names;
+  size_t *places;
+  check(idm_dynamics_names(t.problem, &names, &places, &support_error));
+  assert_int_equal(names.count, 18);
+  for (size_t k = 0; k < t.draws.numbers; k++) {
+    const long at = idm_labels_find(&names, expected[k], strlen(expected[k]));
+    assert_true(at >= 0);
+    assert_int_equal(places[at], t.draws.place[k]);
+  }
+  assert_true(idm_labels_find(&names, "observation[look,a,clear]", 25) >= 0);
+  idm_labels_destroy(&names);
+  free(places);
+  close_drawn(&t);
+}
+
+static void test_take(void **state)
+{
+  (void)state;
+  drawn t = open_drawn();
+  idm_dynamics *d;
+  check(idm_dynamics_create(t.truth->sizes, &d, &support_error));
+  check(idm_dynamics_take(t.problem, &t.draws, 1, 3, d, &support_error));
+  for (size_t k = 0; k < t.draws.numbers; k++)
+    assert_true(d->start[t.draws.place[k]] == t.draws.value[k * 10 + 5 + 3]);
+  /* The start, four rows of moves and four of observations. */
+  for (size_t r = 0, first = 0; r < 9; r++) {
+    const size_t width = r < 5 ? 2 : 3;
+    double sum = 0;
+    for (size_t j = 0; j < width; j++) sum += d->start[first++];
+    assert_near(sum, 1, 1e-12);
+  }
+  /* The second action moves as the first does, and what was impossible stays so. */
+  assert_memory_equal(d->transition, d->transition + 4, 4 * sizeof(double));
+  assert_true(d->emission[2] == 0);
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 5, d, NULL), IDM_USAGE);
+  t.draws.place[0] = d->numbers;
+  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 0, d, NULL), IDM_USAGE);
+  idm_dynamics_destroy(d);
+  close_drawn(&t);
+}
+
+/* Two models whose transitions are 0.2 apart in one row of four: 0.1 from their mean in each. */
+static void test_spread(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [go, stop]\nterminal: [stop]\nobservations: [x, y]\n"
+                   "discount: 0.9\ntransition: {go: [[0.5, 0.5], [0.4, 0.6]]}\n"
+                   "observation: {go: [[0.9, 0.1], [0.1, 0.9]]}\nutility: {go: 0, stop: 1}\n"
+                   "models:\n  - {}\n  - {transition: {go: [[0.7, 0.3], [0.4, 0.6]]}}\n");
+  double mean, largest;
+  idm_theta_spread(problem, &mean, &largest);
+  assert_near(mean, 0.1 / 4, 1e-12);
+  assert_near(largest, 0.1, 1e-12);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_take),
+                                     cmocka_unit_test(test_spread)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
