@@ -1,13 +1,22 @@
 /* Studies of people and their population, one replication a call, as lines of numbers:
  *
- *   idm_people sbc SEED          ranks of the truth among 99 draws, the worst R-hat and the least
- * ESS idm_people audit SEED        the same of an audit of groups idm_people nested SEED       and
- * of an audit of agents within groups idm_people regression SEED   whether 90 % intervals hold the
- * two slopes idm_people density SEED      a log and some draws with their densities, as JSON
+ *   idm_people sbc SEED
+ *     ranks of the truth among 99 draws, the worst R-hat and the least ESS
+ *   idm_people learners SEED
+ *     the same for learners from rewards with four free numbers
+ *   idm_people audit SEED
+ *     the same for an audit of groups
+ *   idm_people nested SEED
+ *     the same for an audit of agents within groups
+ *   idm_people regression SEED
+ *     whether 90 % intervals contain the two slopes
+ *   idm_people density SEED
+ *     a log and some draws with their densities, as JSON
  *   idm_people speed PEOPLE DECISIONS FREE [SD [WARMUP DRAWS]]
- *                                seconds, worst R-hat, least ESS of the population
+ *     seconds, worst R-hat, least ESS of the population
  *
- * DIAG with two numbers free; validation/people.py and people_density.py say what must hold. */
+ * DIAG with two numbers free, except for learners. validation/people.py and people_density.py
+ * contain the thresholds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +165,104 @@ static void calibrate(uint64_t seed)
     print_rank(p->effect + j * people * n, n, x[j]);
   }
   print_rank(p->correlation, n, truth.correlation);
+  double ess;
+  const double rhat = worst_rhat(p, &ess);
+  printf("%.4f %.0f\n", rhat, ess);
+  idm_people_destroy(p);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- calibration of learners --------------------------------------------------------------- */
+
+enum { learnt = 4 };
+
+/* A bandit of two arms that swap with a hazard of .1; the arm that pays has a utility of 1, the
+ * other one of -1. */
+static idm_problem *bandit(void)
+{
+  static const char text[] =
+      "states: [left_pays, right_pays]\n"
+      "actions: [left, right]\n"
+      "observations: [nothing]\n"
+      "start: uniform\n"
+      "discount: 0\n"
+      "transition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
+      "observation: uniform\n"
+      "utility: {left: [1, -1], right: [-1, 1]}\n"
+      "agent: {planner: td-learner}\n";
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
+  check(idm_problem_free(problem,
+                         "{inverse_temperature: {scale: log, prior: {normal: [1, 0.6]}},"
+                         " learning_rate_gain: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                         " learning_rate_loss: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                         " perseverance: {scale: identity, prior: {normal: [0.2, 0.5]}}}",
+                         &support_error));
+  return problem;
+}
+
+/* The Cholesky factor of a correlation matrix under LKJ(2), by canonical partial correlations
+ * (Lewandowski, Kurowicka and Joe 2009). */
+static void draw_correlations(idm_random *random, double factor[learnt][learnt])
+{
+  for (size_t i = 0; i < learnt; i++) {
+    double left = 1;
+    for (size_t j = 0; j < i; j++) {
+      const double shape = 2 + 0.5 * (double)(learnt - 2 - j);
+      const double a = idm_random_gamma(random, shape), b = idm_random_gamma(random, shape);
+      factor[i][j] = (2 * a / (a + b) - 1) * sqrt(left);
+      left -= factor[i][j] * factor[i][j];
+    }
+    factor[i][i] = sqrt(left);
+  }
+}
+
+static double correlation_of(const double factor[learnt][learnt], size_t i, size_t j)
+{
+  double sum = 0;
+  for (size_t k = 0; k <= j; k++) sum += factor[i][k] * factor[j][k];
+  return sum;
+}
+
+static void calibrate_learners(uint64_t seed)
+{
+  enum { people = 12, decisions = 100 };
+  /* In the order of the blocks of theta: perseverance is one of every planner, the others are the
+   * learner's own. */
+  static const double centre[learnt] = {0.2, 1, -0.4, -0.4};
+  static const double scale[learnt] = {0.5, 0.6, 0.8, 0.8};
+  idm_problem *problem = bandit();
+  idm_random random;
+  idm_random_init(&random, seed, 3);
+  double intercept[learnt], sd[learnt], factor[learnt][learnt], x[people * learnt];
+  for (size_t j = 0; j < learnt; j++) {
+    intercept[j] = centre[j] + scale[j] * idm_random_normal(&random);
+    sd[j] = fabs(scale[j] / 2 * idm_random_normal(&random));
+  }
+  draw_correlations(&random, factor);
+  for (size_t i = 0; i < people; i++) {
+    double z[learnt];
+    for (size_t j = 0; j < learnt; j++) {
+      double sum = 0;
+      z[j] = idm_random_normal(&random);
+      for (size_t k = 0; k <= j; k++) sum += factor[j][k] * z[k];
+      x[i * learnt + j] = intercept[j] + sd[j] * sum;
+    }
+  }
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
+  idm_design *design = support_design(data, learnt, 0, centre, scale);
+  idm_people *p = fit(problem, data, design, 300, 600, 1, 3);
+  const size_t n = p->chains * p->draws;
+  for (size_t j = 0; j < learnt; j++) {
+    print_rank(p->coefficient + j * n, n, intercept[j]);
+    print_rank(p->sd + j * n, n, sd[j]);
+    print_rank(p->effect + j * people * n, n, x[j]);
+  }
+  for (size_t i = 1; i < learnt; i++)
+    for (size_t j = 0; j < i; j++)
+      print_rank(p->correlation + (i * (i - 1) / 2 + j) * n, n, correlation_of(factor, i, j));
   double ess;
   const double rhat = worst_rhat(p, &ess);
   printf("%.4f %.0f\n", rhat, ess);
@@ -359,6 +466,8 @@ int main(int count, char **word)
   const uint64_t seed = count > 2 ? strtoull(word[2], NULL, 10) : 1;
   if (count == 3 && strcmp(word[1], "sbc") == 0)
     calibrate(seed);
+  else if (count == 3 && strcmp(word[1], "learners") == 0)
+    calibrate_learners(seed);
   else if (count == 3 && strcmp(word[1], "audit") == 0)
     calibrate_audit(seed, 1, 60);
   else if (count == 3 && strcmp(word[1], "nested") == 0)
@@ -373,7 +482,8 @@ int main(int count, char **word)
              count > 7 ? strtol(word[7], NULL, 10) : 1000);
   else
     return fprintf(stderr,
-                   "usage: idm_people sbc|audit|nested|regression|density SEED, or speed ...\n"),
+                   "usage: idm_people sbc|learners|audit|nested|regression|density SEED, or speed "
+                   "...\n"),
            2;
   return 0;
 }

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """People and groups with partial pooling are calibrated.
 
-usage: people.py PROGRAM FOLDER [sbc | audit | nested | regression] [REPLICATIONS]
+usage: people.py PROGRAM FOLDER [sbc | learners | audit | nested | regression] [REPLICATIONS]
 
 PROGRAM is build/idm_people. Simulation-based calibration: truths are drawn from the prior of the population, on DIAG
 with alpha and beta free, 200 replications. The rank of each truth among 99 draws is uniform: the smallest p of a
 chi-square test over 10 bins, times the number of quantities, is at least .01 in each study (a false alarm once in 100
-sets of seeds). `sbc`: 20 people of 30 decisions and a regression of both numbers on a covariate. `audit`: four groups
-of 60 decisions. `nested`: four groups of six people of 20 decisions (audit --people).
+sets of seeds). `sbc`: 20 people of 30 decisions and a regression of both numbers on a covariate. `learners`: 12 people of 100 choices who learn from
+rewards (td-learner), four free numbers, ranks among 1,800 draws. `audit`: four groups of 60 decisions. `nested`: four groups of six people of 20 decisions (audit --people).
 Regression: known differences between two groups of 40 people of 50 decisions in both numbers, 25 logs; of the 50
 intervals of 90 % at least 39 hold the truth (45 on average; fewer by chance once in 200 sets of seeds). What is done
-is kept in FOLDER. Exit code 1 and a line with FAILS where it does not hold. About an hour of one core.
+is kept in FOLDER; CORES=N limits the number of processes. Exit code 1 and a line with FAILS where it does not hold. About an hour of one core.
 """
 
 import functools
@@ -24,13 +24,18 @@ def of_both(*quantities):
     return tuple(f"{quantity} of {number}" for number in ("log alpha", "1/beta") for quantity in quantities)
 
 
+LEARNT = ("perseverance", "log inverse temperature", "logit rate gain", "logit rate loss")
 GROUPED = ("mean", "sd", "a group's value", "contrast")
 CALIBRATIONS = {
     "sbc": ("20 people x 30 decisions, a regression",
             of_both("intercept", "slope", "sd", "a person's value") + ("correlation",)),
+    "learners": ("12 learners x 100 choices, four numbers",
+                 tuple(f"{quantity} of {number}" for number in LEARNT for quantity in ("mean", "sd", "a person's value"))
+                 + tuple(f"correlation {j + 1},{i + 1}" for i in range(1, 4) for j in range(i))),
     "audit": ("4 groups x 60 decisions", of_both(*GROUPED)),
     "nested": ("4 groups x 6 people x 20 decisions", of_both(*GROUPED, "sd within groups")),
 }
+DRAWS = {"learners": 1800}  # 1,200 elsewhere
 RARE = 0.01  # a false alarm of one study
 BINS = 10
 
@@ -50,7 +55,7 @@ def replicate(program, folder, study, count):
     def work(seed):
         return subprocess.run([program, study, str(seed)], capture_output=True, text=True, check=True).stdout
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool, open(path, "a") as file:
+    with ThreadPoolExecutor(int(os.environ.get("CORES", os.cpu_count()))) as pool, open(path, "a") as file:
         for seed, line in zip(missing, pool.map(work, missing)):
             file.write(f"{seed} {line}")
             file.flush()
@@ -86,7 +91,8 @@ def calibration(study, program, folder, count):
     sound = least * len(quantities) >= RARE
     worst = max(line[-2] for line in lines)
     print(f"  smallest p x {len(quantities)} = {least * len(quantities):.3f}, at least {RARE}{'' if sound else '   FAILS'}")
-    print(f"  worst R-hat {worst:.3f}, least ESS {min(line[-1] for line in lines):.0f} (of 1,200 draws)")
+    print(f"  worst R-hat {worst:.3f}, least ESS {min(line[-1] for line in lines):.0f} "
+          f"(of {DRAWS.get(study, 1200):,} draws)")
     return sound
 
 
