@@ -4,6 +4,8 @@
  *     ranks of the truth among 99 draws, the worst R-hat and the least ESS
  *   idm_people learners SEED
  *     the same for learners from rewards with four free numbers
+ *   idm_people alarms-learners SEED, idm_people alarms-planners SEED
+ *     misfits of a right model, and the p of each test
  *   idm_people audit SEED
  *     the same for an audit of groups
  *   idm_people nested SEED
@@ -26,6 +28,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "invert/people/people_support.h"
+#include "invert/people/report.h"
 
 enum { numbers = 2 };
 /* Intercepts ~ normal(mean, width), slopes and sds at half the width (AUDIT.md). */
@@ -182,16 +185,15 @@ enum { learnt = 4 };
  * other one of -1. */
 static idm_problem *bandit(void)
 {
-  static const char text[] =
-      "states: [left_pays, right_pays]\n"
-      "actions: [left, right]\n"
-      "observations: [nothing]\n"
-      "start: uniform\n"
-      "discount: 0\n"
-      "transition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
-      "observation: uniform\n"
-      "utility: {left: [1, -1], right: [-1, 1]}\n"
-      "agent: {planner: td-learner}\n";
+  static const char text[] = "states: [left_pays, right_pays]\n"
+                             "actions: [left, right]\n"
+                             "observations: [nothing]\n"
+                             "start: uniform\n"
+                             "discount: 0\n"
+                             "transition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
+                             "observation: uniform\n"
+                             "utility: {left: [1, -1], right: [-1, 1]}\n"
+                             "agent: {planner: td-learner}\n";
   idm_problem *problem;
   check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
   check(idm_problem_free(problem,
@@ -219,54 +221,124 @@ static void draw_correlations(idm_random *random, double factor[learnt][learnt])
   }
 }
 
-static double correlation_of(const double factor[learnt][learnt], size_t i, size_t j)
+static double correlation_of(double factor[learnt][learnt], size_t i, size_t j)
 {
   double sum = 0;
   for (size_t k = 0; k <= j; k++) sum += factor[i][k] * factor[j][k];
   return sum;
 }
 
-static void calibrate_learners(uint64_t seed)
+/* Learners from the prior of their population. */
+enum { learners = 10, choices = 50 };
+typedef struct school {
+  double intercept[learnt], sd[learnt], factor[learnt][learnt], x[learners * learnt];
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+} school;
+
+static school *open_school(uint64_t seed)
 {
-  enum { people = 12, decisions = 100 };
   /* In the order of the blocks of theta: perseverance is one of every planner, the others are the
    * learner's own. */
   static const double centre[learnt] = {0.2, 1, -0.4, -0.4};
   static const double scale[learnt] = {0.5, 0.6, 0.8, 0.8};
-  idm_problem *problem = bandit();
+  school *s = idm_new(1, sizeof *s);
   idm_random random;
+  assert_non_null(s);
   idm_random_init(&random, seed, 3);
-  double intercept[learnt], sd[learnt], factor[learnt][learnt], x[people * learnt];
   for (size_t j = 0; j < learnt; j++) {
-    intercept[j] = centre[j] + scale[j] * idm_random_normal(&random);
-    sd[j] = fabs(scale[j] / 2 * idm_random_normal(&random));
+    s->intercept[j] = centre[j] + scale[j] * idm_random_normal(&random);
+    s->sd[j] = fabs(scale[j] / 2 * idm_random_normal(&random));
   }
-  draw_correlations(&random, factor);
-  for (size_t i = 0; i < people; i++) {
+  draw_correlations(&random, s->factor);
+  for (size_t i = 0; i < learners; i++) {
     double z[learnt];
     for (size_t j = 0; j < learnt; j++) {
       double sum = 0;
       z[j] = idm_random_normal(&random);
-      for (size_t k = 0; k <= j; k++) sum += factor[j][k] * z[k];
-      x[i * learnt + j] = intercept[j] + sd[j] * sum;
+      for (size_t k = 0; k <= j; k++) sum += s->factor[j][k] * z[k];
+      s->x[i * learnt + j] = s->intercept[j] + s->sd[j] * sum;
     }
   }
-  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
-  idm_design *design = support_design(data, learnt, 0, centre, scale);
-  idm_people *p = fit(problem, data, design, 300, 600, 1, 3);
+  s->problem = bandit();
+  s->data = support_people(s->problem, learners, s->x, choices, seed + behaviour);
+  s->design = support_design(s->data, learnt, 0, centre, scale);
+  return s;
+}
+
+static void close_school(school *s)
+{
+  idm_design_destroy(s->design);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+  free(s);
+}
+
+static void calibrate_learners(uint64_t seed)
+{
+  school *s = open_school(seed);
+  idm_people *p = fit(s->problem, s->data, s->design, 250, 400, 1, 3);
   const size_t n = p->chains * p->draws;
   for (size_t j = 0; j < learnt; j++) {
-    print_rank(p->coefficient + j * n, n, intercept[j]);
-    print_rank(p->sd + j * n, n, sd[j]);
-    print_rank(p->effect + j * people * n, n, x[j]);
+    print_rank(p->coefficient + j * n, n, s->intercept[j]);
+    print_rank(p->sd + j * n, n, s->sd[j]);
+    print_rank(p->effect + j * learners * n, n, s->x[j]);
   }
   for (size_t i = 1; i < learnt; i++)
     for (size_t j = 0; j < i; j++)
-      print_rank(p->correlation + (i * (i - 1) / 2 + j) * n, n, correlation_of(factor, i, j));
+      print_rank(p->correlation + (i * (i - 1) / 2 + j) * n, n, correlation_of(s->factor, i, j));
   double ess;
   const double rhat = worst_rhat(p, &ess);
   printf("%.4f %.0f\n", rhat, ess);
   idm_people_destroy(p);
+  close_school(s);
+}
+
+/* --- false alarms --------------------------------------------------------------------------- */
+
+/* Misfits of a right model, and the p of every test of it (NaN where there is none). */
+static void print_tests(const idm_problem *problem, const idm_data *data, const idm_design *design)
+{
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_assessment *a;
+  idm_projection projection;
+  idm_fit_settings_default(&settings);
+  idm_people *p = fit(problem, data, design, 300, 400, 1, 3);
+  check(idm_people_posterior(problem, design, p, &settings, &posterior, &support_error));
+  check(idm_people_assess(problem, data, design, p, posterior, 1, &a, &projection, &support_error));
+  printf("%zu", a->misfits.count);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    printf(" %.4f", a->model.test[i].looked ? a->model.test[i].p : NAN);
+  printf("\n");
+  for (size_t i = 0; i < a->misfits.count; i++) fprintf(stderr, "%s\n", a->misfits.text[i]);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(posterior);
+  idm_people_destroy(p);
+}
+
+static void test_learners(uint64_t seed)
+{
+  school *s = open_school(seed);
+  print_tests(s->problem, s->data, s->design);
+  close_school(s);
+}
+
+/* Planners from the prior of their population: 20 of 30 decisions. */
+static void test_planners(uint64_t seed)
+{
+  enum { people = 20, decisions = 30 };
+  idm_problem *problem = diag("alpha,beta", 30);
+  idm_random random;
+  idm_random_init(&random, seed, 4);
+  const population truth = draw_population(&random);
+  double x[people * numbers];
+  for (size_t i = 0; i < people; i++)
+    draw_around(truth.intercept, truth.sd, truth.correlation, &random, x + numbers * i);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
+  idm_design *design = support_design(data, numbers, 0, mean, width);
+  print_tests(problem, data, design);
   idm_design_destroy(design);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -468,6 +540,10 @@ int main(int count, char **word)
     calibrate(seed);
   else if (count == 3 && strcmp(word[1], "learners") == 0)
     calibrate_learners(seed);
+  else if (count == 3 && strcmp(word[1], "alarms-learners") == 0)
+    test_learners(seed);
+  else if (count == 3 && strcmp(word[1], "alarms-planners") == 0)
+    test_planners(seed);
   else if (count == 3 && strcmp(word[1], "audit") == 0)
     calibrate_audit(seed, 1, 60);
   else if (count == 3 && strcmp(word[1], "nested") == 0)
@@ -482,8 +558,8 @@ int main(int count, char **word)
              count > 7 ? strtol(word[7], NULL, 10) : 1000);
   else
     return fprintf(stderr,
-                   "usage: idm_people sbc|learners|audit|nested|regression|density SEED, or speed "
-                   "...\n"),
+                   "usage: idm_people sbc|learners|alarms-learners|alarms-planners|audit|nested|"
+                   "regression|density SEED, or speed ...\n"),
            2;
   return 0;
 }
