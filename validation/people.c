@@ -230,20 +230,20 @@ static double correlation_of(double factor[learnt][learnt], size_t i, size_t j)
 
 /* Learners from the prior of their population. */
 enum { learners = 10, choices = 50 };
-typedef struct school {
+typedef struct cohort {
   double intercept[learnt], sd[learnt], factor[learnt][learnt], x[learners * learnt];
   idm_problem *problem;
   idm_data *data;
   idm_design *design;
-} school;
+} cohort;
 
-static school *open_school(uint64_t seed)
+static cohort *open_cohort(uint64_t seed)
 {
   /* In the order of the blocks of theta: perseverance is one of every planner, the others are the
    * learner's own. */
   static const double centre[learnt] = {0.2, 1, -0.4, -0.4};
   static const double scale[learnt] = {0.5, 0.6, 0.8, 0.8};
-  school *s = idm_new(1, sizeof *s);
+  cohort *s = idm_new(1, sizeof *s);
   idm_random random;
   assert_non_null(s);
   idm_random_init(&random, seed, 3);
@@ -267,7 +267,7 @@ static school *open_school(uint64_t seed)
   return s;
 }
 
-static void close_school(school *s)
+static void close_cohort(cohort *s)
 {
   idm_design_destroy(s->design);
   idm_data_destroy(s->data);
@@ -277,7 +277,7 @@ static void close_school(school *s)
 
 static void calibrate_learners(uint64_t seed)
 {
-  school *s = open_school(seed);
+  cohort *s = open_cohort(seed);
   idm_people *p = fit(s->problem, s->data, s->design, 250, 400, 1, 3);
   const size_t n = p->chains * p->draws;
   for (size_t j = 0; j < learnt; j++) {
@@ -292,7 +292,7 @@ static void calibrate_learners(uint64_t seed)
   const double rhat = worst_rhat(p, &ess);
   printf("%.4f %.0f\n", rhat, ess);
   idm_people_destroy(p);
-  close_school(s);
+  close_cohort(s);
 }
 
 /* --- false alarms --------------------------------------------------------------------------- */
@@ -320,9 +320,9 @@ static void print_tests(const idm_problem *problem, const idm_data *data, const 
 
 static void test_learners(uint64_t seed)
 {
-  school *s = open_school(seed);
+  cohort *s = open_cohort(seed);
   print_tests(s->problem, s->data, s->design);
-  close_school(s);
+  close_cohort(s);
 }
 
 /* Planners from the prior of their population: 20 of 30 decisions. */

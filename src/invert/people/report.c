@@ -411,7 +411,7 @@ static idm_status check_log(const inquiry *q, idm_error *opt_error)
 }
 
 /* Draws that no plan can be made for leave the log unchecked, as in a plain fit. */
-static idm_status look_at_log(const idm_problem *problem, const idm_data *data, const report *r,
+static idm_status examine_log(const idm_problem *problem, const idm_data *data, const report *r,
                               int threads, const idm_posterior *posterior, idm_assessment *a)
 {
   idm_fit_settings settings;
@@ -455,7 +455,7 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) {
     idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
-    status = look_at_log(problem, data, &r, threads, posterior, *ret_assessment);
+    status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   }
   if (status == IDM_OK)
     (*ret_assessment)->trusted =
