@@ -6,6 +6,8 @@
  *     the same for learners from rewards with four free numbers
  *   idm_people alarms-learners SEED, idm_people alarms-planners SEED
  *     misfits of a right model, and the p of each test
+ *   idm_people slips-learners SEED, idm_people slips-planners SEED
+ *     the same of a model that lacks the slips of these people
  *   idm_people audit SEED
  *     the same for an audit of groups
  *   idm_people nested SEED
@@ -344,6 +346,42 @@ static void test_planners(uint64_t seed)
   idm_problem_destroy(problem);
 }
 
+/* --- power ---------------------------------------------------------------------------------- */
+
+/* People around a centre, a share of whose choices are slips that the model holds at 0. */
+static void test_slips(idm_problem *problem, size_t coordinates, const double *centre,
+                       const double *prior, size_t decisions, double lapse, uint64_t seed)
+{
+  enum { people = 20 };
+  double x[people * learnt];
+  idm_random random;
+  idm_random_init(&random, seed, 5);
+  for (size_t i = 0; i < people * coordinates; i++)
+    x[i] = centre[i % coordinates] + 0.3 * idm_random_normal(&random);
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, lapse);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
+  idm_design *design = support_design(data, coordinates, 0, centre, prior);
+  print_tests(problem, data, design);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* 20 learners of 100 choices with inverse temperatures around 8 and 30 % slips. */
+static void test_slips_of_learners(uint64_t seed)
+{
+  static const double centre[learnt] = {0, 2.08, -0.4, -0.4};
+  static const double prior[learnt] = {0.5, 0.6, 0.8, 0.8};
+  test_slips(bandit(), learnt, centre, prior, 100, 0.3, seed);
+}
+
+/* 20 planners of 30 decisions and 10 % slips. */
+static void test_slips_of_planners(uint64_t seed)
+{
+  test_slips(diag("alpha,beta", 30), numbers, mean, width, 30, 0.1, seed);
+}
+
 /* --- calibration of audits ------------------------------------------------------------------ */
 
 /* Agents by group: the first `each` are of the first group. */
@@ -544,6 +582,10 @@ int main(int count, char **word)
     test_learners(seed);
   else if (count == 3 && strcmp(word[1], "alarms-planners") == 0)
     test_planners(seed);
+  else if (count == 3 && strcmp(word[1], "slips-learners") == 0)
+    test_slips_of_learners(seed);
+  else if (count == 3 && strcmp(word[1], "slips-planners") == 0)
+    test_slips_of_planners(seed);
   else if (count == 3 && strcmp(word[1], "audit") == 0)
     calibrate_audit(seed, 1, 60);
   else if (count == 3 && strcmp(word[1], "nested") == 0)
@@ -558,8 +600,8 @@ int main(int count, char **word)
              count > 7 ? strtol(word[7], NULL, 10) : 1000);
   else
     return fprintf(stderr,
-                   "usage: idm_people sbc|learners|alarms-learners|alarms-planners|audit|nested|"
-                   "regression|density SEED, or speed ...\n"),
+                   "usage: idm_people sbc|learners|alarms-learners|alarms-planners|slips-learners|"
+                   "slips-planners|audit|nested|regression|density SEED, or speed ...\n"),
            2;
   return 0;
 }

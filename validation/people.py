@@ -12,7 +12,9 @@ groups of 60 decisions. `nested`: four groups of six people of 20 decisions (aud
 `regression`: known differences between two groups of 40 people of 50 decisions in both numbers, 25 logs; of the 50
 intervals of 90 % at least 39 contain the truth (45 on average; fewer by chance once in 200 sets of seeds).
 `alarms-learners`, `alarms-planners`: 200 populations from the prior each, learners as above and 20 planners of 30
-decisions on DIAG, whose model is right: all tests of the model together fail one in a hundred. What is done is kept in
+decisions on DIAG, whose model is right: all tests of the model together fail one in a hundred. `slips-learners`,
+`slips-planners`: 20 learners of 100 choices with 30 % slips, 20 planners of 30 decisions with 10 % slips, 20 logs of each, fitted
+without `lapse`: the model fails in at least half of them. What is done is kept in
 FOLDER; CORES=N limits the number of processes. Exit code 1 and a line with FAILS where a threshold is missed.
 """
 
@@ -130,10 +132,23 @@ def alarms(kind, program, folder, count):
     return sound
 
 
+def power(kind, program, folder, count):
+    """Wrong models of which a test fails: at least half of them."""
+    lines = replicate(program, folder, kind, count)
+    failed = sum(line[0] > 0 for line in lines)
+    sound = 2 * failed >= count
+    print(f"{count} populations whose slips are not modelled ({kind}): {failed} fail, at least half"
+          f"{'' if sound else '   FAILS'}; extensions {sum(line[7] <= 0.0015 for line in lines)}, "
+          f"calibration {sum(line[6] <= 0.0015 for line in lines)} at p <= .0015")
+    return sound
+
+
 STUDIES = {name: (functools.partial(calibration, name), 200) for name in CALIBRATIONS}
 STUDIES["regression"] = (regression, 25)
 for kind in ("alarms-learners", "alarms-planners"):
     STUDIES[kind] = (functools.partial(alarms, kind), 200)
+for kind in ("slips-learners", "slips-planners"):
+    STUDIES[kind] = (functools.partial(power, kind), 20)
 
 
 def main():
