@@ -1806,6 +1806,9 @@ test_people() {
   json 'set(j["population"]["log_alpha"]) == {"coefficient", "sd", "r2"} and set(j["people"]) == {"p0", "p1", "p2", "p3"}'
   json '0 <= j["population"]["log_alpha"]["coefficient"]["drug[T.yes]"]["positive"] <= 1'
   json '0 <= j["people"]["p1"]["log_alpha"]["shrinkage"] <= 1 and j["people"]["p1"]["decisions"] > 0'
+  json 'set(j["model"]["tests"]) >= {"stays_by_observation", "calibration", "extensions", "environment"}'
+  json '{c["name"]: c["outcome"] for c in j["checks"]}["lattice"] != "not run" and j["discretisation"]["finer"] > 0'
+  json 'any(s.get("dynamics") for s in j["sensitivity"].values()) and "depends_on_dynamics" in j["verdict"]'
   json 'open("people/summary.json").read() == text'
   page_agrees people
   holds "methods name prior, formula and hierarchy" eval "

@@ -11,6 +11,8 @@ cannot matter: what must be said is left out in 1 % of logs at most, by the same
 The part for the environment: sites whose tests are right with probability .70, .65 or .60, with agents whose models are
 around that, under a file that gives .70. A right site fails the test of the environment in at most 1 % of logs, by the same rule;
 of 600 patients at .65, and of 300 at .60, it names the observations in all but 5 % of logs, by the same rule.
+
+What is done is kept in FOLDER, and a later call goes on; CORES=N limits the number of processes.
 """
 import concurrent.futures
 import csv
@@ -20,6 +22,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -87,10 +90,19 @@ def verdict(program, folder, problem, rows, free):
                           1, "--json", "-o", folder / "run", "--overwrite"))
 
 
-def over_seeds(logs, one):
-    """one(seed) for every log, on all cores."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(one, range(1, logs + 1)))
+def over_seeds(folder, name, logs, one):
+    """one(seed) for every log, on all cores or CORES of them; what an earlier call has found is read."""
+    path = folder / (re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".jsonl")
+    lines = path.read_text().splitlines() if path.exists() else []
+    done = {seed: value for seed, value in map(json.loads, lines)}
+    missing = [seed for seed in range(1, logs + 1) if seed not in done]
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("CORES", os.cpu_count()))) as pool:
+        with open(path, "a") as file:
+            for seed, value in zip(missing, pool.map(one, missing)):
+                file.write(json.dumps([seed, value]) + "\n")
+                file.flush()
+                done[seed] = value
+    return [done[seed] for seed in range(1, logs + 1)]
 
 
 def alike(**settings):
@@ -132,13 +144,15 @@ def right_models(program, folder, logs, reversal, learner):
     for name, problem, agents, trajectories, steps, settings, free in cases:
         def one(seed):
             rows = simulate(program, problem, seed, agents, trajectories, steps, alike(**settings))
-            return verdict(program, folder / str(seed), problem, rows, free)
-        found = over_seeds(logs, one)
+            found = verdict(program, folder / str(seed), problem, rows, free)
+            return [found["verdict"]["misfits"],
+                    {test: values["p"] for test, values in found["model"]["tests"].items()}]
+        found = over_seeds(folder, name, logs, one)
         tests = {}
-        for each in found:
-            for test, values in each["model"]["tests"].items():
-                tests.setdefault(test, []).append(values["p"])
-        yield name, [each["verdict"]["misfits"] for each in found if each["verdict"]["misfits"]], tests
+        for _, each in found:
+            for test, p in each.items():
+                tests.setdefault(test, []).append(p)
+        yield name, [misfits for misfits, _ in found if misfits], tests
 
 
 def wrong_models(program, folder, logs, reversal, informs_alike, learner):
@@ -161,7 +175,7 @@ def wrong_models(program, folder, logs, reversal, informs_alike, learner):
         def one(seed):
             misfits = verdict(program, folder / str(seed), problem, make(seed), free)["verdict"]["misfits"]
             return any(words in text for text in misfits)
-        yield name, words, sum(over_seeds(logs, one))
+        yield name, words, sum(over_seeds(folder, name, logs, one))
 
 
 SITE = """
@@ -194,7 +208,8 @@ def environments(program, folder, logs):
             return any("contradict the environment" in text and "observations after `monitor`" in text for text in misfits)
         most = upper(logs, 0.01, 1e-3) if right == 0.7 else None
         least = logs - upper(logs, 0.05, 1e-3) if (right, patients) in ((0.65, 600), (0.6, 300)) else None
-        yield "%d patients, tests right with %g" % (patients, right), sum(over_seeds(logs, one)), most, least
+        name = "%d patients, tests right with %g" % (patients, right)
+        yield name, sum(over_seeds(folder, name, logs, one)), most, least
 
 
 def main():

@@ -1,13 +1,26 @@
 /* Studies of people and their population, one replication a call, as lines of numbers:
  *
- *   idm_people sbc SEED          ranks of the truth among 99 draws, the worst R-hat and the least
- * ESS idm_people audit SEED        the same of an audit of groups idm_people nested SEED       and
- * of an audit of agents within groups idm_people regression SEED   whether 90 % intervals hold the
- * two slopes idm_people density SEED      a log and some draws with their densities, as JSON
+ *   idm_people sbc SEED
+ *     ranks of the truth among 99 draws, the worst R-hat and the least ESS
+ *   idm_people learners SEED
+ *     the same for learners from rewards with four free numbers
+ *   idm_people alarms-learners SEED, idm_people alarms-planners SEED
+ *     misfits of a right model, and the p of each test
+ *   idm_people slips-learners SEED, idm_people slips-planners SEED
+ *     the same of a model that lacks the slips of these people
+ *   idm_people audit SEED
+ *     the same for an audit of groups
+ *   idm_people nested SEED
+ *     the same for an audit of agents within groups
+ *   idm_people regression SEED
+ *     whether 90 % intervals contain the two slopes
+ *   idm_people density SEED
+ *     a log and some draws with their densities, as JSON
  *   idm_people speed PEOPLE DECISIONS FREE [SD [WARMUP DRAWS]]
- *                                seconds, worst R-hat, least ESS of the population
+ *     seconds, worst R-hat, least ESS of the population
  *
- * DIAG with two numbers free; validation/people.py and people_density.py say what must hold. */
+ * DIAG with two numbers free, except for learners. validation/people.py and people_density.py
+ * contain the thresholds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +30,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "invert/people/people_support.h"
+#include "invert/people/report.h"
 
 enum { numbers = 2 };
 /* Intercepts ~ normal(mean, width), slopes and sds at half the width (AUDIT.md). */
@@ -163,6 +177,209 @@ static void calibrate(uint64_t seed)
   idm_design_destroy(design);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
+}
+
+/* --- calibration of learners --------------------------------------------------------------- */
+
+enum { learnt = 4 };
+
+/* A bandit of two arms that swap with a hazard of .1; the arm that pays has a utility of 1, the
+ * other one of -1. */
+static idm_problem *bandit(void)
+{
+  static const char text[] = "states: [left_pays, right_pays]\n"
+                             "actions: [left, right]\n"
+                             "observations: [nothing]\n"
+                             "start: uniform\n"
+                             "discount: 0\n"
+                             "transition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
+                             "observation: uniform\n"
+                             "utility: {left: [1, -1], right: [-1, 1]}\n"
+                             "agent: {planner: td-learner}\n";
+  idm_problem *problem;
+  check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
+  check(idm_problem_free(problem,
+                         "{inverse_temperature: {scale: log, prior: {normal: [1, 0.6]}},"
+                         " learning_rate_gain: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                         " learning_rate_loss: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                         " perseverance: {scale: identity, prior: {normal: [0.2, 0.5]}}}",
+                         &support_error));
+  return problem;
+}
+
+/* The Cholesky factor of a correlation matrix under LKJ(2), by canonical partial correlations
+ * (Lewandowski, Kurowicka and Joe 2009). */
+static void draw_correlations(idm_random *random, double factor[learnt][learnt])
+{
+  for (size_t i = 0; i < learnt; i++) {
+    double left = 1;
+    for (size_t j = 0; j < i; j++) {
+      const double shape = 2 + 0.5 * (double)(learnt - 2 - j);
+      const double a = idm_random_gamma(random, shape), b = idm_random_gamma(random, shape);
+      factor[i][j] = (2 * a / (a + b) - 1) * sqrt(left);
+      left -= factor[i][j] * factor[i][j];
+    }
+    factor[i][i] = sqrt(left);
+  }
+}
+
+static double correlation_of(double factor[learnt][learnt], size_t i, size_t j)
+{
+  double sum = 0;
+  for (size_t k = 0; k <= j; k++) sum += factor[i][k] * factor[j][k];
+  return sum;
+}
+
+/* Learners from the prior of their population. */
+enum { learners = 10, choices = 50 };
+typedef struct cohort {
+  double intercept[learnt], sd[learnt], factor[learnt][learnt], x[learners * learnt];
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+} cohort;
+
+static cohort *open_cohort(uint64_t seed)
+{
+  /* In the order of the blocks of theta: perseverance is one of every planner, the others are the
+   * learner's own. */
+  static const double centre[learnt] = {0.2, 1, -0.4, -0.4};
+  static const double scale[learnt] = {0.5, 0.6, 0.8, 0.8};
+  cohort *s = idm_new(1, sizeof *s);
+  idm_random random;
+  assert_non_null(s);
+  idm_random_init(&random, seed, 3);
+  for (size_t j = 0; j < learnt; j++) {
+    s->intercept[j] = centre[j] + scale[j] * idm_random_normal(&random);
+    s->sd[j] = fabs(scale[j] / 2 * idm_random_normal(&random));
+  }
+  draw_correlations(&random, s->factor);
+  for (size_t i = 0; i < learners; i++) {
+    double z[learnt];
+    for (size_t j = 0; j < learnt; j++) {
+      double sum = 0;
+      z[j] = idm_random_normal(&random);
+      for (size_t k = 0; k <= j; k++) sum += s->factor[j][k] * z[k];
+      s->x[i * learnt + j] = s->intercept[j] + s->sd[j] * sum;
+    }
+  }
+  s->problem = bandit();
+  s->data = support_people(s->problem, learners, s->x, choices, seed + behaviour);
+  s->design = support_design(s->data, learnt, 0, centre, scale);
+  return s;
+}
+
+static void close_cohort(cohort *s)
+{
+  idm_design_destroy(s->design);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+  free(s);
+}
+
+static void calibrate_learners(uint64_t seed)
+{
+  cohort *s = open_cohort(seed);
+  idm_people *p = fit(s->problem, s->data, s->design, 250, 400, 1, 3);
+  const size_t n = p->chains * p->draws;
+  for (size_t j = 0; j < learnt; j++) {
+    print_rank(p->coefficient + j * n, n, s->intercept[j]);
+    print_rank(p->sd + j * n, n, s->sd[j]);
+    print_rank(p->effect + j * learners * n, n, s->x[j]);
+  }
+  for (size_t i = 1; i < learnt; i++)
+    for (size_t j = 0; j < i; j++)
+      print_rank(p->correlation + (i * (i - 1) / 2 + j) * n, n, correlation_of(s->factor, i, j));
+  double ess;
+  const double rhat = worst_rhat(p, &ess);
+  printf("%.4f %.0f\n", rhat, ess);
+  idm_people_destroy(p);
+  close_cohort(s);
+}
+
+/* --- false alarms --------------------------------------------------------------------------- */
+
+/* Misfits of a right model, and the p of every test of it (NaN where there is none). */
+static void print_tests(const idm_problem *problem, const idm_data *data, const idm_design *design)
+{
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_assessment *a;
+  idm_projection projection;
+  idm_fit_settings_default(&settings);
+  idm_people *p = fit(problem, data, design, 300, 400, 1, 3);
+  check(idm_people_posterior(problem, design, p, &settings, &posterior, &support_error));
+  check(idm_people_assess(problem, data, design, p, posterior, 1, &a, &projection, &support_error));
+  printf("%zu", a->misfits.count);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++)
+    printf(" %.4f", a->model.test[i].looked ? a->model.test[i].p : NAN);
+  printf("\n");
+  for (size_t i = 0; i < a->misfits.count; i++) fprintf(stderr, "%s\n", a->misfits.text[i]);
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(posterior);
+  idm_people_destroy(p);
+}
+
+static void test_learners(uint64_t seed)
+{
+  cohort *s = open_cohort(seed);
+  print_tests(s->problem, s->data, s->design);
+  close_cohort(s);
+}
+
+/* Planners from the prior of their population: 20 of 30 decisions. */
+static void test_planners(uint64_t seed)
+{
+  enum { people = 20, decisions = 30 };
+  idm_problem *problem = diag("alpha,beta", 30);
+  idm_random random;
+  idm_random_init(&random, seed, 4);
+  const population truth = draw_population(&random);
+  double x[people * numbers];
+  for (size_t i = 0; i < people; i++)
+    draw_around(truth.intercept, truth.sd, truth.correlation, &random, x + numbers * i);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
+  idm_design *design = support_design(data, numbers, 0, mean, width);
+  print_tests(problem, data, design);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* --- power ---------------------------------------------------------------------------------- */
+
+/* People around a centre, a share of whose choices are slips that the model holds at 0. */
+static void test_slips(idm_problem *problem, size_t coordinates, const double *centre,
+                       const double *prior, size_t decisions, double lapse, uint64_t seed)
+{
+  enum { people = 20 };
+  double x[people * learnt];
+  idm_random random;
+  idm_random_init(&random, seed, 5);
+  for (size_t i = 0; i < people * coordinates; i++)
+    x[i] = centre[i % coordinates] + 0.3 * idm_random_normal(&random);
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, lapse);
+  idm_data *data = support_people(problem, people, x, decisions, seed + behaviour);
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
+  idm_design *design = support_design(data, coordinates, 0, centre, prior);
+  print_tests(problem, data, design);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* 20 learners of 100 choices with inverse temperatures around 8 and 30 % slips. */
+static void test_slips_of_learners(uint64_t seed)
+{
+  static const double centre[learnt] = {0, 2.08, -0.4, -0.4};
+  static const double prior[learnt] = {0.5, 0.6, 0.8, 0.8};
+  test_slips(bandit(), learnt, centre, prior, 100, 0.3, seed);
+}
+
+/* 20 planners of 30 decisions and 10 % slips. */
+static void test_slips_of_planners(uint64_t seed)
+{
+  test_slips(diag("alpha,beta", 30), numbers, mean, width, 30, 0.1, seed);
 }
 
 /* --- calibration of audits ------------------------------------------------------------------ */
@@ -359,6 +576,16 @@ int main(int count, char **word)
   const uint64_t seed = count > 2 ? strtoull(word[2], NULL, 10) : 1;
   if (count == 3 && strcmp(word[1], "sbc") == 0)
     calibrate(seed);
+  else if (count == 3 && strcmp(word[1], "learners") == 0)
+    calibrate_learners(seed);
+  else if (count == 3 && strcmp(word[1], "alarms-learners") == 0)
+    test_learners(seed);
+  else if (count == 3 && strcmp(word[1], "alarms-planners") == 0)
+    test_planners(seed);
+  else if (count == 3 && strcmp(word[1], "slips-learners") == 0)
+    test_slips_of_learners(seed);
+  else if (count == 3 && strcmp(word[1], "slips-planners") == 0)
+    test_slips_of_planners(seed);
   else if (count == 3 && strcmp(word[1], "audit") == 0)
     calibrate_audit(seed, 1, 60);
   else if (count == 3 && strcmp(word[1], "nested") == 0)
@@ -373,7 +600,8 @@ int main(int count, char **word)
              count > 7 ? strtol(word[7], NULL, 10) : 1000);
   else
     return fprintf(stderr,
-                   "usage: idm_people sbc|audit|nested|regression|density SEED, or speed ...\n"),
+                   "usage: idm_people sbc|learners|alarms-learners|alarms-planners|slips-learners|"
+                   "slips-planners|audit|nested|regression|density SEED, or speed ...\n"),
            2;
   return 0;
 }

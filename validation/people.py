@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """People and groups with partial pooling are calibrated.
 
-usage: people.py PROGRAM FOLDER [sbc | audit | nested | regression] [REPLICATIONS]
+usage: people.py PROGRAM FOLDER [STUDY] [REPLICATIONS]
 
-PROGRAM is build/idm_people. Simulation-based calibration: truths are drawn from the prior of the population, on DIAG
-with alpha and beta free, 200 replications. The rank of each truth among 99 draws is uniform: the smallest p of a
-chi-square test over 10 bins, times the number of quantities, is at least .01 in each study (a false alarm once in 100
-sets of seeds). `sbc`: 20 people of 30 decisions and a regression of both numbers on a covariate. `audit`: four groups
-of 60 decisions. `nested`: four groups of six people of 20 decisions (audit --people).
-Regression: known differences between two groups of 40 people of 50 decisions in both numbers, 25 logs; of the 50
-intervals of 90 % at least 39 hold the truth (45 on average; fewer by chance once in 200 sets of seeds). What is done
-is kept in FOLDER. Exit code 1 and a line with FAILS where it does not hold. About an hour of one core.
+PROGRAM is build/idm_people; STUDY is one of the names below. Simulation-based calibration: truths are drawn from the
+prior of the population, on DIAG with alpha and beta free, 200 replications. The rank of each truth among 99 draws is
+uniform: the smallest p of a chi-square test over 10 bins, times the number of quantities, is at least .01 in each study
+(a false alarm once in 100 sets of seeds). `sbc`: 20 people of 30 decisions and a regression of both numbers on a
+covariate. `learners`: 10 people of 50 choices who learn from rewards (td-learner), four free numbers. `audit`: four
+groups of 60 decisions. `nested`: four groups of six people of 20 decisions (audit --people).
+`regression`: known differences between two groups of 40 people of 50 decisions in both numbers, 25 logs; of the 50
+intervals of 90 % at least 39 contain the truth (45 on average; fewer by chance once in 200 sets of seeds).
+`alarms-learners`, `alarms-planners`: 200 populations from the prior each, learners as above and 20 planners of 30
+decisions on DIAG, whose model is right: all tests of the model together fail one in a hundred. `slips-learners`,
+`slips-planners`: 20 learners of 100 choices with 30 % slips, 20 planners of 30 decisions with 10 % slips, 20 logs of each, fitted
+without `lapse`: the model fails in at least half of them. What is done is kept in
+FOLDER; CORES=N limits the number of processes. Exit code 1 and a line with FAILS where a threshold is missed.
 """
 
 import functools
@@ -24,10 +29,14 @@ def of_both(*quantities):
     return tuple(f"{quantity} of {number}" for number in ("log alpha", "1/beta") for quantity in quantities)
 
 
+LEARNT = ("perseverance", "log inverse temperature", "logit rate gain", "logit rate loss")
 GROUPED = ("mean", "sd", "a group's value", "contrast")
 CALIBRATIONS = {
     "sbc": ("20 people x 30 decisions, a regression",
             of_both("intercept", "slope", "sd", "a person's value") + ("correlation",)),
+    "learners": ("10 learners x 50 choices, four numbers",
+                 tuple(f"{quantity} of {number}" for number in LEARNT for quantity in ("mean", "sd", "a person's value"))
+                 + tuple(f"correlation {j + 1},{i + 1}" for i in range(1, 4) for j in range(i))),
     "audit": ("4 groups x 60 decisions", of_both(*GROUPED)),
     "nested": ("4 groups x 6 people x 20 decisions", of_both(*GROUPED, "sd within groups")),
 }
@@ -50,7 +59,7 @@ def replicate(program, folder, study, count):
     def work(seed):
         return subprocess.run([program, study, str(seed)], capture_output=True, text=True, check=True).stdout
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool, open(path, "a") as file:
+    with ThreadPoolExecutor(int(os.environ.get("CORES", os.cpu_count()))) as pool, open(path, "a") as file:
         for seed, line in zip(missing, pool.map(work, missing)):
             file.write(f"{seed} {line}")
             file.flush()
@@ -105,8 +114,41 @@ def regression(program, folder, count):
     return sound
 
 
+TESTS = ("alike", "steps", "ends", "stays", "outside", "calibration", "extensions", "environment")
+
+
+def alarms(kind, program, folder, count):
+    """Right models of which a test fails; at most as many as has a probability above .001 at a rate of 1 %."""
+    lines = replicate(program, folder, kind, count)
+    failed = sum(line[0] > 0 for line in lines)
+    most, tail = 0, 1 - 0.99 ** count
+    while tail > 1e-3:
+        most += 1
+        tail -= math.comb(count, most) * 0.01 ** most * 0.99 ** (count - most)
+    sound = failed <= most
+    print(f"{count} right populations ({kind}): {failed} alarms, at most {most}{'' if sound else '   FAILS'}; p <= .05:",
+          ", ".join(f"{test} {sum(line[1 + i] <= 0.05 for line in lines)}" for i, test in enumerate(TESTS)
+                    if not all(math.isnan(line[1 + i]) for line in lines)))
+    return sound
+
+
+def power(kind, program, folder, count):
+    """Wrong models of which a test fails: at least half of them."""
+    lines = replicate(program, folder, kind, count)
+    failed = sum(line[0] > 0 for line in lines)
+    sound = 2 * failed >= count
+    print(f"{count} populations whose slips are not modelled ({kind}): {failed} fail, at least half"
+          f"{'' if sound else '   FAILS'}; extensions {sum(line[7] <= 0.0015 for line in lines)}, "
+          f"calibration {sum(line[6] <= 0.0015 for line in lines)} at p <= .0015")
+    return sound
+
+
 STUDIES = {name: (functools.partial(calibration, name), 200) for name in CALIBRATIONS}
 STUDIES["regression"] = (regression, 25)
+for kind in ("alarms-learners", "alarms-planners"):
+    STUDIES[kind] = (functools.partial(alarms, kind), 200)
+for kind in ("slips-learners", "slips-planners"):
+    STUDIES[kind] = (functools.partial(power, kind), 20)
 
 
 def main():

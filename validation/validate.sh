@@ -38,7 +38,9 @@ preference   intervals of utilities from preferences cover the truth
 classes      the paper's classes recover policies, and intervals cover
 density      the joint density of people and population equals a second implementation
 people       calibration of a population with a regression
+learners     calibration of a population of learners from rewards
 groups       calibration of audits
+crowds       the model's half of the verdict on populations fails one right model of a hundred
 nested       calibration of audits of people within groups
 regression   known differences between groups of people are covered
 folders      run folders from strangers: the whole matrix of names, kinds and commands
@@ -68,7 +70,9 @@ part_preference() { python3 preference.py "$program" "$1"; }
 part_classes() { python3 classes.py "$program" "$1"; }
 part_density() { python3 people_density.py "$people"; }
 part_people() { python3 people.py "$people" "$1" sbc; }
+part_learners() { python3 people.py "$people" "$1" learners; }
 part_groups() { python3 people.py "$people" "$1" audit; }
+part_crowds() { python3 people.py "$people" "$1" alarms-learners && python3 people.py "$people" "$1" alarms-planners; }
 part_nested() { python3 people.py "$people" "$1" nested; }
 part_regression() { python3 people.py "$people" "$1" regression; }
 part_folders() { python3 ../tests/folders.py "$program" "$(cd .. && pwd)" --all; }

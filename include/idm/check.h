@@ -233,7 +233,7 @@ typedef struct idm_check {
   RECORD(IDM_CHECK_DEPENDS, .name = "depends-on-dynamics",                                         \
          .measures = "largest shift of a posterior mean, in sds, when a probability of the "       \
                      "dynamics is raised by the standard error that this log leaves it",           \
-         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_AUDIT,                                \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,      \
          .needs = "the log with observations, ten draws or more, and dynamics that are held",      \
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_REMARK,                    \
          .sentence = "The answer is known worse than the dynamics are: a plausible error of the "  \

@@ -15,9 +15,9 @@ void idm_agents_close(agents_check *c)
 idm_status idm_agents_open(agents_check *c, const residual *r, idm_error *opt_error)
 {
   const size_t d = r->dimension;
-  const size_t agents = r->data->agent_name.count;
+  const size_t agents = r->strata->agents;
   *c = (agents_check){.r = r};
-  if (agents < 2 || !d) return IDM_OK;
+  if (agents < 2 || !d || r->strata->design) return IDM_OK;
   c->agents = agents;
   c->information = idm_new(idm_times(agents, d * d), sizeof *c->information);
   c->score = idm_new(idm_times(agents, d), sizeof *c->score);

@@ -19,7 +19,8 @@ typedef struct agents_check {
   double *score;       /* [agent][dimension] of the answers taken last */
 } agents_check;
 
-/* Nothing to look at (agents 0) with one agent, or where no score is to be had. */
+/* Nothing to look at (agents 0) with one agent, where people have numbers of their own, or where no
+ * score is to be had. */
 idm_status idm_agents_open(agents_check *c, const residual *r, idm_error *opt_error);
 void idm_agents_close(agents_check *c);
 /* The statistic of some answers, whose shift has been found. */

@@ -10,6 +10,7 @@
 #include "idm/matching.h"
 #include "idm/planner.h"
 #include "invert/assess/environment.h"
+#include "invert/assess/response.h"
 #include "invert/check.h"
 #include "invert/fork.h"
 #include "invert/matching/halt.h"
@@ -20,7 +21,7 @@ enum { least_draws = 10, most_draws = 40, plans_per_draw = 10 };
 
 /* --- differences ---------------------------------------------------------------------------- */
 
-/* Slopes of the log-likelihood at a sample of draws. */
+/* Slopes of the log-likelihood in some directions. */
 typedef struct difference {
   const inquiry *q;
   const environment_check *e;
@@ -28,8 +29,8 @@ typedef struct difference {
   size_t plans;        /* at most, over all directions */
   size_t count;        /* directions */
   const size_t *which; /* [count] */
-  double *table;       /* [draw][direction] */
-  idm_status *status;  /* [direction] */
+  response response;
+  idm_status *status; /* [direction] */
   idm_error *error;
 } difference;
 
@@ -58,25 +59,13 @@ static idm_status move_problem(const difference *d, size_t i, double shift, idm_
   return status;
 }
 
-/* table[draw][j] += weight * log-likelihood with direction j moved. */
-static idm_status add_side(const difference *d, size_t j, double shift, double weight, double *y,
+/* Add the log-likelihood with direction j moved to its changes. */
+static idm_status add_side(const difference *d, size_t j, double shift, double weight,
                            idm_error *opt_error)
 {
   idm_problem *moved = NULL;
-  idm_matching *matching = NULL;
   idm_status status = move_problem(d, d->which[j], shift, &moved, opt_error);
-  if (status == IDM_OK) status = idm_fit_match(d->q->f, moved, &matching, opt_error);
-  if (status == IDM_OK) {
-    idm_inquiry_draw(d->q, idm_inquiry_sample_at(d->q, d->size / 2, d->size), y);
-    status = idm_matching_anchor(matching, y, opt_error);
-  }
-  for (size_t k = 0; k < d->size && status == IDM_OK; k++) {
-    double value = 0;
-    idm_inquiry_draw(d->q, idm_inquiry_sample_at(d->q, k, d->size), y);
-    status = idm_matching_log_likelihood(matching, y, &value, NULL, opt_error);
-    d->table[k * d->count + j] += weight * value;
-  }
-  idm_matching_destroy(matching);
+  if (status == IDM_OK) status = idm_response_add(&d->response, j, moved, weight, opt_error);
   idm_fork_destroy(moved);
   return status;
 }
@@ -90,21 +79,18 @@ static void take_direction(void *context, size_t j)
   /* Within the plausible error, and wide enough to pass over the bends of an interpolated policy.
    */
   const double h = fmin(step, fmin(-low, high)) / 4;
-  double *y = idm_new(d->q->f->parameters->dimension, sizeof *y);
-  idm_status status = y ? IDM_OK : idm_fail_memory(&d->error[j]);
-  if (status == IDM_OK) status = add_side(d, j, h, 0.5 / h, y, &d->error[j]);
-  if (status == IDM_OK) status = add_side(d, j, -h, -0.5 / h, y, &d->error[j]);
-  free(y);
-  d->status[j] = status;
+  d->status[j] = add_side(d, j, h, 0.5 / h, &d->error[j]);
+  if (d->status[j] == IDM_OK) d->status[j] = add_side(d, j, -h, -0.5 / h, &d->error[j]);
 }
 
 static idm_status take_differences(difference *d, idm_error *opt_error)
 {
   const fit *f = d->q->f;
-  d->table = idm_new(idm_times(d->size, d->count), sizeof *d->table);
   d->status = idm_new(d->count, sizeof *d->status);
   d->error = idm_new(d->count, sizeof *d->error);
-  idm_status status = d->table && d->status && d->error ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = d->status && d->error
+                          ? idm_response_open(&d->response, d->q, d->size, d->count, opt_error)
+                          : idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = idm_halt_parallel(f->parameters->halt, d->count, f->settings->threads, take_direction,
                                d, opt_error);
@@ -116,20 +102,6 @@ static idm_status take_differences(difference *d, idm_error *opt_error)
 }
 
 /* --- storing -------------------------------------------------------------------------------- */
-
-double idm_inquiry_covariance(const inquiry *q, size_t quantity, const double *slope, size_t stride,
-                              size_t size)
-{
-  const double *value = q->posterior->value + quantity * q->posterior->chains * q->posterior->draws;
-  double mean = 0, middle = 0, sum = 0;
-  for (size_t k = 0; k < size; k++) {
-    mean += value[idm_inquiry_sample_at(q, k, size)] / (double)size;
-    middle += slope[k * stride] / (double)size;
-  }
-  for (size_t k = 0; k < size; k++)
-    sum += (value[idm_inquiry_sample_at(q, k, size)] - mean) * (slope[k * stride] - middle);
-  return sum / (double)(size - 1);
-}
 
 /* Room for more sensitivities behind those that are there. */
 static idm_status make_room(idm_assessment *a, size_t more, idm_error *opt_error)
@@ -156,8 +128,8 @@ static idm_status store(const difference *d, idm_error *opt_error)
     s->value = idm_direction_given(&d->e->directions, d->which[j]);
     s->step = idm_environment_error(d->e, d->which[j]);
     idm_direction_name(&d->e->directions, d->which[j], s->name, sizeof s->name);
-    for (size_t i = 0; i < a->quantities; i++)
-      s->slope[i] = idm_inquiry_covariance(d->q, i, d->table + j, d->count, d->size);
+    const idm_status found = idm_response_find(&d->response, j, s->slope, NULL, opt_error);
+    if (found != IDM_OK) return found;
   }
   return IDM_OK;
 }
@@ -204,7 +176,7 @@ static idm_status measure(difference *d, idm_error *opt_error)
   choose(d, which);
   if (d->count) status = take_differences(d, opt_error);
   if (d->count && status == IDM_OK) status = store(d, opt_error);
-  free(d->table);
+  idm_response_close(&d->response);
   free(d->status);
   free(d->error);
   free(which);
@@ -291,7 +263,7 @@ static void judge_quantity(const inquiry *q, size_t quantity)
   const idm_sensitivity *most = find_most(q, quantity, &shift);
   if (!most || !idm_check_test(&a->checks, IDM_CHECK_DEPENDS, fabs(shift))) return;
   char name[128];
-  idm_quantity_spoken(q->posterior->quantity.name[quantity], name, sizeof name);
+  idm_inquiry_name(q, quantity, name, sizeof name);
   amend(a, quantity);
   idm_notes_add(&a->remarks,
                 "%s depends on dynamics: raising %.100s from %.3g by the standard error that this "
@@ -303,5 +275,5 @@ void idm_depend_judge(const inquiry *q)
 {
   const idm_assessment *a = q->assessment;
   for (size_t i = 0; i < a->quantities; i++)
-    if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0) judge_quantity(q, i);
+    if (idm_inquiry_is_judged(q, i) && a->diagnosis[i].sd > 0) judge_quantity(q, i);
 }

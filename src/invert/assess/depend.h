@@ -3,16 +3,12 @@
  * Every direction of the dynamics that the log informs (environment.h) has a step: the standard
  * error that the log's own observations leave of it. The environment moves along it, and with it
  * the agent's models: by their rule or, where they are a list, each by the same shift. The slope of
- * the log-likelihood is a central difference at a sample of the draws, and d posterior mean / d
- * number its covariance with the quantity. */
+ * the log-likelihood is a central difference, and d posterior mean / d number its covariance with
+ * the quantity (response.h). */
 #ifndef IDM_INVERT_ASSESS_DEPEND_H
 #define IDM_INVERT_ASSESS_DEPEND_H
 
 #include "invert/assess/inquiry.h"
-
-/* Covariance over `size` draws of the sample of a quantity with slope[draw * stride]. */
-double idm_inquiry_covariance(const inquiry *q, size_t quantity, const double *slope, size_t stride,
-                              size_t size);
 
 /* Append the sensitivities to dynamics to those of the assessment. What is left out is noted. */
 idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error);

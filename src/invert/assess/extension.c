@@ -168,7 +168,6 @@ static void take_difference(const residual *r, const double *from, const double 
 /* Scratch of the search for extensions. */
 typedef struct search {
   viewer v;
-  double *y;     /* [dimension]: centre of the answer */
   double *side;  /* [2][node][action] */
   double *score; /* [question][action] */
   double *work;  /* [2][dimension] */
@@ -180,10 +179,10 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
   bool above = false, below = false;
   double *const up = s->side, *const down = s->side + cells;
   view_held held = {.block = e.at, .value = number_at(&e, e.held + e.step)};
-  idm_status status = idm_view_at(&s->v, s->y, &held, up, &above, opt_error);
+  idm_status status = idm_view_at(&s->v, x->r->strata->centre, &held, up, &above, opt_error);
   held.value = number_at(&e, e.held - e.step);
   if (status == IDM_OK && !e.edge)
-    status = idm_view_at(&s->v, s->y, &held, down, &below, opt_error);
+    status = idm_view_at(&s->v, x->r->strata->centre, &held, down, &below, opt_error);
   if (status != IDM_OK || !(above || below)) return status;
   take_difference(x->r, below ? down : x->r->probability, above ? up : x->r->probability,
                   (above + below) * e.step, s->score);
@@ -194,15 +193,15 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
 static idm_status try_drift(extensions *x, search *s, size_t j, idm_error *opt_error)
 {
   const residual *r = x->r;
-  const idm_prefix_node *node = x->q->f->tree->node;
-  double least = INFINITY, most = -INFINITY;
+  uint32_t least = UINT32_MAX, most = 0;
   for (size_t i = 0; i < r->questions; i++) {
-    least = fmin(least, node[r->question[i].node].depth);
-    most = fmax(most, node[r->question[i].node].depth);
+    const uint32_t depth = r->question[i].depth;
+    if (depth < least) least = depth;
+    if (depth > most) most = depth;
   }
   if (!(most > least)) return IDM_OK;
   for (size_t i = 0; i < r->questions; i++) {
-    const double t = (node[r->question[i].node].depth - least) / (most - least) - 0.5;
+    const double t = (double)(r->question[i].depth - least) / (most - least) - 0.5;
     for (size_t u = 0; u < r->actions; u++)
       s->score[i * r->actions + u] = t * idm_residual_score(r, &r->question[i], u)[j];
   }
@@ -212,9 +211,8 @@ static idm_status try_drift(extensions *x, search *s, size_t j, idm_error *opt_e
 static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
 {
   const idm_problem *problem = x->q->f->problem;
-  const size_t cells = x->q->f->tree->nodes * x->r->actions;
+  const size_t cells = x->r->strata->nodes * x->r->actions;
   idm_status status = IDM_OK;
-  idm_view_centre(x->q, s->y);
   for (size_t b = 0; b < problem->theta->blocks && status == IDM_OK; b++) {
     extension e = {.at = b};
     if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
@@ -230,16 +228,15 @@ idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *
   *x = (extensions){.q = q, .r = r, .runs = runs};
   if (!r->dimension) return IDM_OK;
   const size_t pairs = idm_times(r->questions, r->actions);
-  search s = {.y = idm_new(r->dimension, sizeof *s.y),
-              .side = idm_new(idm_times(2 * q->f->tree->nodes, r->actions), sizeof *s.side),
+  search s = {.side = idm_new(idm_times(2 * r->strata->nodes, r->actions), sizeof *s.side),
               .score = idm_new(pairs, sizeof *s.score),
               .work = idm_new(2 * r->dimension, sizeof *s.work)};
   x->item = idm_new(q->f->problem->theta->blocks + r->dimension, sizeof *x->item);
-  const bool made = s.y && s.side && s.score && s.work && x->item;
-  idm_status status = made ? idm_view_open(&s.v, q, opt_error) : idm_fail_memory(opt_error);
+  const bool made = s.side && s.score && s.work && x->item;
+  idm_status status =
+      made ? idm_view_open(&s.v, q->f, r->strata, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = try_all(x, &s, opt_error);
   idm_view_close(&s.v);
-  free(s.y);
   free(s.side);
   free(s.score);
   free(s.work);
@@ -338,12 +335,12 @@ idm_status idm_extensions_confirm(extensions *x, const double *largest, double *
   }
   for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, screen, last)); i++) {
     last = chosen[i]->gain;
-    any = any || !chosen[i]->drift;
+    any = any || (!chosen[i]->drift && !x->q->people);
   }
   refit without = {0};
   idm_status status = any ? idm_refit(x->q, NULL, &without, opt_error) : IDM_OK;
   for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
-    if (!chosen[i]->drift)
+    if (any && !chosen[i]->drift)
       status =
           fit_again(x, fmax(without.log_likelihood, x->r->log_likelihood), chosen[i], opt_error);
   *ret_p = 1;
@@ -399,12 +396,13 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
                              "(--where)",
                              x->q->f->parameters->coordinate.name[e->at], e->value, e->gain);
   const idm_block *block = &theta->block[e->at];
+  char at[40] = "";
+  /* The Newton step of a population is far off where the number is: nobody fitted it. */
+  if (!x->q->people) idm_print(at, sizeof at, " at about %.2g", e->value);
   list_free(theta, others, sizeof others);
-  return (size_t)idm_print(text, size,
-                           "%.60s at about %.2g (held at %.3g) would gain about %.0f nats: --free "
-                           "%.60s%s",
-                           block->info->name, e->value, block->value[0], e->gain, block->info->name,
-                           others);
+  return (size_t)idm_print(
+      text, size, "%.60s%s (held at %.3g) would gain about %.0f nats: --free %.60s%s",
+      block->info->name, at, block->value[0], e->gain, block->info->name, others);
 }
 
 size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size)

@@ -22,7 +22,8 @@
  * A score is right to first order alone, and a number far from where it is held has a small score
  * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
  * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
- * of a drift, which cannot be fitted, is that of its score. */
+ * of a drift, which cannot be fitted, is that of its score, and so is every p of a population,
+ * whose fit takes as long as the answer itself did. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
@@ -64,7 +65,7 @@ void idm_extensions_take(extensions *x, size_t run, const double *taken);
 void idm_extensions_compare(extensions *x, double *largest, double *work);
 
 /* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
- * are fitted again with the number free. *ret_p is the least p. */
+ * are fitted again with the number free, except in a population. *ret_p is the least p. */
 idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
                                   idm_error *opt_error);
 /* Copy name, estimate and p of all to the results, which own the copies. */

@@ -1,6 +1,9 @@
 /* What every part of an assessment looks at. */
 #include "invert/assess/inquiry.h"
 
+#include <string.h>
+
+#include "base/number.h"
 #include "idm/transform.h"
 
 void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
@@ -10,11 +13,38 @@ void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
     y[d] = q->posterior->unconstrained[d * count + i];
 }
 
+void idm_inquiry_centre(const inquiry *q, double *y)
+{
+  const idm_posterior *p = q->posterior;
+  size_t best = 0;
+  for (size_t i = 1; i < p->chains * p->draws; i++)
+    if (p->statistics[i].log_density > p->statistics[best].log_density) best = i;
+  idm_inquiry_draw(q, best, y);
+}
+
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
   return idm_constrain(item->lower, item->upper,
                        q->posterior->unconstrained[item->first * count + i], NULL, NULL, NULL);
+}
+
+bool idm_inquiry_is_judged(const inquiry *q, size_t quantity)
+{
+  static const char axis[] = "coefficient"; /* and coefficient_BLOCK */
+  const idm_posterior *p = q->posterior;
+  if (!p->summarised[quantity] || !q->people) return p->summarised[quantity];
+  const size_t series = idm_posterior_series(p, quantity);
+  return series < p->series_count &&
+         strncmp(p->axis[p->series[series].axis].name, axis, sizeof axis - 1) == 0;
+}
+
+const char *idm_inquiry_name(const inquiry *q, size_t quantity, char *buffer, size_t size)
+{
+  const char *name = q->posterior->quantity.name[quantity];
+  if (!q->people) return idm_quantity_spoken(name, buffer, size);
+  idm_print(buffer, size, "%.120s", name);
+  return buffer;
 }
 
 /* Draws looked at: fewer where a plan is dear. */

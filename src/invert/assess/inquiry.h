@@ -5,6 +5,8 @@
 #include "idm/assess.h"
 #include "invert/matching/fit.h"
 
+struct strata;
+
 typedef struct inquiry {
   const fit *f;
   const idm_posterior *posterior;
@@ -12,14 +14,26 @@ typedef struct inquiry {
   size_t among;   /* answers that are judged together, each the more strictly; 1: this one alone */
   bool elsewhere; /* the answer does not come from the likelihood of the decisions, but from
                      programs, moments or preferences: their score is not 0 at its centre */
+  const struct strata *people; /* each has numbers of their own (strata.h); NULL: one vector for
+                                  all. The posterior is then that of the population, without
+                                  `unconstrained` */
   bool learnt; /* the answer is over draws of learnt dynamics: those of the problem are no part of
                   it */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */
 void idm_inquiry_draw(const inquiry *q, size_t i, double *y);
+/* Those of the draw of highest density, or of the first where none has a density. */
+void idm_inquiry_centre(const inquiry *q, double *y);
 /* Coordinate c of a scalar item at draw i. */
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i);
+
+/* Whether the posterior mean of a quantity is judged: of those that are summarised all or, in a
+ * population, the coefficients of its mean. */
+bool idm_inquiry_is_judged(const inquiry *q, size_t quantity);
+
+/* Its name in a sentence: as spoken or, in a population, as in files. Returns buffer. */
+const char *idm_inquiry_name(const inquiry *q, size_t quantity, char *buffer, size_t size);
 
 /* How many draws to look at where each costs a plan on so many points, and draw k of them, spread
  * evenly over all. */

@@ -12,11 +12,14 @@
 #include "idm/parameters.h"
 #include "infer/quadratic.h"
 #include "invert/assess/checks.h"
+#include "invert/assess/response.h"
 #include "invert/finer.h"
 #include "invert/matching/matching.h"
 
 /* Lattices held side by side, at most: what fits must not depend on the threads. */
 enum { most_workers = 4 };
+/* Draws of a population below which nothing is compared. */
+enum { least_draws = 10 };
 /* Draws below which their changes are smoothed. */
 enum { few = 100 };
 /* A table that is off by more is no measure of what lattices disagree about. */
@@ -213,6 +216,38 @@ static idm_status record(const inquiry *q, double *change, size_t size, idm_erro
   return status;
 }
 
+/* By first order in a population: weights of all people together would leave no draw effective, and
+ * no person's numbers move by much. */
+static idm_status respond(const inquiry *q, const idm_problem *finer, idm_error *opt_error)
+{
+  idm_assessment *a = q->assessment;
+  const double part = idm_lattice_doubling(a->resolution, a->finer);
+  const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
+  response r;
+  double *uncertain = idm_new(a->quantities, sizeof *uncertain);
+  idm_status status = uncertain
+                          ? idm_response_open(&r, q, idm_inquiry_sample(q, points), 1, opt_error)
+                          : idm_fail_memory(opt_error);
+  if (status != IDM_OK) {
+    free(uncertain);
+    return status;
+  }
+  status = idm_response_add(&r, 0, q->f->problem, -1, opt_error);
+  if (status == IDM_OK) status = idm_response_add(&r, 0, finer, 1, opt_error);
+  if (status == IDM_OK) status = idm_response_find(&r, 0, a->finer_shift, uncertain, opt_error);
+  a->finer_share = NAN;
+  a->finer_error = 0;
+  for (size_t k = 0; k < r.strata * r.points && status == IDM_OK; k++)
+    a->finer_change = fmax(a->finer_change, fabs(r.table[k]));
+  for (size_t i = 0; i < a->quantities && status == IDM_OK; i++) {
+    a->finer_shift[i] *= part / a->diagnosis[i].sd;
+    if (idm_inquiry_is_judged(q, i)) a->finer_error = fmax(a->finer_error, part * uncertain[i]);
+  }
+  idm_response_close(&r);
+  free(uncertain);
+  return status;
+}
+
 static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
@@ -220,15 +255,21 @@ static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
   idm_problem finer = *problem;
   const idm_workspace *workspace = idm_matching_workspace(q->f->matching[0]);
   if (!idm_lattice_matters(problem, workspace)) return IDM_OK;
+  if (q->people && q->posterior->chains * q->posterior->draws < least_draws) {
+    idm_check_skip(&a->checks, IDM_CHECK_LATTICE, "needs %d draws or more", least_draws);
+    return IDM_OK;
+  }
   a->resolution = idm_lattice_resolution(problem);
   a->finer = finer.agent.resolution =
       idm_lattice_finer(problem, workspace, a->resolution, most_workers);
   if (!a->finer) return IDM_OK;
+  a->finer_shift = idm_new(a->quantities, sizeof *a->finer_shift);
+  if (!a->finer_shift) return idm_fail_memory(opt_error);
+  if (q->people) return respond(q, &finer, opt_error);
   comparison c = {.q = q, .finer = &finer};
   c.size = idm_inquiry_sample(q, idm_workspace_points(workspace));
   c.change = idm_new(c.size, sizeof *c.change);
-  a->finer_shift = idm_new(a->quantities, sizeof *a->finer_shift);
-  idm_status status = c.change && a->finer_shift ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = c.change ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = compare(&c, opt_error);
   if (status == IDM_OK) status = record(q, c.change, c.size, opt_error);
   free(c.change);
@@ -237,6 +278,19 @@ static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
+/* Whether the shifts are resolved. */
+static bool is_believed(const inquiry *q, size_t sample)
+{
+  const idm_assessment *a = q->assessment;
+  bool finite = isfinite(a->finer_error);
+  for (size_t i = 0; i < a->quantities && q->people; i++)
+    finite = finite && (!idm_inquiry_is_judged(q, i) || isfinite(a->finer_shift[i]));
+  if (q->people) return finite;
+  return isnan(a->finer_error)
+             ? a->finer_share * (double)sample >= fmin(least_effective, (double)sample)
+             : a->finer_share >= least_share;
+}
+
 static void judge_shift(const inquiry *q, size_t sample)
 {
   idm_assessment *a = q->assessment;
@@ -244,15 +298,13 @@ static void judge_shift(const inquiry *q, size_t sample)
   size_t at = 0;
   char name[128];
   for (size_t i = 0; i < a->quantities; i++)
-    if (q->posterior->summarised[i] && fabs(a->finer_shift[i]) >= most) {
+    if (idm_inquiry_is_judged(q, i) && fabs(a->finer_shift[i]) >= most) {
       most = fabs(a->finer_shift[i]);
       at = i;
     }
-  idm_quantity_spoken(q->posterior->quantity.name[at], name, sizeof name);
+  idm_inquiry_name(q, at, name, sizeof name);
   const bool told = !isnan(a->finer_error);
-  const double effective = a->finer_share * (double)sample;
-  const bool believed =
-      told ? a->finer_share >= least_share : effective >= fmin(least_effective, (double)sample);
+  const bool believed = is_believed(q, sample);
   /* Twice the standard error: a mean that may have moved by too much is not passed over. */
   const double shift = most + (told ? 2 * a->finer_error : 0);
   const bool moved = shift > idm_check_threshold(IDM_CHECK_LATTICE);
@@ -260,18 +312,26 @@ static void judge_shift(const inquiry *q, size_t sample)
                    moved || !believed ? IDM_CHECK_FAILED : IDM_CHECK_PASSED, shift);
   char error[48] = "";
   if (told) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
-  if (!believed)
+  const char *whose = q->people ? " of a person" : "";
+  if (!believed && q->people)
+    idm_notes_add(
+        &a->failures,
+        "a lattice of resolution %d instead of %d moves the log-likelihood of a person by up to "
+        "%.3g, in ways that %zu points do not resolve; the lattice is too coarse, raise "
+        "agent.resolution",
+        a->finer, a->resolution, a->finer_change, sample);
+  else if (!believed)
     idm_notes_add(
         &a->failures,
         "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: "
         "weighed by that, %.1f of %zu draws are effective, too few to say how far the "
         "answer moves; the lattice is too coarse, raise agent.resolution",
-        a->finer, a->resolution, a->finer_change, effective, sample);
+        a->finer, a->resolution, a->finer_change, a->finer_share * (double)sample, sample);
   else
     idm_notes_add(moved ? &a->failures : &a->remarks,
-                  "a lattice of resolution %d instead of %d moves the log-likelihood by at most "
+                  "a lattice of resolution %d instead of %d moves the log-likelihood%s by at most "
                   "%.3g and the posterior mean of %s by %.2f posterior sd%s%s%s",
-                  a->finer, a->resolution, a->finer_change, name, most, error,
+                  a->finer, a->resolution, whose, a->finer_change, name, most, error,
                   a->finer < 2 * a->resolution ? ", as far as doubling would" : "",
                   moved ? ": the lattice is too coarse, raise agent.resolution" : "");
 }

@@ -180,7 +180,7 @@ static void close_trial(trial *t)
 
 static size_t agent_count(const trial *t)
 {
-  return t->q->f->data->agent_name.count;
+  return t->r.strata->agents;
 }
 
 /* Agents whose bands are looked at: none where one is everybody, or where they would fill the
@@ -373,7 +373,7 @@ static void judge_alike(const trial *t)
   const size_t agents = agent_count(t);
   char shared[600];
   char difference[400] = "";
-  if (agents < 2) return;
+  if (agents < 2 || q->people) return;
   list_shared(q, shared, sizeof shared);
   if (!tested->looked) {
     idm_notes_add(&q->assessment->remarks,
@@ -467,7 +467,7 @@ static void list_outside(const trial *t, char *text, size_t size)
     if (most == agent_count(t)) break;
     last = ratio;
     used += (size_t)idm_print(text + used, size - used, "%s%.60s", used ? ", " : "",
-                              t->q->f->data->agent_name.name[most]);
+                              t->r.strata->agent_name->name[most]);
   }
 }
 
@@ -534,7 +534,7 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
                                               .uniform = chance->uniform,
                                               .rates = chance->rates,
                                               .agents = agent_count(t)};
-  judge_chance(t->q);
+  if (!t->q->people) judge_chance(t->q);
   const fit *f = t->q->f;
   idm_status status = IDM_OK;
   if (!t->q->learnt) status = idm_environment_open(&t->environment, f->problem, f->data, opt_error);
@@ -562,7 +562,9 @@ idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)
   if (status == IDM_OK) status = idm_residual_open(&t.r, q, opt_error);
   if (status == IDM_OK && t.r.seen) status = judge(&t, &chance, opt_error);
   if (status == IDM_OK && !t.r.seen) {
-    idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE, "the best draw cannot be planned for");
+    if (!q->people)
+      idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE,
+                     "the best draw cannot be planned for");
     idm_notes_add(&q->assessment->remarks,
                   "unchecked: whether the model fits, since its best draw cannot be planned for");
   }

@@ -31,7 +31,7 @@ static bool could_stay(const residual *r, const question *d)
 /* The cell of a family that an action falls into. */
 static int32_t cell_of(const residual *r, cell_family family, const question *d, size_t action)
 {
-  const size_t observations = r->data->sizes.observations;
+  const size_t observations = r->observations;
   const bool same = could_stay(r, d) && (int32_t)action == d->previous;
   switch (family) {
   case CELLS_STEP:
@@ -51,13 +51,12 @@ static int32_t cell_of(const residual *r, cell_family family, const question *d,
 
 static size_t cell_count(const residual *r, cell_family family)
 {
-  const size_t agents = r->data->agent_name.count;
+  const size_t agents = r->strata->agents;
   const size_t count[CELLS_FAMILIES] = {[CELLS_STEP] = STEPS * r->actions,
                                         [CELLS_END] = STEPS,
-                                        [CELLS_STAY] = r->data->sizes.observations,
+                                        [CELLS_STAY] = r->observations,
                                         [CELLS_AGENT_ACTION] = idm_times(agents, r->actions),
-                                        [CELLS_AGENT_STAY] =
-                                            idm_times(agents, r->data->sizes.observations)};
+                                        [CELLS_AGENT_STAY] = idm_times(agents, r->observations)};
   return count[family];
 }
 
@@ -182,7 +181,7 @@ double idm_predictive_sum(const predictive *p, cell_family family)
 double idm_predictive_agent(const predictive *p, size_t agent)
 {
   const size_t actions = p->r->actions;
-  const size_t observations = p->r->data->sizes.observations;
+  const size_t observations = p->r->observations;
   return sum_of(&p->family[CELLS_AGENT_ACTION], agent * actions, actions) +
          sum_of(&p->family[CELLS_AGENT_STAY], agent * observations, observations);
 }

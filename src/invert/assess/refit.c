@@ -13,7 +13,7 @@ static idm_status extend(const inquiry *q, const view_held *opt_from, idm_theta 
 {
   double *y = idm_new(q->f->parameters->dimension, sizeof *y);
   if (!y) return idm_fail_memory(opt_error);
-  idm_view_centre(q, y);
+  idm_inquiry_centre(q, y);
   idm_parameters_set(q->f->parameters, y, theta);
   free(y);
   if (!opt_from) return IDM_OK;

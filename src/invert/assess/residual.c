@@ -7,7 +7,6 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "base/moments.h"
 #include "invert/assess/view.h"
 
 /* More free numbers than this are not taken out of the residuals, which then only vary less than is
@@ -18,6 +17,7 @@ static const double smallest = 1e-300;
 
 void idm_residual_close(residual *r)
 {
+  idm_strata_close(&r->whole);
   free(r->question);
   free(r->taken);
   free(r->probability);
@@ -30,20 +30,23 @@ void idm_residual_close(residual *r)
 /* --- questions ------------------------------------------------------------------------------ */
 
 /* The decisions of one trajectory, backwards from its last node, each a question of its own. */
-static void list_trajectory(residual *r, const idm_prefix_tree *tree, size_t t)
+static void list_trajectory(residual *r, size_t c, size_t t)
 {
-  const idm_data *data = r->data;
-  uint32_t node = tree->last[t];
+  const stratum *of = &r->strata->one[c];
+  const idm_data *data = of->data;
+  uint32_t node = of->tree->last[t];
   for (size_t row = data->first[t + 1]; row-- > data->first[t];) {
     /* After a missed response nothing can be repeated: as at a start. */
     const bool first = row == data->first[t] || idm_data_missed(data, row - 1);
-    const uint32_t parent = (uint32_t)tree->node[node].parent;
+    const uint32_t parent = (uint32_t)of->tree->node[node].parent;
     if (idm_data_open(data, data->available[row]) > 1 && data->action[row] != IDM_MISSING)
       r->question[r->questions++] =
-          (question){.node = node,
-                     .parent = parent,
+          (question){.stratum = (uint32_t)c,
+                     .node = (uint32_t)of->first + node,
+                     .parent = (uint32_t)of->first + parent,
+                     .depth = of->tree->node[node].depth,
                      .available = data->available[row],
-                     .agent = data->agent[t],
+                     .agent = of->agent[t],
                      .previous = first ? IDM_MISSING : data->action[row - 1],
                      .seen = first ? IDM_MISSING : data->observation[row - 1],
                      .step = (uint32_t)(row - data->first[t])};
@@ -60,44 +63,33 @@ static int by_question(const void *a, const void *b)
   return (x->available > y->available) - (x->available < y->available);
 }
 
-/* Put the same questions together, and count their answers. */
-static void gather(residual *r, const idm_prefix_tree *tree)
+/* Put the same questions of a stratum, from `first` on, together, and count their answers. */
+static void gather(residual *r, size_t c, size_t first)
 {
-  const size_t rows = r->questions;
-  r->questions = 0;
-  qsort(r->question, rows, sizeof *r->question, by_question);
-  for (size_t i = 0; i < rows; i++) {
+  const stratum *of = &r->strata->one[c];
+  const size_t end = r->questions;
+  r->questions = first;
+  qsort(r->question + first, end - first, sizeof *r->question, by_question);
+  for (size_t i = first; i < end; i++) {
     const question one = r->question[i];
-    if (!i || by_question(&r->question[r->questions - 1], &one) != 0)
+    if (i == first || by_question(&r->question[r->questions - 1], &one) != 0)
       r->question[r->questions++] = one;
+    const int32_t action = of->tree->node[one.node - of->first].action;
     r->question[r->questions - 1].asked++;
-    r->taken[(r->questions - 1) * r->actions + (size_t)tree->node[one.node].action]++;
+    r->taken[(r->questions - 1) * r->actions + (size_t)action]++;
+  }
+}
+
+static void list_questions(residual *r)
+{
+  for (size_t c = 0; c < r->strata->count; c++) {
+    const size_t first = r->questions;
+    for (size_t t = 0; t < r->strata->one[c].data->trajectories; t++) list_trajectory(r, c, t);
+    gather(r, c, first);
   }
 }
 
 /* --- looking -------------------------------------------------------------------------------- */
-
-/* Steps of differences: a twentieth of the posterior's sd, or for a point a thousandth of how far
- * draws from the prior are from it, or of what there is. */
-static void find_steps(const inquiry *q, const double *y, double *step, double *drawn)
-{
-  enum { prior_draws = 32 };
-  const size_t d = q->f->parameters->dimension;
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  const bool proper = idm_parameters_proper(q->f->parameters);
-  idm_random random;
-  idm_random_init(&random, q->posterior->seed, 0);
-  for (size_t j = 0; j < d; j++) {
-    const double *x = q->posterior->unconstrained + j * count;
-    step[j] = 0.05 * sqrt(idm_squares_about(x, count, y[j]) / (double)count);
-  }
-  for (size_t i = 0; count < 2 && proper && i < prior_draws; i++) {
-    idm_parameters_draw(q->f->parameters, &random, drawn);
-    for (size_t j = 0; j < d; j++) step[j] += 1e-3 * fabs(drawn[j] - y[j]) / prior_draws;
-  }
-  for (size_t j = 0; j < d; j++)
-    if (!(step[j] > 1e-10 * fabs(y[j])) || !isfinite(step[j])) step[j] = 1e-4 * fmax(1, fabs(y[j]));
-}
 
 static double log_slope(double below, double above, double step)
 {
@@ -120,46 +112,47 @@ static void centre_scores(residual *r, size_t nodes, size_t j)
 
 /* slope[node][action][dimension] by central differences. Where a neighbour cannot be planned for
  * nothing is taken out in that direction. */
-static idm_status differentiate(residual *r, viewer *v, size_t nodes, double *y, const double *step,
-                                idm_error *opt_error)
+static idm_status differentiate_by(residual *r, viewer *v, size_t j, double *y, double *side,
+                                   idm_error *opt_error)
 {
-  const size_t cells = nodes * r->actions;
-  double *side = idm_new(2 * cells, sizeof *side);
-  if (!side) return idm_fail_memory(opt_error);
-  idm_status status = IDM_OK;
+  const strata *s = r->strata;
+  const size_t d = s->dimension, cells = s->nodes * r->actions;
+  bool below = false, above = false;
+  for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j] - s->step[c * d + j];
+  idm_status status = idm_view_at(v, y, NULL, side, &below, opt_error);
+  for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j] + s->step[c * d + j];
+  if (status == IDM_OK) status = idm_view_at(v, y, NULL, side + cells, &above, opt_error);
+  for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j];
+  if (status != IDM_OK || !below || !above) return status;
+  for (size_t c = 0; c < s->count; c++) {
+    const size_t begin = s->one[c].first * r->actions;
+    const size_t end = begin + s->one[c].tree->nodes * r->actions;
+    for (size_t i = begin; i < end; i++)
+      r->slope[i * r->dimension + j] = log_slope(side[i], side[cells + i], s->step[c * d + j]);
+  }
+  return IDM_OK;
+}
+
+static idm_status differentiate(residual *r, viewer *v, idm_error *opt_error)
+{
+  const strata *s = r->strata;
+  double *side = idm_new(idm_times(2 * s->nodes, r->actions), sizeof *side);
+  double *y = idm_duplicate(s->centre, s->count * s->dimension, sizeof *y);
+  idm_status status = side && y ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t j = 0; j < r->dimension && status == IDM_OK; j++) {
-    const double centre = y[j];
-    bool below = false;
-    bool above = false;
-    y[j] = centre - step[j];
-    status = idm_view_at(v, y, NULL, side, &below, opt_error);
-    y[j] = centre + step[j];
-    if (status == IDM_OK) status = idm_view_at(v, y, NULL, side + cells, &above, opt_error);
-    y[j] = centre;
-    for (size_t i = 0; status == IDM_OK && below && above && i < cells; i++)
-      r->slope[i * r->dimension + j] = log_slope(side[i], side[cells + i], step[j]);
-    centre_scores(r, nodes, j);
+    status = differentiate_by(r, v, j, y, side, opt_error);
+    centre_scores(r, s->nodes, j);
   }
   free(side);
+  free(y);
   return status;
 }
 
-static idm_status look_around(residual *r, const inquiry *q, viewer *v, idm_error *opt_error)
+static idm_status look_around(residual *r, viewer *v, idm_error *opt_error)
 {
-  const size_t d = q->f->parameters->dimension;
-  const size_t nodes = q->f->tree->nodes;
-  double *y = idm_new(3 * d, sizeof *y);
-  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) {
-    idm_view_centre(q, y);
-    status = idm_view_at(v, y, NULL, r->probability, &r->seen, opt_error);
-  }
-  if (status == IDM_OK && r->seen && r->dimension) {
-    find_steps(q, y, y + d, y + 2 * d);
-    status = differentiate(r, v, nodes, y, y + d, opt_error);
-  }
-  free(y);
-  return status;
+  const idm_status status =
+      idm_view_at(v, r->strata->centre, NULL, r->probability, &r->seen, opt_error);
+  return status == IDM_OK && r->seen && r->dimension ? differentiate(r, v, opt_error) : status;
 }
 
 /* --- information ---------------------------------------------------------------------------- */
@@ -223,31 +216,36 @@ static void add_up(residual *r)
   }
 }
 
-idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error)
+static idm_status make_room(residual *r, size_t rows, idm_error *opt_error)
 {
-  const idm_data *data = q->f->data;
-  const size_t d = q->f->parameters->dimension;
-  const bool named = !q->posterior->coordinate_size && !q->elsewhere;
-  *r = (residual){.data = data,
-                  .setting = q->f->problem->setting,
-                  .actions = data->sizes.actions,
-                  .dimension = named && d <= most_dimension ? d : 0};
-  const size_t cells = q->f->tree->nodes * r->actions;
-  r->question = idm_new(data->rows, sizeof *r->question);
-  r->taken = idm_new(idm_times(data->rows, r->actions), sizeof *r->taken);
+  const size_t cells = idm_times(r->strata->nodes, r->actions);
+  r->question = idm_new(rows, sizeof *r->question);
+  r->taken = idm_new(idm_times(rows, r->actions), sizeof *r->taken);
   r->probability = idm_new(cells, sizeof *r->probability);
   r->slope = idm_new(idm_times(cells, r->dimension), sizeof *r->slope);
   r->information = idm_new(r->dimension * r->dimension, sizeof *r->information);
   r->inverse = idm_new(r->dimension * r->dimension, sizeof *r->inverse);
+  const bool made =
+      r->question && r->taken && r->probability && r->slope && r->information && r->inverse;
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const bool named = !q->posterior->coordinate_size && !q->elsewhere;
+  *r = (residual){.setting = q->f->problem->setting,
+                  .strata = q->people ? q->people : &r->whole,
+                  .actions = q->f->data->sizes.actions,
+                  .observations = q->f->data->sizes.observations,
+                  .dimension = named && d <= most_dimension ? d : 0};
   viewer v = {0};
-  idm_status status = IDM_OK;
-  if (!r->question || !r->taken || !r->probability || !r->slope || !r->information || !r->inverse)
-    status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_view_open(&v, q, opt_error);
-  if (status == IDM_OK) status = look_around(r, q, &v, opt_error);
+  idm_status status = q->people ? IDM_OK : idm_strata_whole(&r->whole, q, opt_error);
+  if (status == IDM_OK) status = make_room(r, q->f->data->rows, opt_error);
+  if (status == IDM_OK) status = idm_view_open(&v, q->f, r->strata, opt_error);
+  if (status == IDM_OK) status = look_around(r, &v, opt_error);
   if (status == IDM_OK && r->seen) {
-    for (size_t t = 0; t < data->trajectories; t++) list_trajectory(r, q->f->tree, t);
-    gather(r, q->f->tree);
+    list_questions(r);
     add_up(r);
     status = invert_information(r, opt_error);
   }

@@ -16,17 +16,25 @@
  * Neyman's C(alpha) residuals: to first order they are the same at every y near the truth, so that
  * neither the prior nor the choice of the answer's centre makes an alarm. What is to be expected of
  * a statistic of them is drawn: every decision anew from pi along the recorded histories, and the
- * same taken out. Small counts are thus dealt with as they are. */
+ * same taken out. Small counts are thus dealt with as they are.
+ *
+ * In a population the scores are those of a shift of everybody's numbers. At a posterior draw of
+ * all people residuals need no correction (strata.h), and what is taken out makes the tests
+ * sharper. Scores are not taken out person by person: histories depend on the decisions, and so
+ * does Var(S) of a person, so that Cov(R, S) Var(S)^-1 S has a mean other than 0, which adds up
+ * over people. */
 #ifndef IDM_INVERT_ASSESS_RESIDUAL_H
 #define IDM_INVERT_ASSESS_RESIDUAL_H
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/strata.h"
 
 /* A question: what to do after a history, asked of one agent. Every row with a recorded action of
  * which more than one was open is an answer to one. */
 typedef struct question {
-  uint32_t node;   /* of the tree: a row that answers it */
+  uint32_t stratum;
+  uint32_t node;   /* of all strata (strata.h): a row that answers it */
   uint32_t parent; /* node of the history */
+  uint32_t depth;  /* nodes above it */
   uint32_t available;
   uint32_t agent;
   int32_t previous; /* action of the row before; IDM_MISSING: none, or not recorded */
@@ -37,9 +45,11 @@ typedef struct question {
 
 typedef struct residual {
   bool seen; /* the answer's centre can be planned for; else there is nothing else here */
-  const idm_data *data;
+  const strata *strata; /* those of the inquiry, or `whole` */
+  strata whole;
   const idm_setting *setting;
   size_t actions;
+  size_t observations;
   size_t dimension; /* 0 where the free numbers are too many, have no names, or do not come from the
                        likelihood of the decisions */
   size_t questions;
@@ -52,7 +62,8 @@ typedef struct residual {
   double log_likelihood; /* of the decisions there */
 } residual;
 
-/* Look at the decisions at the draw of highest density. idm_residual_close frees what is there. */
+/* Look at the decisions at the centre of the strata. The residual must not be copied.
+ * idm_residual_close frees what is there. */
 idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error);
 void idm_residual_close(residual *r);
 

@@ -8,6 +8,8 @@
 #include "idm/parameters.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/depend.h"
+#include "invert/assess/response.h"
+#include "invert/assess/strata.h"
 #include "setting/freedom.h"
 
 /* A number that was held: where it is in theta. */
@@ -101,60 +103,117 @@ static double slope_of(const inquiry *q, const idm_theta *slope, const clamped *
   return sum / (1 - weight[at->offset]);
 }
 
-/* The slopes of the log-likelihood at each draw of the sample: table[draw][number]. */
-static idm_status gather_slopes(const inquiry *q, const clamped *list, size_t count, size_t size,
-                                double *table, idm_error *opt_error)
+/* The slopes of the log-likelihood at each point. */
+static idm_status gather_slopes(const response *r, const clamped *list, idm_error *opt_error)
 {
+  const inquiry *q = r->q;
   const size_t d = q->f->parameters->dimension;
   double *y = idm_new(2 * d, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t k = 0; k < size && status == IDM_OK; k++) {
+  for (size_t k = 0; k < r->points && status == IDM_OK; k++) {
     double total;
-    idm_inquiry_draw(q, idm_inquiry_sample_at(q, k, size), y);
+    idm_response_point(r, k, y);
     status = idm_matching_log_likelihood(q->f->matching[0], y, &total, y + d, opt_error);
-    for (size_t i = 0; i < count && status == IDM_OK; i++)
-      table[k * count + i] = slope_of(q, idm_matching_slope(q->f->matching[0]), &list[i]);
+    for (size_t i = 0; i < r->count && status == IDM_OK; i++)
+      idm_response_row(r, i, 0)[k] = slope_of(q, idm_matching_slope(q->f->matching[0]), &list[i]);
   }
+  free(y);
+  return status;
+}
+
+/* The slopes of one stratum at point k, which has been planned for. */
+static idm_status take_stratum(const response *r, const clamped *list, size_t c, size_t k,
+                               idm_theta *slope, idm_error *opt_error)
+{
+  const inquiry *q = r->q;
+  const stratum *one = &q->people->one[c];
+  idm_gradient *gradient = NULL;
+  double value;
+  idm_status status = idm_gradient_create(
+      one->data, one->tree, idm_matching_workspace(q->f->matching[0]), &gradient, opt_error);
+  if (status == IDM_OK) status = idm_gradient_run(gradient, &value, slope, opt_error);
+  for (size_t i = 0; i < r->count && status == IDM_OK; i++)
+    idm_response_row(r, i, c)[k] = isfinite(value) ? slope_of(q, slope, &list[i]) : NAN;
+  idm_gradient_destroy(gradient);
+  return status;
+}
+
+/* The same by stratum: one plan per point, and one gradient per stratum. */
+static idm_status gather_strata(const response *r, const clamped *list, idm_error *opt_error)
+{
+  const inquiry *q = r->q;
+  idm_theta *slope = NULL;
+  double *y = idm_new(q->f->parameters->dimension, sizeof *y);
+  idm_status status =
+      y ? idm_theta_copy(q->f->problem->theta, &slope, opt_error) : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < r->points && status == IDM_OK; k++) {
+    double total;
+    idm_response_point(r, k, y);
+    status = idm_matching_log_likelihood(q->f->matching[0], y, &total, NULL, opt_error);
+    for (size_t row = 0; row < r->count * r->strata; row++) r->table[row * r->points + k] = NAN;
+    for (size_t c = 0; isfinite(total) && c < r->strata && status == IDM_OK; c++)
+      status = take_stratum(r, list, c, k, slope, opt_error);
+  }
+  idm_theta_destroy(slope);
   free(y);
   return status;
 }
 
 /* d posterior mean / d number is the covariance of the quantity with the slope (DESIGN, section 4).
  */
-static idm_status store(const inquiry *q, const clamped *list, size_t count, size_t size,
-                        const double *table, idm_error *opt_error)
+static idm_status store(const response *r, const clamped *list, idm_error *opt_error)
 {
-  idm_assessment *a = q->assessment;
-  a->sensitivity = idm_new(count, sizeof *a->sensitivity);
+  idm_assessment *a = r->q->assessment;
+  a->sensitivity = idm_new(r->count, sizeof *a->sensitivity);
   if (!a->sensitivity) return idm_fail_memory(opt_error);
-  a->sensitivities = count;
-  for (size_t i = 0; i < count; i++) {
+  a->sensitivities = r->count;
+  for (size_t i = 0; i < r->count; i++) {
     idm_sensitivity *s = &a->sensitivity[i];
     s->slope = idm_new(a->quantities, sizeof *s->slope);
     if (!s->slope) return idm_fail_memory(opt_error);
-    describe_clamped(q, &list[i], s);
-    for (size_t j = 0; j < a->quantities; j++)
-      s->slope[j] = idm_inquiry_covariance(q, j, table + i, count, size);
+    describe_clamped(r->q, &list[i], s);
+    const idm_status status = idm_response_find(r, i, s->slope, NULL, opt_error);
+    if (status != IDM_OK) return status;
   }
   return IDM_OK;
+}
+
+/* Points to take slopes at. Those of a population take one gradient per stratum each. */
+static size_t sample_of(const inquiry *q)
+{
+  enum { least_points = 20, most_points = 60, gradients = 6000 };
+  const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
+  const size_t size = idm_inquiry_sample(q, points);
+  if (!q->people) return size;
+  const size_t most = gradients / q->people->count;
+  const size_t own = most < least_points ? least_points : most < most_points ? most : most_points;
+  return size < own ? size : own;
+}
+
+/* Whether the log-likelihood has a derivative by held numbers. */
+static bool has_slopes(const inquiry *q)
+{
+  const fit *f = q->f;
+  return q->people ? idm_gradient_possible(f->data, f->tree, idm_matching_workspace(f->matching[0]))
+                   : idm_matching_slope(f->matching[0]) != NULL;
 }
 
 static idm_status measure(const inquiry *q, idm_error *opt_error)
 {
   const idm_theta *theta = q->f->problem->theta;
-  const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
-  const size_t size = idm_inquiry_sample(q, points);
-  if (!idm_matching_slope(q->f->matching[0]) || size < 10) return IDM_OK;
+  const size_t size = sample_of(q);
+  response r = {0};
+  if (!has_slopes(q) || size < 10) return IDM_OK;
   size_t most = 0;
   for (size_t i = 0; i < theta->blocks; i++) most += theta->block[i].size;
   clamped *list = idm_new(most, sizeof *list);
   if (!list) return idm_fail_memory(opt_error);
   const size_t count = list_clamped(q, list);
-  double *table = idm_new(idm_times(size, count), sizeof *table);
-  idm_status status = table ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = gather_slopes(q, list, count, size, table, opt_error);
-  if (status == IDM_OK) status = store(q, list, count, size, table, opt_error);
-  free(table);
+  idm_status status = idm_response_open(&r, q, size, count, opt_error);
+  if (status == IDM_OK)
+    status = q->people ? gather_strata(&r, list, opt_error) : gather_slopes(&r, list, opt_error);
+  if (status == IDM_OK) status = store(&r, list, opt_error);
+  idm_response_close(&r);
   free(list);
   return status;
 }
@@ -164,7 +223,7 @@ static void record(const inquiry *q)
   idm_assessment *a = q->assessment;
   for (size_t i = 0; i < a->quantities; i++)
     for (size_t k = 0; k < a->sensitivities; k++)
-      if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0)
+      if (idm_inquiry_is_judged(q, i) && a->diagnosis[i].sd > 0)
         idm_check_test(&a->checks, IDM_CHECK_SENSITIVITY, fabs(idm_sensitivity_shift(a, k, i)));
 }
 
@@ -194,12 +253,11 @@ static void describe_quantity(const inquiry *q, size_t quantity)
   char text[2000], name[128];
   size_t largest[shown];
   const size_t count = find_largest(a, quantity, largest, shown);
-  int length =
-      idm_print(text, sizeof text,
-                "sensitivity of %s, in posterior sds when a number that was held is "
-                "raised by 1 %%, or by the step in brackets (of a probability the "
-                "standard error that this log leaves it):",
-                idm_quantity_spoken(q->posterior->quantity.name[quantity], name, sizeof name));
+  int length = idm_print(text, sizeof text,
+                         "sensitivity of %s, in posterior sds when a number that was held is "
+                         "raised by 1 %%, or by the step in brackets (of a probability the "
+                         "standard error that this log leaves it):",
+                         idm_inquiry_name(q, quantity, name, sizeof name));
   for (size_t k = 0; k < count; k++) {
     const idm_sensitivity *s = &a->sensitivity[largest[k]];
     char step[40] = "";
@@ -218,7 +276,7 @@ static void describe(const inquiry *q)
 {
   const idm_assessment *a = q->assessment;
   for (size_t i = 0; a->sensitivities && i < a->quantities; i++)
-    if (q->posterior->summarised[i] && a->diagnosis[i].sd > 0) describe_quantity(q, i);
+    if (idm_inquiry_is_judged(q, i) && a->diagnosis[i].sd > 0) describe_quantity(q, i);
 }
 
 idm_status idm_check_sensitivity(const inquiry *q, idm_error *opt_error)

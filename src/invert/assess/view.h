@@ -4,15 +4,16 @@
 #define IDM_INVERT_ASSESS_VIEW_H
 
 #include "idm/score.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/strata.h"
 
 typedef struct viewer {
   const idm_parameters *parameters;
+  const strata *strata;     /* borrowed */
   idm_workspace *workspace; /* borrowed from the fit */
   idm_theta *theta;
-  idm_scorer *scorer;
+  idm_scorer **scorer; /* [stratum] */
   size_t actions;
-  double *probability; /* [node][action]: destination of the current call */
+  double *probability; /* [node][action]: destination for the stratum under way */
 } viewer;
 
 /* A block of one number that is held in the fit, at another value in every variant. */
@@ -21,13 +22,12 @@ typedef struct view_held {
   double value;
 } view_held;
 
-/* The scorer refers to the viewer: do not copy an open one. idm_view_close accepts a viewer that
+/* The scorers refer to the viewer: do not copy an open one. idm_view_close accepts a viewer that
  * was set to 0 or failed to open. */
-idm_status idm_view_open(viewer *v, const inquiry *q, idm_error *opt_error);
+idm_status idm_view_open(viewer *v, const fit *f, const strata *s, idm_error *opt_error);
 void idm_view_close(viewer *v);
-/* The draw of highest density, or the first where none has a density: y[dimension]. */
-void idm_view_centre(const inquiry *q, double *y);
-/* probability[node][action] at y. *seen is false where y cannot be planned for. */
+/* probability[node][action] of all strata, each at numbers y[stratum][dimension] of its own. *seen
+ * is false where one of them cannot be planned for. */
 idm_status idm_view_at(viewer *v, const double *y, const view_held *opt_held, double *probability,
                        bool *seen, idm_error *opt_error);
 

@@ -588,12 +588,10 @@ static void remark_within(idm_audit *a, size_t j)
 static void explain_unrun(idm_audit *a)
 {
   static const idm_check_id later[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
-  static const idm_check_id alone[] = {
-      IDM_CHECK_LOOK,  IDM_CHECK_LATTICE, IDM_CHECK_STEPS,       IDM_CHECK_ENDS,
-      IDM_CHECK_STAYS, IDM_CHECK_OUTSIDE, IDM_CHECK_CALIBRATION, IDM_CHECK_EXTENSIONS};
+  static const idm_check_id alone[] = {IDM_CHECK_LOOK, IDM_CHECK_LATTICE};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
-  for (size_t i = 0; i < (a->people ? sizeof alone / sizeof *alone : 2); i++)
+  for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
     idm_check_skip(&a->checks, alone[i], "%s",
                    a->people ? "an audit does not run it; `idm fit --each agent` does"
                              : "an audit does not run it; `idm fit` on the log of a group does");
@@ -614,9 +612,7 @@ static void remark_people(idm_audit *a)
                     "'%s' is one agent: how far its value may lie from that agent's comes from how "
                     "agents of the other groups vary",
                     a->group[g].name);
-  idm_notes_add(&a->remarks,
-                "unchecked for agents within groups: whether they vary normally, and predictive "
-                "summaries of their decisions; `idm fit --each agent` looks at the latter");
+  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether they vary normally");
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,

@@ -9,6 +9,7 @@ void idm_audit_draws_clear(audit_draws *draws)
   free(draws->effect);
   free(draws->cell);
   free(draws->within);
+  free(draws->agent);
   free(draws->log_likelihood);
   *draws = (audit_draws){0};
 }
@@ -22,10 +23,13 @@ idm_status idm_audit_draws_create(const audit_model *m, audit_draws *draws, idm_
   draws->effect = idm_new(idm_times(m->effects, all), sizeof(double));
   draws->cell = idm_new(idm_times(m->cells, all), sizeof(double));
   draws->within = m->wards ? idm_new(idm_times(m->cells, all), sizeof(double)) : NULL;
+  draws->agent =
+      m->wards ? idm_new(idm_times(idm_audit_agents(m, m->wards), all), sizeof(double)) : NULL;
   draws->log_likelihood =
       idm_new(idm_times(m->cells, draws->chains * draws->draws), sizeof(double));
   const bool made = draws->mean && draws->sd && draws->effect && draws->cell &&
-                    (draws->within || !m->wards) && draws->log_likelihood;
+                    (draws->within || !m->wards) && (draws->agent || !m->wards) &&
+                    draws->log_likelihood;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
@@ -37,6 +41,8 @@ void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *
   idm_record_pass(r, draws->effect, m->effects * all * sizeof(double));
   idm_record_pass(r, draws->cell, m->cells * all * sizeof(double));
   if (draws->within) idm_record_pass(r, draws->within, m->cells * all * sizeof(double));
+  if (draws->agent)
+    idm_record_pass(r, draws->agent, idm_audit_agents(m, m->wards) * all * sizeof(double));
   idm_record_pass(r, draws->log_likelihood, m->cells * one * sizeof(double));
 }
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/moments.h"
 #include "base/parallel.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/depend.h"
 #include "invert/assess/model.h"
 #include "invert/check.h"
@@ -20,60 +21,78 @@ typedef struct inspection {
   idm_error *error;
 } inspection;
 
-static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error)
+/* The tests of the model in one cell, at its best draw or, of agents, at a draw of theirs. */
+static idm_status inspect_model(const audit_model *m, const audit_draws *draws, size_t cell,
+                                const strata *opt_agents, size_t among, idm_assessment *a,
+                                idm_error *opt_error)
 {
-  const audit_cell *c = &i->model->cell[cell];
-  const size_t d = i->model->dimension;
-  const size_t all = i->draws->chains * i->draws->draws;
-  const double *log_likelihood = i->draws->log_likelihood + cell * all;
-  idm_statistics *density = idm_new(all, sizeof *density);
+  const audit_cell *c = &m->cell[cell];
+  const size_t all = draws->chains * draws->draws;
   const idm_labels *quantity = idm_parameters_quantities(c->f.parameters);
+  idm_statistics *density = idm_new(all, sizeof *density);
   bool *summarised = idm_new(quantity->count, sizeof *summarised);
   idm_status status = density && summarised ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    for (size_t k = 0; k < all; k++) density[k].log_density = log_likelihood[k];
+    for (size_t k = 0; k < all; k++) density[k].log_density = draws->log_likelihood[cell * all + k];
     for (size_t j = 0; j < quantity->count; j++) summarised[j] = true;
     const idm_posterior posterior = {.answer = IDM_POSTERIOR,
-                                     .chains = i->draws->chains,
-                                     .draws = i->draws->draws,
+                                     .chains = draws->chains,
+                                     .draws = draws->draws,
                                      .seed = c->f.key,
                                      .quantity = *quantity,
                                      .summarised = summarised,
-                                     .unconstrained = i->draws->cell + cell * d * all,
+                                     .unconstrained = draws->cell + cell * m->dimension * all,
                                      .statistics = density};
     const inquiry q = {.f = &c->f,
                        .posterior = &posterior,
-                       .assessment = &i->assessment[cell],
-                       .among = i->among,
-                       .learnt = i->model->learnt};
-    idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
-    status = idm_assess_model(&q, opt_error);
+                       .assessment = a,
+                       .among = among,
+                       .people = opt_agents,
+                       .learnt = m->learnt};
+    status = opt_agents ? idm_check_chance(&q, opt_error) : idm_assess_model(&q, opt_error);
   }
   free(density);
   free(summarised);
   return status;
 }
 
-/* How far the cell's numbers move with the dynamics that were held, in their own coordinates. */
-static idm_status inspect_dynamics(const inspection *i, size_t cell, idm_error *opt_error)
+static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error)
 {
-  const audit_cell *c = &i->model->cell[cell];
-  const size_t d = i->model->dimension, all = i->draws->chains * i->draws->draws;
-  double *x = i->draws->cell + cell * d * all;
-  idm_assessment *a = &i->assessment[cell];
+  idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
+  return inspect_model(i->model, i->draws, cell, NULL, i->among, &i->assessment[cell], opt_error);
+}
+
+/* How far the cell's numbers move with the dynamics that were held, in their own coordinates. */
+static idm_status inspect_dynamics(const audit_model *m, const audit_draws *draws, size_t cell,
+                                   const strata *opt_agents, idm_assessment *a,
+                                   idm_error *opt_error)
+{
+  const audit_cell *c = &m->cell[cell];
+  const size_t d = m->dimension, all = draws->chains * draws->draws;
+  double *x = draws->cell + cell * d * all;
   a->diagnosis = idm_new(d, sizeof *a->diagnosis);
   if (!a->diagnosis) return idm_fail_memory(opt_error);
   a->quantities = d;
   for (size_t j = 0; j < d; j++)
     a->diagnosis[j].sd = sqrt(idm_moments_of(x + j * all, all).variance);
   const idm_posterior posterior = {.answer = IDM_POSTERIOR,
-                                   .chains = i->draws->chains,
-                                   .draws = i->draws->draws,
+                                   .chains = draws->chains,
+                                   .draws = draws->draws,
                                    .quantity = c->f.parameters->coordinate,
                                    .value = x,
                                    .unconstrained = x};
-  const inquiry q = {.f = &c->f, .posterior = &posterior, .assessment = a, .among = 1};
+  const inquiry q = {
+      .f = &c->f, .posterior = &posterior, .assessment = a, .among = 1, .people = opt_agents};
   return idm_depend_measure(&q, opt_error);
+}
+
+idm_status idm_audit_inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
+                                  const strata *agents, size_t among, idm_assessment *a,
+                                  idm_error *opt_error)
+{
+  const idm_status status = inspect_model(m, draws, cell, agents, among, a, opt_error);
+  if (status != IDM_OK || m->learnt) return status;
+  return inspect_dynamics(m, draws, cell, agents, a, opt_error);
 }
 
 static void inspect_cell(void *context, size_t cell)
@@ -99,7 +118,7 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
   }
   /* Cell by cell: each takes all threads. */
   for (size_t c = 0; c < model->cells && status == IDM_OK && !model->learnt; c++)
-    status = inspect_dynamics(&i, c, opt_error);
+    status = inspect_dynamics(model, draws, c, NULL, &assessment[c], opt_error);
   free(i.status);
   free(i.error);
   return status;

@@ -4,6 +4,7 @@
 #define IDM_INVERT_AUDIT_INSPECT_H
 
 #include "idm/assess.h"
+#include "invert/assess/strata.h"
 #include "invert/audit/model.h"
 
 /* What `idm fit` asks of a model, of every cell at its best draw: misfits and the model's check of
@@ -11,6 +12,11 @@
  * judged together. */
 idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws, size_t among,
                              idm_assessment *assessment, idm_error *opt_error);
+/* The same of one cell whose agents have numbers of their own, into an assessment that is zeroed
+ * but for its checks, which have begun. */
+idm_status idm_audit_inspect_cell(const audit_model *model, const audit_draws *draws, size_t cell,
+                                  const strata *agents, size_t among, idm_assessment *assessment,
+                                  idm_error *opt_error);
 void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells);
 
 #endif

@@ -417,8 +417,7 @@ static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_
   return true;
 }
 
-/* The model's rows: of agents who are nested, chance alone. A misfit of too few decisions does not
- * fail the group. */
+/* The model's rows. A misfit of too few decisions does not fail the group. */
 static void record_cell(const idm_assessment *cell, bool speaks, idm_checks *checks)
 {
   const idm_model_check *m = &cell->model;
@@ -459,7 +458,7 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   idm_status status = cell && speaks ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = find_speakers(m, speaks, opt_error);
   if (status == IDM_OK)
-    status = m->wards ? idm_audit_nest_inspect(m, draws, cell, opt_error)
+    status = m->wards ? idm_audit_nest_inspect(m, draws, among, cell, opt_error)
                       : idm_audit_inspect(m, draws, among, cell, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     elsewhere[c] = look_elsewhere(m, draws, c, a, &cell[c]);

@@ -74,6 +74,14 @@ typedef struct audit_model {
   uint64_t key;  /* of its random streams */
 } audit_model;
 
+/* Agents of all wards, or of those before one. */
+static inline size_t idm_audit_agents(const audit_model *model, size_t wards)
+{
+  size_t count = 0;
+  for (size_t w = 0; w < wards; w++) count += model->ward[w].design->people;
+  return count;
+}
+
 /* Draws of a model: all but log_likelihood in the order [coordinate][chain][draw]. */
 typedef struct audit_draws {
   size_t chains;
@@ -83,6 +91,7 @@ typedef struct audit_draws {
   double *effect;         /* [effect]: e */
   double *cell;           /* [cell]: x */
   double *within;         /* [cell]: sd of its agents; NULL where they are not nested */
+  double *agent;          /* [agent], one ward after the other: their numbers; NULL the same */
   double *log_likelihood; /* [cell][chain][draw] */
 } audit_draws;
 

@@ -11,8 +11,9 @@
 #include "base/number.h"
 #include "data/part.h"
 #include "idm/design.h"
-#include "invert/assess/environment.h"
+#include "invert/audit/crowd.h"
 #include "invert/audit/draws.h"
+#include "invert/audit/inspect.h"
 #include "invert/chance.h"
 #include "invert/check.h"
 
@@ -257,6 +258,17 @@ static void pour_cells(const audit_model *m, const audit_ward *w, const idm_peop
     add_to(to->log_likelihood + w->cell[i] * all, p->log_likelihood + i * all, 1, all);
 }
 
+/* Numbers of the agents of a ward. */
+static void pour_agents(const audit_model *m, size_t ward, const idm_people *p, audit_draws *to)
+{
+  const size_t d = m->dimension, all = to->chains * to->draws;
+  const size_t first = idm_audit_agents(m, ward);
+  for (size_t i = 0; i < p->people; i++)
+    for (size_t j = 0; j < d; j++)
+      memcpy(to->agent + ((first + i) * d + j) * all, p->effect + (j * p->people + i) * all,
+             all * sizeof *to->agent);
+}
+
 /* What agents say of the numbers of their cells. */
 static idm_status tell(const audit_model *m, const audit_ward *w, const idm_people *p,
                        idm_error *opt_error)
@@ -319,7 +331,10 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
   *stopped = k.stopped;
   for (size_t j = 0; j < m->dimension && status == IDM_OK && !k.stopped; j++)
     pour_population(m, w, people, j, draws);
-  if (status == IDM_OK && !k.stopped) pour_cells(m, w, people, draws);
+  if (status == IDM_OK && !k.stopped) {
+    pour_cells(m, w, people, draws);
+    pour_agents(m, ward, people, draws);
+  }
   if (status == IDM_OK && !k.stopped && scale == 1) status = tell(m, w, people, opt_error);
   idm_people_destroy(people);
   return status;
@@ -327,31 +342,47 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
 
 /* --- the model ------------------------------------------------------------------------------ */
 
-idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws,
-                                  idm_assessment *assessment, idm_error *opt_error)
+/* Chance goes by the mean over the draws. */
+static idm_status judge_chance(const audit_model *m, const audit_draws *draws, size_t cell,
+                               idm_assessment *a, idm_error *opt_error)
 {
   const size_t all = draws->chains * draws->draws;
+  idm_chance chance;
+  const idm_status status = idm_chance_measure(m->cell[cell].data, &chance, opt_error);
+  if (status != IDM_OK) return status;
+  const double found = idm_moments_of(draws->log_likelihood + cell * all, all).mean;
+  a->model.looked = true;
+  a->model.decisions = chance.decisions;
+  a->model.log_likelihood = found;
+  a->model.uniform = chance.uniform;
+  a->model.rates = chance.rates;
+  if (chance.decisions && !(found > chance.uniform))
+    idm_notes_add(&a->misfits,
+                  "the agents are predicted no better than by chance (log-loss %.4f a decision, "
+                  "chance %.4f)",
+                  -found / (double)chance.decisions, -chance.uniform / (double)chance.decisions);
+  return IDM_OK;
+}
+
+static idm_status inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
+                               size_t among, idm_assessment *a, idm_error *opt_error)
+{
+  crowd agents;
+  idm_status status = idm_crowd_open(&agents, m, draws, cell, opt_error);
+  if (status != IDM_OK) return status;
+  idm_checks_begin(&a->checks, IDM_CHECK_NESTED);
+  status = idm_audit_inspect_cell(m, draws, cell, &agents.strata, among, a, opt_error);
+  if (status == IDM_OK) status = judge_chance(m, draws, cell, a, opt_error);
+  idm_crowd_close(&agents);
+  return status;
+}
+
+idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws, size_t among,
+                                  idm_assessment *assessment, idm_error *opt_error)
+{
   idm_status status = IDM_OK;
   memset(assessment, 0, m->cells * sizeof *assessment);
-  for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
-    idm_chance chance;
-    status = idm_chance_measure(m->cell[c].data, &chance, opt_error);
-    if (status != IDM_OK) break;
-    const double found = idm_moments_of(draws->log_likelihood + c * all, all).mean;
-    assessment[c].model = (idm_model_check){.looked = true,
-                                            .decisions = chance.decisions,
-                                            .log_likelihood = found,
-                                            .uniform = chance.uniform,
-                                            .rates = chance.rates};
-    if (chance.decisions && !(found > chance.uniform))
-      idm_notes_add(&assessment[c].misfits,
-                    "the agents are predicted no better than by chance (log-loss %.4f a decision, "
-                    "chance %.4f)",
-                    -found / (double)chance.decisions, -chance.uniform / (double)chance.decisions);
-    idm_checks_begin(&assessment[c].checks, IDM_CHECK_NESTED);
-    if (!m->learnt)
-      status = idm_environment_assess(m->cell[c].problem, m->cell[c].data, IDM_CHECK_LEVEL,
-                                      &assessment[c], opt_error);
-  }
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
+    status = inspect_cell(m, draws, c, among, &assessment[c], opt_error);
   return status;
 }

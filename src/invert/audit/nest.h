@@ -21,9 +21,8 @@ idm_status idm_audit_nest_sample(const audit_model *model, double scale,
 /* What its agents say of their cells, there or back. */
 idm_status idm_audit_nest_pass(const audit_model *model, size_t ward, double scale,
                                idm_record *record, idm_error *opt_error);
-/* As idm_audit_inspect, by chance and the environment: of agents who differ the rest is unchecked.
- */
-idm_status idm_audit_nest_inspect(const audit_model *model, const audit_draws *draws,
+/* As idm_audit_inspect, of agents with numbers of their own. */
+idm_status idm_audit_nest_inspect(const audit_model *model, const audit_draws *draws, size_t among,
                                   idm_assessment *assessment, idm_error *opt_error);
 
 #endif

@@ -10,8 +10,9 @@
 
 #include "base/memory.h"
 #include "base/moments.h"
+#include "invert/assess/checks.h"
 #include "invert/assess/draws.h"
-#include "invert/assess/environment.h"
+#include "invert/assess/strata.h"
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
@@ -381,8 +382,8 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
   idm_check_record(&a->checks, IDM_CHECK_BEHAVIOR, better ? IDM_CHECK_PASSED : IDM_CHECK_MISFIT,
                    projection->log_loss / projection->uniform_log_loss);
   idm_check_test(&a->checks, IDM_CHECK_PERSON_CHANCE, (double)chance);
-  idm_checks_skip_log(&a->checks,
-                      "a population does not run it; `idm fit --each` does, per person");
+  idm_check_skip(&a->checks, IDM_CHECK_LOOK,
+                 "a population does not run it; `idm fit --each` does, per person");
   if (!better)
     idm_notes_add(&a->misfits,
                   "people's behaviour is predicted no better than by chance (log-loss %.4f a "
@@ -396,18 +397,52 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
                   "of %zu of %zu people little is known beyond what the population says: they are "
                   "alike, or decided too little; read what is said of them as of people like them",
                   driven, a->people);
-  idm_notes_add(
-      &a->remarks,
-      "unchecked for people: whether they vary normally, the lattice, the sensitivity to what "
-      "was held, an independent look at the posterior, and predictive summaries; all but "
-      "the first `idm fit --each` looks at person by person");
-  a->trusted = !a->failures.count && !a->misfits.count;
+  idm_notes_add(&a->remarks,
+                "unchecked for people: whether they vary normally, and an independent look at the "
+                "posterior, which `idm fit --each` has person by person");
+}
+
+/* The rows of the log over an open fit of all of it. */
+static idm_status check_log(const inquiry *q, idm_error *opt_error)
+{
+  idm_status status = idm_check_lattice(q, opt_error);
+  if (status == IDM_OK) status = idm_check_sensitivity(q, opt_error);
+  return status == IDM_OK ? idm_check_chance(q, opt_error) : status;
+}
+
+/* Draws that no plan can be made for leave the log unchecked, as in a plain fit. */
+static idm_status examine_log(const idm_problem *problem, const idm_data *data, const report *r,
+                              int threads, const idm_posterior *posterior, idm_assessment *a)
+{
+  idm_fit_settings settings;
+  idm_error error = {0};
+  strata people = {0};
+  fit f = {0};
+  idm_fit_settings_default(&settings);
+  settings.threads = threads;
+  settings.seed = posterior->seed;
+  const inquiry q = {
+      .f = &f, .posterior = posterior, .assessment = a, .among = 1, .people = &people};
+  idm_status status = idm_fit_open(&f, NULL, problem, data, &settings, 1, &error);
+  if (status == IDM_OK)
+    status = idm_strata_divide(&people, problem, data, r->design, r->people, &error);
+  if (status == IDM_OK) status = check_log(&q, &error);
+  idm_strata_close(&people);
+  idm_fit_close(&f);
+  if (status == IDM_NUMERICAL || status == IDM_INPUT) {
+    idm_checks_skip_log(&a->checks, "the log could not be examined");
+    idm_notes_add(&a->failures, "the log could not be examined: %s", error.message);
+    return IDM_OK;
+  }
+  if (status != IDM_OK && r->opt_error) *r->opt_error = error;
+  return status;
 }
 
 idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
                              const idm_design *design, const idm_people *people,
-                             const idm_posterior *posterior, idm_assessment **ret_assessment,
-                             idm_projection *projection, idm_error *opt_error)
+                             const idm_posterior *posterior, int threads,
+                             idm_assessment **ret_assessment, idm_projection *projection,
+                             idm_error *opt_error)
 {
   const report r = {.design = design, .people = people, .opt_error = opt_error};
   uint32_t *person = idm_new(data->trajectories, sizeof *person);
@@ -418,10 +453,13 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
-    status = idm_environment_assess(problem, data, IDM_CHECK_LEVEL, *ret_assessment, opt_error);
     idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
+    status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   }
+  if (status == IDM_OK)
+    (*ret_assessment)->trusted =
+        !(*ret_assessment)->failures.count && !(*ret_assessment)->misfits.count;
   free(person);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);

@@ -90,7 +90,7 @@ static idm_status draw_population(const fitting *f, const idm_fit_watch *watcher
     status = idm_people_posterior(f->problem, design, people, settings, &run->posterior, opt_error);
   if (status == IDM_OK)
     status = idm_people_assess(f->problem, f->data, design, people, run->posterior,
-                               &run->assessment, &run->projection, opt_error);
+                               settings->threads, &run->assessment, &run->projection, opt_error);
   idm_people_destroy(people);
   idm_design_destroy(design);
   free(model);

@@ -7,6 +7,7 @@
 
 #include "base/door.h"
 #include "idm/request.h"
+#include "invert/assess/draws.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/checks.h"
@@ -64,11 +65,12 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
   return object;
 }
 
+/* Of a population, without the people. */
 static json_t *by_quantity(const idm_posterior *p, const double *values)
 {
   json_t *object = json_object();
   for (size_t i = 0; i < p->quantity.count; i++)
-    if (p->summarised[i]) set(&object, p->quantity.name[i], values[i]);
+    if (p->summarised[i] && !idm_is_of_person(p, i)) set(&object, p->quantity.name[i], values[i]);
   return object;
 }
 
@@ -122,7 +124,6 @@ static void put_data_part(json_t **object, const idm_posterior *p, const idm_ass
   idm_json_set(&ridge, "sentence",
                a->ridge_sentence ? json_string(a->ridge_sentence) : json_null());
   idm_json_set(object, "ridge", ridge);
-  idm_json_set(object, "sensitivity", sensitivity(p, a));
 }
 
 /* The lattice: what it was compared with, and how it was chosen. */
@@ -243,6 +244,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   set(&object, "e_bfmi", a->ebfmi);
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
   put_data_part(&object, p, a);
+  if (a->identified || a->sensitivities) idm_json_set(&object, "sensitivity", sensitivity(p, a));
   if (a->finding) idm_finding_put(&object, &p->coordinate, a->finding);
   if (a->matched) idm_matched_put(&object, a->matched);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
@@ -408,9 +410,11 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
     take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
     idm_checks_take(json_object_get(object, "checks"), &assessment->checks);
-    /* Of agents within groups nothing but chance is looked at. */
-    assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
-                               !json_is_true(json_object_get(object, "people"));
+    /* Audits of agents within groups that earlier versions wrote tested chance alone. */
+    assessment->model.looked =
+        json_is_object(json_object_get(object, "model")) &&
+        (!json_is_true(json_object_get(object, "people")) ||
+         assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
     assessment->trusted = assessment->trusted && json_is_true(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);

@@ -2,8 +2,10 @@
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/crowd_support.h"
 
 enum { CHAINS = 3, DRAWS = 7, ALL = CHAINS * DRAWS };
 
@@ -59,8 +61,47 @@ static void test_sample(void **state)
   asked_close_least(&a);
 }
 
+/* The draw of highest density, and the first where none has one. */
+static void test_centre(void **state)
+{
+  (void)state;
+  asked_least a;
+  asked_open_least(&a);
+  idm_statistics density[ALL] = {0};
+  idm_posterior posterior = make_posterior(CHAINS, DRAWS);
+  posterior.statistics = density;
+  const inquiry q = {.f = &a.f, .posterior = &posterior};
+  double y[2];
+  idm_inquiry_centre(&q, y);
+  assert_true(y[0] == 0);
+  density[5].log_density = 1;
+  idm_inquiry_centre(&q, y);
+  assert_true(y[0] == 5 && y[1] == 105);
+  asked_close_least(&a);
+}
+
+/* Of a population the means alone are judged, and called as in files. */
+static void test_judged(void **state)
+{
+  (void)state;
+  population p;
+  char name[128];
+  idm_problem *problem = population_bandit();
+  population_open(&p, problem, population_learners(problem, 3, 1, 0, 1), POPULATION_RATES, 20);
+  size_t judged = 0;
+  for (size_t i = 0; i < p.posterior->quantity.count; i++) {
+    const char *own = p.posterior->quantity.name[i];
+    assert_int_equal(idm_inquiry_is_judged(&p.q, i), strstr(own, "_coefficient[") != NULL);
+    judged += idm_inquiry_is_judged(&p.q, i);
+    assert_string_equal(idm_inquiry_name(&p.q, i, name, sizeof name), own);
+  }
+  assert_int_equal(judged, 2);
+  population_close(&p);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_draw), cmocka_unit_test(test_sample)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_draw), cmocka_unit_test(test_sample),
+                                     cmocka_unit_test(test_centre), cmocka_unit_test(test_judged)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

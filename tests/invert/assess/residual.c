@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/crowd_support.h"
 
 static void open_both(asked *a, residual *r)
 {
@@ -149,6 +150,53 @@ static void test_replicates(void **state)
   asked_close(&a);
 }
 
+/* In a population everybody's scores are at numbers of their own, and sum up to that of a common
+ * shift. */
+static void test_people(void **state)
+{
+  (void)state;
+  enum { PEOPLE = 6 };
+  population p;
+  residual r;
+  idm_problem *problem = population_bandit();
+  population_open(&p, problem, population_learners(problem, PEOPLE, 2, 0, 3), POPULATION_RATES, 50);
+  check(idm_residual_open(&r, &p.q, &support_error));
+  const size_t d = r.dimension;
+  assert_int_equal(d, 2);
+  double decisions = 0, sum = 0, total[2] = {0}, shift[2];
+  for (size_t c = 0; c < PEOPLE; c++) {
+    const stratum *one = &p.strata.one[c];
+    idm_matching *matching;
+    double gradient[2], score[2] = {0}, log_likelihood;
+    check(idm_matching_create(problem, one->data, one->tree, p.f.parameters, &matching,
+                              &support_error));
+    check(idm_matching_log_likelihood(matching, p.strata.centre + c * d, &log_likelihood, gradient,
+                                      &support_error));
+    sum += log_likelihood;
+    for (size_t i = 0; i < r.questions; i++) {
+      if (r.question[i].stratum != c) continue;
+      assert_int_equal(r.question[i].agent, c);
+      decisions += r.question[i].asked;
+      for (size_t u = 0; u < r.actions; u++)
+        for (size_t j = 0; j < d; j++)
+          score[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.question[i], u)[j];
+    }
+    for (size_t j = 0; j < d; j++) {
+      assert_near(score[j], gradient[j], 1e-2 * fmax(1, fabs(gradient[j])));
+      total[j] += score[j];
+    }
+    idm_matching_destroy(matching);
+  }
+  idm_residual_shift(&r, r.taken, shift);
+  for (size_t j = 0; j < d; j++)
+    assert_near(r.information[j * d] * shift[0] + r.information[j * d + 1] * shift[1], total[j],
+                1e-6);
+  assert_near(r.log_likelihood, sum, 1e-9 * fabs(sum));
+  assert_near(decisions, (double)p.data->rows, 0);
+  idm_residual_close(&r);
+  population_close(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -156,6 +204,7 @@ int main(void)
       cmocka_unit_test(test_questions),
       cmocka_unit_test(test_missed),
       cmocka_unit_test(test_replicates),
+      cmocka_unit_test(test_people),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

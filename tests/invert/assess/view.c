@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/crowd_support.h"
 
 typedef struct fixture {
   asked a;
+  strata s;
   viewer v;
   size_t cells;
   double y[1];
@@ -20,12 +22,13 @@ static void open_fixture(fixture *f)
   static const double alpha = 0.3;
   idm_problem *problem = asked_reversal(alpha);
   asked_open(&f->a, problem, asked_simulate(problem, &alpha, 1, 2, 30, 3), "alpha");
-  check(idm_view_open(&f->v, &f->a.q, &support_error));
+  check(idm_strata_whole(&f->s, &f->a.q, &support_error));
+  check(idm_view_open(&f->v, &f->a.f, &f->s, &support_error));
   f->cells = f->a.f.tree->nodes * f->v.actions;
   f->plain = calloc(f->cells, sizeof *f->plain);
   f->moved = calloc(f->cells, sizeof *f->moved);
   assert_true(f->plain && f->moved);
-  idm_view_centre(&f->a.q, f->y);
+  f->y[0] = f->s.centre[0];
 }
 
 static void close_fixture(fixture *f)
@@ -33,6 +36,7 @@ static void close_fixture(fixture *f)
   free(f->plain);
   free(f->moved);
   idm_view_close(&f->v);
+  idm_strata_close(&f->s);
   asked_close(&f->a);
 }
 
@@ -75,8 +79,39 @@ static void test_unseen(void **state)
   close_fixture(&f);
 }
 
+/* People are seen each at numbers of their own: as a log of that person alone is. */
+static void test_people(void **state)
+{
+  (void)state;
+  population p;
+  idm_problem *problem = population_bandit();
+  population_open(&p, problem, population_learners(problem, 4, 1, 0, 2), POPULATION_RATES, 20);
+  const strata *s = &p.strata;
+  viewer v;
+  bool seen = false;
+  check(idm_view_open(&v, &p.f, s, &support_error));
+  double *all = calloc(2 * s->nodes * v.actions, sizeof *all), *one = all + s->nodes * v.actions;
+  assert_non_null(all);
+  check(idm_view_at(&v, s->centre, NULL, all, &seen, &support_error));
+  assert_true(seen);
+  idm_view_close(&v);
+  for (size_t c = 0; c < s->count; c++) {
+    stratum alone = s->one[c];
+    alone.first = 0;
+    const strata person = {.count = 1, .one = &alone, .dimension = s->dimension};
+    check(idm_view_open(&v, &p.f, &person, &support_error));
+    check(idm_view_at(&v, s->centre + c * s->dimension, NULL, one, &seen, &support_error));
+    for (size_t i = 0; i < alone.tree->nodes * v.actions; i++)
+      assert_true(one[i] == all[s->one[c].first * v.actions + i]);
+    idm_view_close(&v);
+  }
+  free(all);
+  population_close(&p);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_held), cmocka_unit_test(test_unseen)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_held), cmocka_unit_test(test_unseen),
+                                     cmocka_unit_test(test_people)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,10 @@ static void steps_have_numbers_of_their_own(void **state)
       }
 }
 
+/* Agents who are fitted together: three, and five. */
+static idm_design three = {.people = 3}, five = {.people = 5};
+static audit_ward wards[2] = {{.design = &three}, {.design = &five}};
+
 static void there_is_room_for_what_a_model_has(void **state)
 {
   (void)state;
@@ -32,9 +36,13 @@ static void there_is_room_for_what_a_model_has(void **state)
   draws.effect[4 * 2 * 10 - 1] = draws.cell[3 * 2 * 10 - 1] = draws.log_likelihood[3 * 10 - 1] = 1;
   idm_audit_draws_clear(&draws);
   assert_null(draws.cell);
-  m.wards = 1;
+  assert_null(draws.agent);
+  m.wards = 2;
+  m.ward = wards;
+  assert_int_equal(idm_audit_agents(&m, 1), 3);
+  assert_int_equal(idm_audit_agents(&m, 2), 8);
   check(idm_audit_draws_create(&m, &draws, &support_error));
-  draws.within[3 * 2 * 10 - 1] = 1;
+  draws.within[3 * 2 * 10 - 1] = draws.agent[8 * 2 * 10 - 1] = 1;
   idm_audit_draws_clear(&draws);
 }
 
@@ -44,14 +52,14 @@ static void draws_are_recorded(void **state)
   (void)state;
   const idm_fit_settings settings = {.chains = 2, .draws = 5};
   const audit_model m = {
-      .settings = &settings, .dimension = 2, .cells = 3, .effects = 4, .wards = 1};
+      .settings = &settings, .dimension = 2, .cells = 3, .effects = 4, .wards = 1, .ward = wards};
   audit_draws there, back;
   idm_record record;
   char *bytes;
   size_t length;
   check(idm_audit_draws_create(&m, &there, &support_error));
   check(idm_audit_draws_create(&m, &back, &support_error));
-  for (size_t i = 0; i < 60; i++) there.cell[i] = there.within[i] = (double)i;
+  for (size_t i = 0; i < 60; i++) there.cell[i] = there.within[i] = there.agent[i] = (double)i;
   for (size_t i = 0; i < 20; i++) there.mean[i] = there.sd[i] = 0.1 * (double)i;
   there.effect[79] = there.log_likelihood[29] = 7;
   idm_record_begin(&record, "idmtest", 3);
@@ -62,6 +70,7 @@ static void draws_are_recorded(void **state)
   check(idm_record_close(&record, true, &support_error));
   assert_memory_equal(there.cell, back.cell, 60 * sizeof(double));
   assert_memory_equal(there.within, back.within, 60 * sizeof(double));
+  assert_memory_equal(there.agent, back.agent, 60 * sizeof(double));
   assert_memory_equal(there.mean, back.mean, 20 * sizeof(double));
   assert_memory_equal(there.effect, back.effect, 80 * sizeof(double));
   assert_memory_equal(there.log_likelihood, back.log_likelihood, 30 * sizeof(double));

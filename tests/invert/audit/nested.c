@@ -181,6 +181,53 @@ static void an_sd_of_the_prior_is_remarked(void **state)
   nest_unmake(&f);
 }
 
+/* --- the model ------------------------------------------------------------------------------ */
+
+static const idm_check_id of_the_model[] = {
+    IDM_CHECK_STEPS,       IDM_CHECK_ENDS,       IDM_CHECK_STAYS,      IDM_CHECK_OUTSIDE,
+    IDM_CHECK_CALIBRATION, IDM_CHECK_EXTENSIONS, IDM_CHECK_ENVIRONMENT};
+
+/* Agents of whom everything is modelled pass every test, and groups have a shift by the dynamics.
+ */
+static void agents_are_tested(void **state)
+{
+  (void)state;
+  nest_case f = nest_make(18, 0.5, 0.4, 60);
+  nest_run(&f);
+  for (size_t i = 0; i < sizeof of_the_model / sizeof *of_the_model; i++)
+    assert_int_equal(f.audit->checks.of[of_the_model[i]].outcome, IDM_CHECK_PASSED);
+  assert_true(f.audit->checks.of[IDM_CHECK_DEPENDS].outcome >= IDM_CHECK_PASSED);
+  for (size_t g = 0; g <= NEST_GROUPS; g++) {
+    assert_int_equal(f.audit->group[g].misfits.count, 0);
+    assert_true(f.audit->group[g].number[0].dynamics_shift > 0);
+  }
+  nest_unmake(&f);
+}
+
+/* Slips of 20 % that are not modelled fail every group by name. */
+static void slips_of_agents_are_named(void **state)
+{
+  (void)state;
+  enum { people = 18 };
+  double x[people];
+  nest_case f = nest_make(people, 0.5, 0.4, 10);
+  for (size_t i = 0; i < people; i++) x[i] = 0.5 * ((double)(i % NEST_GROUPS) - 1);
+  idm_data_destroy(f.data);
+  idm_groups_destroy(f.groups);
+  idm_theta_set_scalar(f.problem->theta, IDM_LAPSE, 0.2);
+  f.data = support_people(f.problem, people, x, 100, 3);
+  idm_theta_set_scalar(f.problem->theta, IDM_LAPSE, 0);
+  f.groups = nest_divide(f.data, NEST_GROUPS);
+  nest_run(&f);
+  assert_int_equal(f.audit->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_MISFIT);
+  for (size_t g = 0; g < NEST_GROUPS; g++) {
+    assert_true(support_mentions(&f.audit->group[g].misfits, "lapse"));
+    assert_int_equal(f.audit->group[g].verdict, IDM_AUDIT_FAILED);
+  }
+  assert_false(f.audit->trusted);
+  nest_unmake(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -190,6 +237,8 @@ int main(void)
       cmocka_unit_test(a_bound_is_no_knowledge),
       cmocka_unit_test(agents_who_differ_are_no_misfit),
       cmocka_unit_test(an_sd_of_the_prior_is_remarked),
+      cmocka_unit_test(agents_are_tested),
+      cmocka_unit_test(slips_of_agents_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "data/part.h"
+#include "idm/planner.h"
 
 static void *need(void *memory)
 {
@@ -118,7 +119,9 @@ idm_data *support_people(const idm_problem *problem, size_t people, const double
   check(idm_theta_copy(problem->theta, &a.theta, &support_error));
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &a.workspace,
                              &support_error));
+  const bool rewarded = idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS;
   const idm_simulation simulation = {.trajectories = people * decisions,
+                                     .opt_pay = rewarded ? problem->theta : NULL,
                                      .agents = people,
                                      .steps = 50,
                                      .seed = seed,

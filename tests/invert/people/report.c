@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/assess/asked_support.h"
+#include "invert/assess/crowd_support.h"
 #include "invert/people/covariates_support.h"
 
 enum { CHAINS = 2, DRAWS = 200, ALL = CHAINS * DRAWS };
@@ -128,7 +130,7 @@ static void shrinkage_is_the_pooling_factor(void **state)
   fixture f = open("alpha, beta ~ drug", NULL);
   idm_assessment *a = NULL;
   idm_projection projection;
-  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, &a, &projection,
+  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, &a, &projection,
                           &support_error));
   support_check_listed(&a->checks);
   assert_int_equal(a->checks.kind, IDM_CHECK_POPULATION);
@@ -165,7 +167,7 @@ static void people_whose_draws_disagree_are_named(void **state)
   idm_projection projection;
   double *x = f.posterior->value + quantity(f.posterior, "log_alpha[p5]") * ALL;
   for (size_t i = 0; i < DRAWS; i++) x[i] += 1;
-  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, &a, &projection,
+  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, &a, &projection,
                           &support_error));
   assert_false(a->trusted);
   assert_int_equal(a->person[4].verdict, IDM_PERSON_FAILED);
@@ -178,6 +180,106 @@ static void people_whose_draws_disagree_are_named(void **state)
   close(&f);
 }
 
+/* --- the model ------------------------------------------------------------------------------ */
+
+static idm_assessment *assess(const population *p)
+{
+  idm_assessment *a = NULL;
+  idm_projection projection;
+  check(idm_people_assess(p->problem, p->data, p->design, p->people, p->posterior, 1, &a,
+                          &projection, &support_error));
+  support_check_listed(&a->checks);
+  assert_true(a->model.looked);
+  return a;
+}
+
+static void print_notes(const idm_notes *notes)
+{
+  for (size_t i = 0; i < notes->count; i++) print_message("  %s\n", notes->text[i]);
+}
+
+/* Learners of whom everything is modelled pass every test; with 30 % slips that are not, the lapse
+ * is named. */
+static void slips_that_are_not_modelled_are_named(void **state)
+{
+  (void)state;
+  for (int slips = 0; slips < 2; slips++) {
+    population p;
+    idm_problem *problem = population_bandit();
+    const int temperature = idm_theta_find(problem->theta, "inverse_temperature");
+    problem->theta->block[temperature].value[0] = 8;
+    population_open(&p, problem, population_learners(problem, 20, 4, slips ? 0.3 : 0, 5),
+                    POPULATION_RATES, 400);
+    idm_assessment *a = assess(&p);
+    print_notes(&a->misfits);
+    for (size_t i = 0; i < a->model.extensions; i++)
+      print_message("  %s: %.3g, %.3g nats, p %.3g\n", a->model.extension[i].name,
+                    a->model.extension[i].value, a->model.extension[i].gain,
+                    a->model.extension[i].p);
+    assert_int_equal(support_mentions(&a->misfits, "lapse"), slips);
+    assert_int_equal(a->misfits.count > 0, slips);
+    assert_int_equal(a->checks.of[IDM_CHECK_EXTENSIONS].outcome,
+                     slips ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_int_equal(a->checks.of[IDM_CHECK_STAYS].outcome >= IDM_CHECK_PASSED, true);
+    assert_int_equal(a->checks.of[IDM_CHECK_CALIBRATION].outcome >= IDM_CHECK_PASSED, true);
+    assert_int_equal(a->checks.of[IDM_CHECK_OUTSIDE].outcome >= IDM_CHECK_PASSED, true);
+    assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
+    assert_null(strstr(idm_assessment_verdict(a), "unchecked"));
+    idm_assessment_destroy(a);
+    population_close(&p);
+  }
+}
+
+/* Planners on a lattice whose tests are right with .7: under a file that gives .8 the observations
+ * are named. A lattice that is fine enough passes. */
+static void environment_and_lattice_are_checked(void **state)
+{
+  (void)state;
+  static const double alpha[8] = {0.5, 0.5, 0.6, 0.4, 0.5, 0.7, 0.45, 0.55};
+  for (int wrong = 0; wrong < 2; wrong++) {
+    population p;
+    idm_problem *problem = support_diag(0.5, 1.25, 0);
+    problem->agent.resolution = 60;
+    idm_data *data = asked_simulate(problem, alpha, 8, 40, 20, 4);
+    for (size_t i = 0; i < 12 && wrong; i++)
+      problem->setting->emission[i] += i % 4 == 0 || i % 4 == 3 ? 0.1 : -0.1;
+    population_open(&p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", 300);
+    idm_assessment *a = assess(&p);
+    print_notes(&a->misfits);
+    print_notes(&a->remarks);
+    assert_int_equal(support_mentions(&a->misfits, "observations after `monitor`"), wrong);
+    assert_int_equal(a->checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_PASSED);
+    assert_true(a->finer_shift && a->finer > a->resolution);
+    assert_true(a->checks.of[IDM_CHECK_SENSITIVITY].value > 0);
+    assert_true(a->checks.of[IDM_CHECK_DEPENDS].outcome >= IDM_CHECK_PASSED);
+    assert_true(support_mentions(&a->remarks, "sensitivity of log_alpha_coefficient[Intercept]"));
+    assert_false(support_mentions(&a->remarks, "sensitivity of log_alpha_sd"));
+    idm_assessment_destroy(a);
+    population_close(&p);
+  }
+}
+
+/* A lattice of resolution 4 is too coarse for everybody, and so for the mean. */
+static void a_coarse_lattice_fails(void **state)
+{
+  (void)state;
+  static const double alpha[6] = {0.5, 0.5, 0.6, 0.4, 0.5, 0.7};
+  population p;
+  idm_problem *problem = support_diag(0.5, 1.25, 0);
+  problem->agent.resolution = 60;
+  problem->agent.evaluate = IDM_INTERPOLATE;
+  idm_data *data = asked_simulate(problem, alpha, 6, 30, 20, 4);
+  problem->agent.resolution = 4;
+  population_open(&p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", 200);
+  idm_assessment *a = assess(&p);
+  print_notes(&a->failures);
+  assert_int_equal(a->checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_FAILED);
+  assert_true(support_mentions(&a->failures, "a lattice of resolution"));
+  assert_false(a->trusted);
+  idm_assessment_destroy(a);
+  population_close(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -185,6 +287,9 @@ int main(void)
       cmocka_unit_test(formulas_that_differ_have_axes_of_their_own),
       cmocka_unit_test(shrinkage_is_the_pooling_factor),
       cmocka_unit_test(people_whose_draws_disagree_are_named),
+      cmocka_unit_test(slips_that_are_not_modelled_are_named),
+      cmocka_unit_test(environment_and_lattice_are_checked),
+      cmocka_unit_test(a_coarse_lattice_fails),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,38 @@
+/* A population with its draws, and an inquiry into it. */
+#ifndef IDM_TESTS_CROWD_SUPPORT_H
+#define IDM_TESTS_CROWD_SUPPORT_H
+
+#include "invert/assess/strata.h"
+#include "support.h"
+
+typedef struct population {
+  idm_problem *problem;
+  idm_data *data;
+  idm_design *design;
+  idm_people *people;
+  idm_posterior *posterior;
+  idm_assessment *assessment; /* of the draws alone */
+  idm_fit_settings settings;
+  fit f;
+  strata strata;
+  inquiry q;
+} population;
+
+/* Fit the agents of a log, `draws` draws of two chains each. Takes problem and data. */
+void population_open(population *p, idm_problem *problem, idm_data *data, const char *free_blocks,
+                     long draws);
+void population_close(population *p);
+
+/* A bandit whose arms swap with a hazard of .056, and learners from its rewards. */
+idm_problem *population_bandit(void);
+/* Inverse temperature and one of the learning rates. */
+#define POPULATION_RATES                                                                           \
+  "{inverse_temperature: {scale: log, prior: {normal: [1, 1]}}, "                                  \
+  "learning_rate_gain: {scale: logit, prior: {normal: [0, 1]}}}"
+/* `people` such learners of `trajectories` blocks of 50 choices, of which a share are slips. The
+ * logarithms of their temperatures have an sd of .4 around that of the problem, the logits of their
+ * rates one of .5 around 0. */
+idm_data *population_learners(const idm_problem *problem, size_t people, size_t trajectories,
+                              double lapse, uint64_t seed);
+
+#endif
