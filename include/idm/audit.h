@@ -70,7 +70,7 @@ typedef enum idm_audit_verdict {
   IDM_AUDIT_PRIOR_DRIVEN,      /* beyond the thresholds of contraction or prior-scale */
   IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
-/* "identified", "population-driven", "dynamics-driven", "prior-driven", "failed". */
+/* "identified", "population-driven", "depends on dynamics", "prior-driven", "failed". */
 IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
 
 /* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
@@ -86,7 +86,8 @@ typedef struct idm_audit_number {
   double own;            /* share of the precision of a group's value that its own decisions give */
   double positive;       /* probability of being above 0 */
   double adjusted;       /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
-  double between;        /* share of the variance between draws of the dynamics */
+  double between;        /* share of the variance between draws of the dynamics; beyond the
+                            threshold of between-dynamics low, high and positive are NaN */
   double shift; /* mean less that under the problem's own dynamics, where there are others */
   bool flagged; /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
   double *draw; /* [chain][draw], by cuts (see idm_audit) */

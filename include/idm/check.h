@@ -382,9 +382,10 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
          .needs = "several draws of learnt dynamics (--dynamics)", .draws = true,                  \
          .threshold = 0.5, .worst = IDM_CHECK_REMARK,                                              \
-         .sentence = "The answer is known better than the dynamics; beyond, a group is "           \
-                     "dynamics-driven.",                                                           \
-         .cure = "learn the dynamics from more data", .owner = "invert/audit/judge.c")             \
+         .sentence = "The answer is known better than the dynamics; beyond, a number depends on "  \
+                     "dynamics and has no interval.",                                              \
+         .cure = "learn the dynamics from the log of the decisions, or from more data",            \
+         .owner = "invert/audit/judge.c")                                                          \
   RECORD(IDM_CHECK_DYNAMICS_COUNT, .name = "dynamics-count",                                       \
          .measures = "largest share of a variance between draws of the dynamics, over their "      \
                      "number",                                                                     \

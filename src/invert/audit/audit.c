@@ -36,7 +36,7 @@ const char *idm_pool_word(idm_pool pool)
 
 const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
-  static const char *const words[] = {"identified", "population-driven", "dynamics-driven",
+  static const char *const words[] = {"identified", "population-driven", "depends on dynamics",
                                       "prior-driven", "failed"};
   return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }

@@ -214,12 +214,14 @@ static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_erro
                       "it is run given one problem; see a fit without --dynamics");
   for (size_t i = 0; i < p->quantity.count; i++)
     if (p->summarised[i]) {
-      idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN, run->assessment->between[i]);
+      const bool open = idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN,
+                                         run->assessment->between[i]);
       idm_notes_add(&run->assessment->remarks,
                     "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
-                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)",
+                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)%s",
                     100 * run->assessment->between[i], p->quantity.name[i], p->cuts,
-                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts));
+                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts),
+                    open ? "; it depends on dynamics, and has no interval" : "");
     }
   idm_notes_add(&run->assessment->remarks,
                 "unchecked: what the data bound, the lattice and whether the model fits are looked "
