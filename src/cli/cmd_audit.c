@@ -156,7 +156,8 @@ static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int
     printf(" %7zu %9llu %10.4g %10.3g", a->people ? g->agents : g->trajectories,
            (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd);
     cli_print_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
-    printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction, n->prior_shift,
+    printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
+           n->contraction, n->prior_shift,
            cli_draws(call) ? cli_interval(&span, reach.low, reach.high, columns, drawn) : "",
            cli_draws(call) ? "  " : "", idm_audit_verdict_word(g->verdict));
   }
@@ -199,8 +200,7 @@ static void print_spread(const char *where, const idm_audit_number *n, const cha
 /* How agents vary around their group, in one line, or one a group. */
 static void print_within(const idm_audit *a, size_t j)
 {
-  if (a->within)
-    print_spread("groups", &a->within[j], "\n\n");
+  if (a->within) print_spread("groups", &a->within[j], "\n\n");
   for (size_t i = 0; i < a->groups && a->group[i].within; i++) {
     print_spread(a->group[i].name, &a->group[i].within[j], i + 1 < a->groups ? "\n" : "\n\n");
   }
@@ -318,9 +318,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .problem = true,
      .value = "WHOSE",
-     .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
-             "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: in each of "
-             "some draws of its dynamics"},
+     .help =
+         "pooled (default): every group in the problem's dynamics; group: in those learnt from "
+         "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: drawn together "
+         "with its dynamics where it was learnt from the same log, else in each of some draws of "
+         "them"},
     CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,

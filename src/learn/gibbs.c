@@ -33,10 +33,7 @@ void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
 /* Whether a number is drawn: something else is possible in its row, which leads its tie. */
 static bool is_drawn(const structure *s, size_t r, size_t i)
 {
-  size_t possible = 0;
-  for (size_t j = s->row[r].first; j < s->row[r].first + s->row[r].width; j++)
-    possible += s->possible[j];
-  return structure_leads(s, r) && possible > 1 && s->possible[i];
+  return structure_is_open(s, r) && s->possible[i];
 }
 
 /* Whether other rows follow this one. */
@@ -373,7 +370,8 @@ static idm_status make_room(const idm_iohmm *learner, const idm_problem *problem
                             const idm_learn_settings *settings, idm_dynamics_draws *draws,
                             idm_error *opt_error)
 {
-  *draws = (idm_dynamics_draws){.chains = settings->chains, .draws = (size_t)settings->draws};
+  *draws = (idm_dynamics_draws){
+      .chains = settings->chains, .draws = (size_t)settings->draws, .prior = settings->prior};
   const idm_status status = name_numbers(learner->structure, problem->setting, draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t count = idm_times(draws->chains, draws->draws);

@@ -10,6 +10,7 @@ void idm_audit_draws_clear(audit_draws *draws)
   free(draws->cell);
   free(draws->within);
   free(draws->log_likelihood);
+  idm_joint_dynamics_destroy(draws->dynamics);
   *draws = (audit_draws){0};
 }
 
@@ -26,7 +27,10 @@ idm_status idm_audit_draws_create(const audit_model *m, audit_draws *draws, idm_
       idm_new(idm_times(m->cells, draws->chains * draws->draws), sizeof(double));
   const bool made = draws->mean && draws->sd && draws->effect && draws->cell &&
                     (draws->within || !m->wards) && draws->log_likelihood;
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  if (!made) return idm_fail_memory(opt_error);
+  return m->joint
+             ? idm_joint_dynamics_create(&m->joint->cut->draws->name, &draws->dynamics, opt_error)
+             : IDM_OK;
 }
 
 void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *r)
@@ -38,6 +42,12 @@ void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *
   idm_record_pass(r, draws->cell, m->cells * all * sizeof(double));
   if (draws->within) idm_record_pass(r, draws->within, m->cells * all * sizeof(double));
   idm_record_pass(r, draws->log_likelihood, m->cells * one * sizeof(double));
+  idm_joint_dynamics *d = draws->dynamics;
+  if (!d) return;
+  idm_record_pass(r, d->mean, d->name.count * sizeof(double));
+  idm_record_pass(r, d->sd, d->name.count * sizeof(double));
+  idm_record_pass(r, &d->rhat, sizeof d->rhat);
+  idm_record_pass(r, &d->effective, sizeof d->effective);
 }
 
 static void describe(const void *content, char *buffer, size_t size)

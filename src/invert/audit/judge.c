@@ -616,10 +616,10 @@ static void judge_rests(const audit_plan *plan, const idm_audit *a)
   }
 }
 
-/* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two sides
- * may be known well whose difference, other predicates held, is not. Whether it depends on dynamics
- * is decided by its own variance: dynamics may move both sides alike. A contrast that failed is not
- * flagged. */
+/* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two
+ * sides may be known well whose difference, other predicates held, is not. Whether it depends on
+ * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
+ * failed is not flagged. */
 static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;
