@@ -21,10 +21,10 @@
 
 /* Share of random walks. */
 static const double walks_share = 0.25;
-/* Steps of an excursion on a surrogate, and the share of excursions of one step: those move the
- * chain where the surrogate is poor. */
-enum { excursion = 50 };
-static const double short_share = 0.2;
+/* Steps of an excursion on a surrogate, and the share of random walks on the target beside them,
+ * which move the chain where the surrogate is poor. */
+enum { excursion = 20 };
+static const double local_share = 0.4;
 /* Acceptance that warm-up adapts both step sizes to. */
 static const double target_acceptance = 0.3;
 /* Bounds of the logit of 1 - rho^2. */
@@ -38,6 +38,8 @@ typedef struct pcn {
   double *logit;       /* of 1 - rho^2 */
   double *log_scale;   /* of the random walk, relative to 2.38 / sqrt(dimension) */
   double *steps;       /* Crank-Nicolson steps since the normal last changed */
+  double *log_local;   /* the same of random walks on the target, where there is a surrogate */
+  double *locals;      /* their number since the normal last changed */
   double *fresh;       /* effective draws in the history, about */
   double *walks;       /* random-walk steps since then */
   double *position;
@@ -63,6 +65,8 @@ static size_t place(double *opt_state, size_t dimension, pcn *view)
   view->steps = idm_state_take(opt_state, &used, 1);
   view->walks = idm_state_take(opt_state, &used, 1);
   view->fresh = idm_state_take(opt_state, &used, 1);
+  view->log_local = idm_state_take(opt_state, &used, 1);
+  view->locals = idm_state_take(opt_state, &used, 1);
   view->position = idm_state_take(opt_state, &used, dimension);
   view->settled = idm_state_take(opt_state, &used, dimension);
   view->mean = idm_state_take(opt_state, &used, dimension);
@@ -182,16 +186,37 @@ static idm_status move(const pcn *p, const idm_target *target, bool adapt, idm_r
   return (walks ? walk : turn)(p, target, adapt, random, probability, opt_error);
 }
 
+/* A random walk on the target itself. */
+static idm_status walk_exactly(const pcn *p, const idm_target *target, bool adapt,
+                               idm_random *random, double *probability, idm_error *opt_error)
+{
+  const size_t n = p->dimension;
+  const double size = exp(*p->log_local) * 2.38 / sqrt((double)n);
+  double density;
+  for (size_t i = 0; i < n; i++) p->work[i] = idm_random_normal(random);
+  idm_lower_multiply(n, p->factor, p->work);
+  for (size_t i = 0; i < n; i++) p->candidate[i] = p->settled[i] + size * p->work[i];
+  const idm_status status = idm_target_evaluate(target, p->candidate, &density, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  *probability = fmin(1, exp(density - *p->exact));
+  if (adapt) *p->log_local += (*probability - target_acceptance) * pow(1 + ++*p->locals, -0.6);
+  if (idm_random_uniform(random) >= *probability) return IDM_OK;
+  memcpy(p->settled, p->candidate, n * sizeof(double));
+  memcpy(p->position, p->candidate, n * sizeof(double));
+  *p->exact = density;
+  *p->log_density = p->surrogate(target->context, p->position);
+  return IDM_OK;
+}
+
 /* Steps on the surrogate, and the target over the surrogate at their end. */
 static idm_status excur(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
                         double *probability, idm_error *opt_error)
 {
   const size_t n = p->dimension;
   const double before = *p->log_density;
-  const int steps = idm_random_uniform(random) < short_share ? 1 : excursion;
   double density = -INFINITY;
   idm_status status = IDM_OK;
-  for (int k = 0; k < steps && status == IDM_OK; k++)
+  for (int k = 0; k < excursion && status == IDM_OK; k++)
     status = move(p, target, adapt, random, probability, opt_error);
   if (status == IDM_OK)
     status = idm_target_evaluate(target, p->position, &density, NULL, opt_error);
@@ -233,10 +258,19 @@ static void refit(const pcn *p, const idm_sampler_settings *settings)
   if (count > 1 && idm_cholesky(n, p->next)) {
     memcpy(p->factor, p->next, n * n * sizeof(double));
     for (size_t i = 0; i < n; i++) p->mean[i] += moved * (p->history.mean[i] - p->mean[i]);
-    *p->steps = *p->walks = 0;
+    *p->steps = *p->walks = *p->locals = 0;
   }
   *p->fresh = 0;
   idm_scatter_restart(&p->history);
+}
+
+/* The next step: of either kind on the target or, with a surrogate, an excursion. */
+typedef idm_status (*stepping)(const pcn *p, const idm_target *target, bool adapt,
+                               idm_random *random, double *probability, idm_error *opt_error);
+static stepping step_of(const pcn *p, idm_random *random)
+{
+  if (!p->surrogate) return move;
+  return idm_random_uniform(random) < local_share ? walk_exactly : excur;
 }
 
 /* Evaluations per draw: without a surrogate a draw of many numbers takes longer to forget. */
@@ -260,7 +294,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
   for (long k = 0; k < thin; k++) {
     double probability = 0;
     const idm_status status =
-        (p.surrogate ? excur : move)(&p, target, warm, random, &probability, opt_error);
+        step_of(&p, random)(&p, target, warm, random, &probability, opt_error);
     if (status != IDM_OK) return status;
     acceptance += probability;
     if (!window.gather) continue;

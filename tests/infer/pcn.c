@@ -66,7 +66,7 @@ static double wider(void *context, const double *x)
 static void test_surrogate(void **state)
 {
   (void)state;
-  enum { DRAWS = 6000 };
+  enum { DRAWS = 12000 };
   static double square[DRAWS];
   normal_target normal = {.n = 3, .sd = {1, 2, 3}};
   const double covariance[9] = {1, 0, 0, 0, 4, 0, 0, 0, 9}, x[3] = {0};

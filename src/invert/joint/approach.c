@@ -13,9 +13,9 @@
 /* Scores of trajectories are added up in at most so many parts, which bounds the memory. Parts are
  * sums of independent scores, so that their outer products estimate the same information. */
 enum { most_parts = 4096 };
-/* Steps of differences, in sds given the other coordinates by the approximation at hand: wide
- * enough to pass over the kinks of an interpolated policy. */
-static const double difference_step = 0.4;
+/* Steps of differences to one side and of central ones, in sds given the other coordinates by the
+ * approximation at hand. The latter average over the kinks of an interpolated policy. */
+static const double difference_step = 0.4, central_step = 0.4;
 
 /* --- the draws of the dynamics -------------------------------------------------------------- */
 
@@ -129,31 +129,35 @@ static idm_status anchor(climb *c, idm_error *opt_error)
   return idm_joint_anchor(c->lane, c->v, opt_error);
 }
 
-/* Central differences by coordinate i; 0 beside the edge of the support. */
-static idm_status differ(climb *c, size_t i, idm_error *opt_error)
+/* Differences by coordinate i: central ones, or from the mode upwards, where side[0] has the parts
+ * of the mode; 0 beside the edge of the support. */
+static idm_status differ(climb *c, size_t i, bool central, idm_error *opt_error)
 {
-  const double h = difference_step * c->sd[i];
-  double side[2];
+  const double h = (central ? central_step : difference_step) * c->sd[i];
+  const double width = central ? 2 * h : h;
+  double side[2] = {c->peak->log_density, 0};
   bool inside = true;
   memcpy(c->near, c->peak->mode, c->dimension * sizeof *c->near);
-  for (int k = 0; k < 2; k++) {
+  for (int k = !central; k < 2; k++) {
     c->near[i] = c->peak->mode[i] + (k ? h : -h);
     const idm_status status = evaluate(c, c->near, &side[k], c->side[k], opt_error);
     if (status != IDM_OK) return status;
     inside = inside && isfinite(side[k]);
   }
-  c->gradient[i] = inside ? (side[1] - side[0]) / (2 * h) : 0;
+  c->gradient[i] = inside ? (side[1] - side[0]) / width : 0;
   for (size_t k = 0; k < c->parts; k++)
-    c->score[i * c->parts + k] = inside ? (c->side[1][k] - c->side[0][k]) / (2 * h) : 0;
+    c->score[i * c->parts + k] = inside ? (c->side[1][k] - c->side[0][k]) / width : 0;
   return IDM_OK;
 }
 
 /* Precision and covariance at v, and the gradient. */
-static idm_status approximate(climb *c, idm_error *opt_error)
+static idm_status approximate(climb *c, bool central, idm_error *opt_error)
 {
   const size_t d = c->dimension;
   idm_status status = anchor(c, opt_error);
-  for (size_t i = 0; i < d && status == IDM_OK; i++) status = differ(c, i, opt_error);
+  if (status == IDM_OK)
+    status = evaluate(c, c->peak->mode, &c->peak->log_density, c->side[0], opt_error);
+  for (size_t i = 0; i < d && status == IDM_OK; i++) status = differ(c, i, central, opt_error);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < d; i++)
     for (size_t k = 0; k <= i; k++) {
@@ -177,8 +181,9 @@ static idm_status approximate(climb *c, idm_error *opt_error)
 
 /* --- climbing ------------------------------------------------------------------------------- */
 
-/* A Gauss-Newton step, halved until it gains; *gain is 0 where none does. */
-static idm_status advance(climb *c, double *gain, idm_error *opt_error)
+/* A Gauss-Newton step, halved until it gains more than `enough`; *gain is 0, and the mode stays,
+ * where none does. */
+static idm_status advance(climb *c, double enough, double *gain, idm_error *opt_error)
 {
   enum { halvings = 8 };
   const size_t d = c->dimension;
@@ -191,7 +196,7 @@ static idm_status advance(climb *c, double *gain, idm_error *opt_error)
     for (size_t i = 0; i < d; i++) c->near[i] = c->peak->mode[i] + share * c->gradient[i];
     const idm_status status = evaluate(c, c->near, &there, NULL, opt_error);
     if (status != IDM_OK) return status;
-    if (!(there > c->peak->log_density)) continue;
+    if (!(there > c->peak->log_density + enough)) continue;
     *gain = there - c->peak->log_density;
     c->peak->log_density = there;
     memcpy(c->peak->mode, c->near, d * sizeof *c->near);
@@ -209,11 +214,17 @@ static idm_status climb_on(climb *c, idm_error *opt_error)
   if (status == IDM_OK && !isfinite(c->peak->log_density))
     return idm_fail(opt_error, IDM_NUMERICAL,
                     "a draw of the dynamics gives some decision probability 0");
-  for (int k = 0; k < most_steps && status == IDM_OK && gain > enough; k++) {
-    status = approximate(c, opt_error);
-    if (status == IDM_OK) status = advance(c, &gain, opt_error);
+  /* By differences to one side, until they gain little, then by central ones: the climb ends where
+   * those have a step that is not worth taking, so that the approximation is that of the mode. */
+  bool central = false;
+  for (int k = 0; k < most_steps && status == IDM_OK && gain > 0; k++) {
+    central = central || gain <= enough || k + 1 == most_steps;
+    status = approximate(c, central, opt_error);
+    if (status == IDM_OK && k + 1 < most_steps)
+      status = advance(c, central ? enough : 0, &gain, opt_error);
+    if (gain == 0 && !central) gain = enough; /* central ones may see a way */
   }
-  return status == IDM_OK && gain > 0 ? approximate(c, opt_error) : status;
+  return status;
 }
 
 /* Trajectories that scores are taken of. */

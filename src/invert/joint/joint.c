@@ -158,7 +158,7 @@ static idm_status each(lanes *l, void (*task)(void *context, size_t lane), idm_e
 /* Leave a mode for the highest where it is so much lower that no posterior is left in it. */
 static void leave_low_modes(const lanes *l)
 {
-  static const double hopeless = 50; /* nats */
+  static const double hopeless = 10; /* nats */
   const size_t d = l->joint->dimension;
   size_t best = 0;
   for (size_t i = 1; i < l->count; i++)

@@ -269,11 +269,16 @@ double idm_joint_surrogate(void *context, const double *v)
   if (!isfinite(sum)) return sum;
   idm_joint_natural(lane->joint, v, lane->away);
   for (size_t i = 0; i < d; i++) lane->away[i] -= peak->mode[i];
+  double square = 0;
   for (size_t i = 0; i < d; i++) {
     double turned = 0;
     for (size_t k = 0; k < d; k++) turned += peak->information[i * d + k] * lane->away[k];
-    sum += lane->away[i] * (peak->slope[i] - 0.5 * turned);
+    sum += lane->away[i] * peak->slope[i];
+    square += lane->away[i] * turned;
   }
+  /* Tails of a t distribution: where the target is wider than its approximation, chains would be
+   * stuck. */
+  sum -= 0.5 * (double)d * log1p(square / (double)d);
   return sum;
 }
 
