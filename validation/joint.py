@@ -42,7 +42,7 @@ free: {beta: {scale: inverse, prior: {normal: [0, 1]}}}
 """
 GROUPS = "abc"
 PATIENTS = 150
-DRAWS = ["--draws", 800, "--warmup", 200]
+DRAWS = ["--draws", 600, "--warmup", 200]
 
 
 def write_problem(path, right, healthy):
@@ -74,7 +74,7 @@ def clinic(program, folder, seed):
     guess = write_problem(cohort / "guess.yaml", 0.7, 0.5)
     log = cohort / "log.csv"
     write_log(program, problem, truth, seed, log)
-    audit.run(program, "learn", guess, log, "--draws", 2000, "--warmup", 500, "--seed", seed, "--overwrite", "-o",
+    audit.run(program, "learn", guess, log, "--draws", 1000, "--warmup", 300, "--seed", seed, "--overwrite", "-o",
               cohort / "learned")
     found = json.loads(audit.run(program, "audit", cohort / "learned" / "config.yaml", log, "--by", "group", "--seed",
                                  seed, *DRAWS, "--dynamics", cohort / "learned", "--json", "--overwrite", "-o",

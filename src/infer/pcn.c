@@ -24,7 +24,7 @@ static const double walks_share = 0.25;
 /* Steps of an excursion on a surrogate, and the share of random walks on the target beside them,
  * which move the chain where the surrogate is poor. */
 enum { excursion = 20 };
-static const double local_share = 0.4;
+static const double local_share = 0.5;
 /* Acceptance that warm-up adapts both step sizes to. */
 static const double target_acceptance = 0.3;
 /* Bounds of the logit of 1 - rho^2. */
@@ -248,7 +248,7 @@ static void refit(const pcn *p, const idm_sampler_settings *settings)
 {
   const size_t n = p->dimension;
   const double count = *p->history.count;
-  const double share = *p->fresh / (*p->fresh + 10 * (double)n);
+  const double share = *p->fresh / (*p->fresh + 2 * (double)n);
   const double moved = *p->fresh / (*p->fresh + 1);
   for (size_t i = 0; i < n * n && count > 1; i++) {
     const double own = p->history.scatter[i] / (count - 1);
@@ -276,7 +276,7 @@ static stepping step_of(const pcn *p, idm_random *random)
 /* Evaluations per draw: without a surrogate a draw of many numbers takes longer to forget. */
 static long own_thin(const pcn *p)
 {
-  if (p->surrogate) return 2;
+  if (p->surrogate) return 3;
   return p->dimension <= 4 ? 4 : 8;
 }
 

@@ -81,7 +81,7 @@ static void test_surrogate(void **state)
   chain_warm_up(&c);
   for (size_t k = 0; k < DRAWS; k++) {
     chain_step(&c);
-    assert_int_equal(c.statistics.evaluations, 2);
+    assert_int_equal(c.statistics.evaluations, 3);
     square[k] = c.x[1] * c.x[1] / 4;
   }
   chain_stop(&c);

@@ -29,9 +29,18 @@ static idm_audit_settings settings_of(long draws)
   return settings;
 }
 
+/* The difference of the groups' numbers is normal(0, sqrt(2) tau), which for small tau is narrower
+ * than the grid: what its sum over the grid has to be multiplied by to be its integral. */
+static double coarseness(double tau, double spacing)
+{
+  double sum = 0;
+  for (int k = -JOINT_ALPHAS; k <= JOINT_ALPHAS; k++) sum += exp(-pow(k * spacing / (2 * tau), 2));
+  return 2 * sqrt(acos(-1)) * tau / (spacing * sum);
+}
+
 /* Density of the two groups' numbers, the level normal(0, 1) and the spread halfnormal(1/2)
  * integrated out: a mixture of normals with variances 1 + tau^2 and covariance 1. */
-static double prior_at(double x, double y)
+static double prior_at(double x, double y, double spacing)
 {
   enum { POINTS = 200 };
   double sum = 0;
@@ -39,7 +48,7 @@ static double prior_at(double x, double y)
     const double tau = 2.5 * ((double)i + 0.5) / POINTS;
     const double a = 1 + tau * tau, det = a * a - 1;
     const double square = (a * (x * x + y * y) - 2 * x * y) / det;
-    sum += exp(-2 * tau * tau - 0.5 * square) / sqrt(det);
+    sum += exp(-2 * tau * tau - 0.5 * square) / sqrt(det) * coarseness(tau, spacing);
   }
   return sum;
 }
@@ -48,10 +57,11 @@ static double prior_at(double x, double y)
 static void integrate(const joint_grid *grid, joint_moments *moments)
 {
   static double prior[JOINT_ALPHAS][JOINT_ALPHAS];
+  const double spacing = grid[0].alpha[1] - grid[0].alpha[0];
   double top = -INFINITY;
   for (size_t a = 0; a < JOINT_ALPHAS; a++)
     for (size_t b = 0; b < JOINT_ALPHAS; b++)
-      prior[a][b] = prior_at(grid[0].alpha[a], grid[0].alpha[b]);
+      prior[a][b] = prior_at(grid[0].alpha[a], grid[0].alpha[b], spacing);
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < JOINT_RATIOS; i++)
       for (size_t a = 0; a < JOINT_ALPHAS; a++)
