@@ -308,12 +308,16 @@ static idm_status means_by_weights(const audit_plan *plan, const audit_draws *dr
   return status;
 }
 
+/* The same by a fit: of dynamics that are drawn with the decisions, given their mean, in which the
+ * cells are open. */
 static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t stream,
                                const audit_watch *watch, double *mean, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
+  audit_model given = plan->model;
   audit_draws draws;
-  idm_status status = idm_audit_sample(&plan->model, scale, stream, watch, &draws, opt_error);
+  given.joint = NULL;
+  idm_status status = idm_audit_sample(&given, scale, stream, watch, &draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t all = draws.chains * draws.draws;
   double *value = idm_new(all, sizeof *value);
@@ -333,17 +337,22 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
                              audit_scales *scales, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
-  double *mean = idm_new(plan->sides * d, sizeof *mean);
+  const size_t count = plan->sides * d;
+  double *mean = idm_new(2 * count, sizeof *mean);
+  bool sound[2] = {false, false};
   idm_status status = mean ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < 2 && status == IDM_OK; k++)
+    status = means_by_weights(plan, draws, factors[k], mean + k * count, &sound[k], opt_error);
+  /* Fits given the mean of the dynamics compare with each other, not with joint draws. */
+  if (plan->model.joint) sound[0] = sound[1] = sound[0] && sound[1];
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
-    bool sound;
-    status = means_by_weights(plan, draws, factors[k], mean, &sound, opt_error);
-    if (status == IDM_OK && !sound) {
+    if (!sound[k]) {
       a->refitted = true;
-      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean, opt_error);
+      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean + k * count,
+                            opt_error);
     }
-    for (size_t i = 0; i < plan->sides * d && status == IDM_OK; i++)
-      average(a, way, mean[i], &scales[i].mean[k]);
+    for (size_t i = 0; i < count && status == IDM_OK; i++)
+      average(a, way, mean[k * count + i], &scales[i].mean[k]);
   }
   free(mean);
   return status;
