@@ -1604,6 +1604,53 @@ test_audit() {
   holds "audits that fail leave nothing" box_is_empty
 }
 
+# Dynamics that were learnt from the log of the decisions are drawn with them; of another log each of some draws is given,
+# and a number that depends on them has no interval anywhere.
+test_learnt_dynamics() {
+  cat >learning.yaml <<'YAML'
+states: [healthy, diseased]
+actions: [declare_healthy, declare_diseased, monitor]
+observations: [negative, positive]
+discount: 0.95
+ends: [declare_healthy, declare_diseased]
+transition: {monitor: identity, declare_healthy: uniform, declare_diseased: uniform}
+observation: {"*": [[0.7, 0.3], [0.3, 0.7]]}
+utility: {monitor: -1, declare_healthy: [10, -36], declare_diseased: [-36, 10]}
+models: {perturb: {observation: 0.1}}
+agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0, resolution: 19}
+free: {beta: {scale: inverse, prior: {normal: [0, 1]}}}
+YAML
+  few='--chains 2 --draws 60 --warmup 40'
+  for n in 1 2; do
+    succeeds simulate learning.yaml -n 40 --seed $n -o part.csv
+    awk -F, -v OFS=, 'NR == 1 { $0 = $0 ",site"; print; next } { print $0, ($2 % 2 ? "a" : "b") }' part.csv >sites$n.csv
+  done
+  run learn learning.yaml sites1.csv --draws 200 --warmup 50 -o box/dynamics
+  for log in 1 2; do
+    succeeds fit learning.yaml sites$log.csv --dynamics box/dynamics $few --json -o box/fit
+    cp out fitted
+    succeeds audit learning.yaml sites$log.csv --by site --dynamics box/dynamics $few --json -o box/audit
+    if [ $log = 1 ]; then
+      json 'j["joint_dynamics"]["mean"]["start[healthy]"] > 0 and j["groups"]["a"]["inverse_beta"]["q5"] is not None'
+      holds "a fit over its own log's dynamics has an interval" \
+        python3 -c 'import json; j = json.load(open("fitted")); assert j["joint_dynamics"] and j["posterior"]["inverse_beta"]["q5"] < 9'
+    else
+      json '"joint_dynamics" not in j and all((g["inverse_beta"]["between_dynamics"] > 0.5) == (g["inverse_beta"]["q5"] is None) for g in j["groups"].values())'
+      json 'any(g["inverse_beta"]["q5"] is None and g["inverse_beta"]["q2_5"] is None for g in j["groups"].values())'
+      holds "a fit over another log's dynamics has no interval that depends on them" \
+        python3 -c 'import json; j = json.load(open("fitted")); q = j["posterior"]["inverse_beta"]; assert (j["dynamics"]["variance_between"]["inverse_beta"] > 0.5) == (q["q5"] is None)'
+      succeeds audit learning.yaml sites$log.csv --by site --dynamics box/dynamics $few -o box/audit --overwrite
+      holds "the table says why" shows 'depends on dynamics'
+      succeeds plot forest box/audit -o figure.svg --data figure.csv
+      succeeds report box/audit -o page.html
+      holds "the page says why" grep -q 'depends on dynamics' page.html
+      rm figure.svg figure.csv page.html
+    fi
+    rm -r box/fit box/audit
+  done
+  rm -r box/dynamics
+}
+
 # An agent that learns from rewards: simulated, fitted back, and refused where its log has gaps.
 test_learner() {
   cat >learner.yaml <<'YAML'
@@ -1742,6 +1789,7 @@ test_plot_runs() {
 test_fits() {
   test_plot_runs
   test_audit
+  test_learnt_dynamics
   test_learner
   test_missed
   test_networks

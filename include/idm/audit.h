@@ -70,7 +70,7 @@ typedef enum idm_audit_verdict {
   IDM_AUDIT_PRIOR_DRIVEN,      /* beyond the thresholds of contraction or prior-scale */
   IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
-/* "identified", "population-driven", "dynamics-driven", "prior-driven", "failed". */
+/* "identified", "population-driven", "depends on dynamics", "prior-driven", "failed". */
 IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
 
 /* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
@@ -86,7 +86,8 @@ typedef struct idm_audit_number {
   double own;            /* share of the precision of a group's value that its own decisions give */
   double positive;       /* probability of being above 0 */
   double adjusted;       /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
-  double between;        /* share of the variance between draws of the dynamics */
+  double between;        /* share of the variance between draws of the dynamics; beyond the
+                            threshold of between-dynamics low, high and positive are NaN */
   double shift; /* mean less that under the problem's own dynamics, where there are others */
   bool flagged; /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
   double *draw; /* [chain][draw], by cuts (see idm_audit) */
@@ -146,21 +147,24 @@ typedef struct idm_audit {
   idm_audit_contrast *contrast;
   idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
   idm_audit_number *sd;
-  idm_audit_number *within; /* [coordinate]: sd of agents around their group's value, the same in
-                               all that are pooled; else NULL */
-  idm_checks checks;        /* the worst over groups of every row; a group's own are its reasons */
-  bool refitted;            /* prior sensitivity by fits, as weights would not do */
-  bool trusted;             /* no group failed, and nothing else did */
-  idm_notes failures;       /* of the population, and of what all rests on */
-  idm_notes remarks;        /* what to know */
+  idm_audit_number *within;  /* [coordinate]: sd of agents around their group's value, the same in
+                                all that are pooled; else NULL */
+  idm_joint_dynamics *joint; /* learnt dynamics that were drawn with the decisions; else NULL */
+  idm_checks checks;         /* the worst over groups of every row; a group's own are its reasons */
+  bool refitted;             /* prior sensitivity by fits, as weights would not do */
+  bool trusted;              /* no group failed, and nothing else did */
+  idm_notes failures;        /* of the population, and of what all rests on */
+  idm_notes remarks;         /* what to know */
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
 /* The verdict on a contrast in words: "depends on dynamics" where it does, else as of a group. */
 IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
 
-/* Infer the free numbers of every group: in the problem's dynamics, or in each of some draws of
- * others, which are pooled; with dynamics by group, both ways. The problem is bound to the data.
+/* Infer the free numbers of every group: in the problem's dynamics, or in draws of others; with
+ * dynamics by group, both ways. Where the draws of the cut are of the observations in `data`, and
+ * groups that share one vector of numbers are pooled, dynamics and numbers are drawn together; else
+ * groups are inferred in each of the draws, which are pooled. The problem is bound to the data.
  * The same at any thread count. IDM_UNTRUSTED where the watch stops it. IDM_INPUT where a free
  * number has a prior that is not normal; with `people`, where an agent is in several groups, or is
  * all of one that is not pooled; IDM_USAGE for people who are pooled in dynamics by group. */

@@ -382,9 +382,19 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
          .needs = "several draws of learnt dynamics (--dynamics)", .draws = true,                  \
          .threshold = 0.5, .worst = IDM_CHECK_REMARK,                                              \
-         .sentence = "The answer is known better than the dynamics; beyond, a group is "           \
-                     "dynamics-driven.",                                                           \
-         .cure = "learn the dynamics from more data", .owner = "invert/audit/judge.c")             \
+         .sentence = "The answer is known better than the dynamics; beyond, a number depends on "  \
+                     "dynamics and has no interval.",                                              \
+         .cure = "learn the dynamics from the log of the decisions, or from more data",            \
+         .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_JOINT_RHAT, .name = "joint-r-hat",                                              \
+         .measures = "largest R-hat of a probability that is drawn with the decisions",            \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \
+         .needs = "dynamics that were learnt from the log of the decisions (--dynamics), and two " \
+                  "chains or more",                                                                \
+         .draws = true, .threshold = 1.05, .worst = IDM_CHECK_FAILED,                              \
+         .sentence = "The chains agree about the learnt dynamics, which are drawn together with "  \
+                     "the answer.",                                                                \
+         .cure = "raise --warmup and --draws", .owner = "invert/joint/verdict.c")                  \
   RECORD(IDM_CHECK_DYNAMICS_COUNT, .name = "dynamics-count",                                       \
          .measures = "largest share of a variance between draws of the dynamics, over their "      \
                      "number",                                                                     \
@@ -392,7 +402,7 @@ typedef struct idm_check {
          .draws = true, .threshold = 0.01, .worst = IDM_CHECK_REMARK,                              \
          .sentence =                                                                               \
              "There are enough draws of the dynamics to know a mean to a tenth of its sd.",        \
-         .cure = "raise --dynamics-draws", .owner = "invert/audit/audit.c")                        \
+         .cure = "raise --dynamics-draws", .owner = "invert/audit/remarks.c")                      \
   RECORD(IDM_CHECK_DYNAMICS_DRAWS, .name = "dynamics-draws",                                       \
          .measures = "checks that the draws of the dynamics fail",                                 \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \

@@ -1,5 +1,6 @@
-/* Fits that carry the uncertainty of learnt dynamics: a cut posterior, in which the dynamics are
- * drawn from what they were learnt of, and the agent is fitted given each draw. */
+/* Fits that carry the uncertainty of learnt dynamics: a joint posterior of dynamics and free
+ * numbers, where the dynamics were learnt from the log that is fitted; else a cut posterior, in
+ * which the agent is fitted given each of some draws of the dynamics. */
 #ifndef IDM_CUT_H
 #define IDM_CUT_H
 
@@ -38,6 +39,15 @@ IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
                                const idm_cuts *cut, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error);
+
+/* Draw the free numbers and the dynamics together (idm_posterior.dynamics), by the likelihood of
+ * decisions and observations of one log. Where the draws of the cut are not of the observations in
+ * `data`, or the prior of their rows is not known, *ret_posterior is NULL and the status IDM_OK.
+ * Stopped, it is IDM_UNTRUSTED. */
+IDM_API idm_status idm_joint_fit(const idm_problem *problem, const idm_data *data,
+                                 const idm_fit_settings *settings, const idm_cuts *cut,
+                                 const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                                 idm_notes *opt_notes, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

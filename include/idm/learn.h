@@ -140,6 +140,7 @@ typedef struct idm_dynamics_draws {
   size_t *place;          /* [numbers]: index in idm_dynamics.start */
   double *value;          /* [number][chain][draw] */
   double *log_likelihood; /* [chain][draw] */
+  double prior;           /* Dirichlet(prior) rows that they were drawn under; 0 or NaN: unknown */
   double highest;         /* log-likelihood of the highest start */
   double attained;        /* highest log-likelihood that Baum and Welch's algorithm attains from the
                              best draw of each chain; NaN: unknown, as for `highest` */

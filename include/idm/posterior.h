@@ -27,6 +27,20 @@ typedef struct idm_series {
   size_t axis;
 } idm_series;
 
+/* Learnt dynamics that were drawn together with the free numbers. */
+typedef struct idm_joint_dynamics {
+  idm_labels name;  /* [numbers]: of probabilities, as idm_dynamics_draws has them */
+  double *mean;     /* [numbers] */
+  double *sd;       /* [numbers] */
+  double rhat;      /* the largest of a log-ratio of two of them; NaN: undefined */
+  double effective; /* the least bulk effective sample size of one */
+} idm_joint_dynamics;
+/* Room for the numbers of that name, which are copied. */
+IDM_API idm_status idm_joint_dynamics_create(const idm_labels *name,
+                                             idm_joint_dynamics **ret_dynamics,
+                                             idm_error *opt_error);
+IDM_API void idm_joint_dynamics_destroy(idm_joint_dynamics *dynamics);
+
 /* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
 typedef struct idm_posterior {
   idm_answer answer;
@@ -36,15 +50,18 @@ typedef struct idm_posterior {
   uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
   int resolution;   /* of the lattice planned on; 0 where there is none */
   long warmup;
-  bool searched;   /* the next two are known */
-  double highest;  /* log density of the highest point that a search found */
-  double attained; /* the same of a search from the draws */
+  bool searched;    /* the next two are known */
+  double highest;   /* log density of the highest point that a search found */
+  double attained;  /* the same of a search from the draws */
+  double row_prior; /* of draws of dynamics: Dirichlet(row_prior) rows; 0: unknown, or none */
   size_t chains;
   size_t draws;
   size_t cuts; /* draws of learnt dynamics that the chains are of, as many each, one after another
                   (idm_cut_fit); 0: the problem's own dynamics */
-  idm_labels quantity;        /* names of what is reported */
-  bool *summarised;           /* [quantity]: false where the mean need not exist */
+  idm_joint_dynamics *dynamics; /* drawn with the free numbers (idm_joint_fit); NULL: they were not,
+                                   or the draws come from a file */
+  idm_labels quantity;          /* names of what is reported */
+  bool *summarised;             /* [quantity]: false where the mean need not exist */
   size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;
                                  NULL: one each */
   double *value;              /* [number][chain][draw] */

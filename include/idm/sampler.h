@@ -43,13 +43,16 @@ typedef struct idm_statistics {
 typedef struct idm_mixture idm_mixture;
 
 typedef struct idm_sampler_settings {
-  long warmup;                /* iterations that adapt; then the kernel is fixed */
-  long thin;                  /* kernel steps a draw; 0: the sampler's own choice */
-  double step;                /* sd of the fixed random walk (paper) */
-  double acceptance;          /* NUTS aims at this */
-  int depth;                  /* deepest NUTS tree */
-  const double *centre;       /* [dimension] a first guess of the mean, or NULL */
-  const double *covariance;   /* [dimension][dimension] a first guess, positive definite, or NULL */
+  long warmup;              /* iterations that adapt; then the kernel is fixed */
+  long thin;                /* kernel steps a draw; 0: the sampler's own choice */
+  double step;              /* sd of the fixed random walk (paper) */
+  double acceptance;        /* NUTS aims at this */
+  int depth;                /* deepest NUTS tree */
+  const double *centre;     /* [dimension] a first guess of the mean, or NULL */
+  const double *covariance; /* [dimension][dimension] a first guess, positive definite, or NULL */
+  /* A cheap approximation of the log density, up to a constant, as a function of the target's
+   * context: a sampler that can makes its proposals by it. NULL: there is none. */
+  double (*surrogate)(void *context, const double *x);
   const idm_mixture *mixture; /* of modes and tails, for a sampler that can leap; or NULL */
 } idm_sampler_settings;
 IDM_API void idm_sampler_settings_default(idm_sampler_settings *settings);

@@ -153,10 +153,11 @@ static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int
     cli_print_cut(stdout, width, g->name);
     char drawn[CLI_SPARK];
     const cli_span span = {n->diagnosis.q05, n->diagnosis.mean, n->diagnosis.q95};
-    printf(" %7zu %9llu %10.4g %10.3g %10.4g %10.4g %9.0f %6.3f %6.2f %6.2f  %s%s%s\n",
-           a->people ? g->agents : g->trajectories, (unsigned long long)g->decisions,
-           n->diagnosis.mean, n->diagnosis.sd, n->diagnosis.q05, n->diagnosis.q95,
-           n->diagnosis.ess_bulk, n->diagnosis.rhat, n->contraction, n->prior_shift,
+    printf(" %7zu %9llu %10.4g %10.3g", a->people ? g->agents : g->trajectories,
+           (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd);
+    cli_print_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
+    printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
+           n->contraction, n->prior_shift,
            cli_draws(call) ? cli_interval(&span, reach.low, reach.high, columns, drawn) : "",
            cli_draws(call) ? "  " : "", idm_audit_verdict_word(g->verdict));
   }
@@ -174,9 +175,10 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
     cli_print_cut(stdout, width, c->group);
     printf(" - ");
     cli_print_cut(stdout, width, c->against);
-    printf(" %10.4g %10.3g %10.4g %10.4g %9.4f", n->diagnosis.mean, n->diagnosis.sd, n->low,
-           n->high, n->positive);
-    if (holm) printf(" %8.4f", n->adjusted);
+    printf(" %10.4g %10.3g", n->diagnosis.mean, n->diagnosis.sd);
+    cli_print_ends(stdout, n->low, n->high);
+    cli_print_cell(stdout, 9, 4, n->positive);
+    if (holm) cli_print_cell(stdout, 8, 4, n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
     printf("%s%s%s\n", n->flagged ? " *" : "",
            c->verdict == IDM_AUDIT_IDENTIFIED && !c->depends ? "" : "  ",
@@ -185,16 +187,22 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
   printf("\n");
 }
 
+static void print_spread(const char *where, const idm_audit_number *n, const char *end)
+{
+  if (isnan(n->low))
+    printf("agents differ within %s: sd %.3g, depends on dynamics%s", where, n->diagnosis.mean,
+           end);
+  else
+    printf("agents differ within %s: sd %.3g [%.3g, %.3g]%s", where, n->diagnosis.mean, n->low,
+           n->high, end);
+}
+
 /* How agents vary around their group, in one line, or one a group. */
 static void print_within(const idm_audit *a, size_t j)
 {
-  if (a->within)
-    printf("agents differ within groups: sd %.3g [%.3g, %.3g]\n\n", a->within[j].diagnosis.mean,
-           a->within[j].low, a->within[j].high);
+  if (a->within) print_spread("groups", &a->within[j], "\n\n");
   for (size_t i = 0; i < a->groups && a->group[i].within; i++) {
-    const idm_audit_number *n = &a->group[i].within[j];
-    printf("agents differ within %s: sd %.3g [%.3g, %.3g]\n%s", a->group[i].name, n->diagnosis.mean,
-           n->low, n->high, i + 1 < a->groups ? "" : "\n");
+    print_spread(a->group[i].name, &a->group[i].within[j], i + 1 < a->groups ? "\n" : "\n\n");
   }
 }
 
@@ -310,9 +318,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .problem = true,
      .value = "WHOSE",
-     .help = "pooled (default): every group in the problem's dynamics; group: in those learnt from "
-             "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: in each of "
-             "some draws of its dynamics"},
+     .help =
+         "pooled (default): every group in the problem's dynamics; group: in those learnt from "
+         "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: drawn together "
+         "with its dynamics where it was learnt from the same log, else in each of some draws of "
+         "them"},
     CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,

@@ -1,4 +1,5 @@
 /* Cells and rows of tables. */
+#include <math.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -33,6 +34,22 @@ void cli_print_cut(FILE *out, int width, const char *text)
   pad(out, width - (int)idm_utf8_width(text, bytes));
 }
 
+void cli_print_ends(FILE *out, double low, double high)
+{
+  if (isnan(low) && isnan(high))
+    fprintf(out, " %21s", "depends on dynamics");
+  else
+    fprintf(out, " %10.4g %10.4g", low, high);
+}
+
+void cli_print_cell(FILE *out, int width, int digits, double value)
+{
+  if (isnan(value))
+    fprintf(out, " %*s", width, "-");
+  else
+    fprintf(out, " %*.*f", width, digits, value);
+}
+
 void cli_print_quantity_heading(FILE *out, int width, const char *last)
 {
   fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s %6s\n", width, "", "mean", "sd",
@@ -47,6 +64,9 @@ void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagno
     fprintf(out, " %10s %10s %10s", "-", "-", "-");
   else
     fprintf(out, " %10.4g %10.3g %10.2g", d->mean, d->sd, d->mcse_mean);
-  fprintf(out, " %10.4g %10.4g %10.4g %9.0f %9.0f %6.3f %6s\n", d->q05, d->q50, d->q95, d->ess_bulk,
-          d->ess_tail, d->rhat, last);
+  if (isnan(d->q05) && isnan(d->q95) && isfinite(d->q50))
+    fprintf(out, " %10s %10.4g %10s", "-", d->q50, "-");
+  else
+    fprintf(out, " %10.4g %10.4g %10.4g", d->q05, d->q50, d->q95);
+  fprintf(out, " %9.0f %9.0f %6.3f %6s\n", d->ess_bulk, d->ess_tail, d->rhat, last);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/moments.h"
+#include "invert/check.h"
 
 double idm_between(const double *value, size_t cuts, size_t count)
 {
@@ -19,6 +20,11 @@ double idm_between(const double *value, size_t cuts, size_t count)
   }
   const double between = means.squares / (double)cuts;
   return between + within > 0 ? between / (between + within) : NAN;
+}
+
+bool idm_depends_on_dynamics(double between)
+{
+  return between > idm_check_threshold(IDM_CHECK_BETWEEN);
 }
 
 idm_status idm_diagnose_cuts(const double *value, size_t chains, size_t draws, size_t cuts,
@@ -41,6 +47,8 @@ idm_status idm_diagnose_cuts(const double *value, size_t chains, size_t draws, s
   const double between = idm_between(value, cuts, each * draws);
   const double share = between > 0 ? between : 0;
   d->mcse_mean = d->sd * sqrt(share / (double)cuts + (1 - share) / fmax(d->ess_bulk, 1));
+  /* A few draws of the dynamics do not cover what decisions would make of them. */
+  if (idm_depends_on_dynamics(between)) d->q05 = d->q95 = NAN;
   if (opt_between) *opt_between = between;
   return status;
 }

@@ -55,6 +55,7 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   p->searched = !isnan(draws->highest);
   p->highest = draws->highest;
   p->attained = draws->attained;
+  p->row_prior = draws->prior > 0 ? draws->prior : 0;
   status = fill_posterior(draws, p, opt_error);
   if (status != IDM_OK)
     idm_posterior_destroy(p);
@@ -94,6 +95,7 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   *draws = (idm_dynamics_draws){.chains = posterior->chains,
                                 .draws = posterior->draws,
                                 .numbers = posterior->quantity.count,
+                                .prior = posterior->row_prior > 0 ? posterior->row_prior : NAN,
                                 .highest = posterior->searched ? posterior->highest : NAN,
                                 .attained = posterior->searched ? posterior->attained : NAN};
   const size_t count = posterior->chains * posterior->draws;

@@ -33,9 +33,38 @@ void idm_posterior_destroy(idm_posterior *posterior)
     free(posterior->series[i].name);
   free(posterior->axis);
   free(posterior->series);
+  idm_joint_dynamics_destroy(posterior->dynamics);
   idm_finding_destroy(posterior->finding);
   idm_table_destroy(posterior->table);
   free(posterior);
+}
+
+void idm_joint_dynamics_destroy(idm_joint_dynamics *dynamics)
+{
+  if (!dynamics) return;
+  idm_labels_destroy(&dynamics->name);
+  free(dynamics->mean);
+  free(dynamics->sd);
+  free(dynamics);
+}
+
+idm_status idm_joint_dynamics_create(const idm_labels *name, idm_joint_dynamics **ret_dynamics,
+                                     idm_error *opt_error)
+{
+  idm_require(name, ret_dynamics);
+  *ret_dynamics = NULL;
+  idm_joint_dynamics *d = idm_new(1, sizeof *d);
+  if (!d) return idm_fail_memory(opt_error);
+  d->mean = idm_new(name->count, sizeof *d->mean);
+  d->sd = idm_new(name->count, sizeof *d->sd);
+  d->rhat = d->effective = NAN;
+  const idm_status status =
+      d->mean && d->sd ? idm_labels_copy(name, &d->name, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    *ret_dynamics = d;
+  else
+    idm_joint_dynamics_destroy(d);
+  return status;
 }
 
 idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t chains, size_t draws,

@@ -26,10 +26,7 @@ void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
 /* Whether a number is drawn: something else is possible in its row, which leads its tie. */
 static bool is_drawn(const structure *s, size_t r, size_t i)
 {
-  size_t possible = 0;
-  for (size_t j = s->row[r].first; j < s->row[r].first + s->row[r].width; j++)
-    possible += s->possible[j];
-  return structure_leads(s, r) && possible > 1 && s->possible[i];
+  return structure_is_open(s, r) && s->possible[i];
 }
 
 /* Whether other rows follow this one. */

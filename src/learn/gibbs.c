@@ -446,8 +446,10 @@ static idm_status fit_proposals(gibbs *g, idm_error *opt_error)
 static idm_status make_room(const gibbs *g, const idm_problem *problem, idm_error *opt_error)
 {
   idm_dynamics_draws *draws = g->draws;
-  *draws = (idm_dynamics_draws){
-      .chains = g->settings->chains, .draws = (size_t)g->settings->draws, .modes = g->modes->count};
+  *draws = (idm_dynamics_draws){.chains = g->settings->chains,
+                                .draws = (size_t)g->settings->draws,
+                                .prior = g->settings->prior,
+                                .modes = g->modes->count};
   const idm_status status = draws_name(g->learner->structure, problem->setting, draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t count = idm_times(draws->chains, draws->draws);

@@ -232,6 +232,14 @@ void structure_spread(const structure *s, double *numbers)
   }
 }
 
+bool structure_is_open(const structure *s, size_t r)
+{
+  size_t possible = 0;
+  for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++)
+    possible += s->possible[i];
+  return structure_leads(s, r) && possible > 1;
+}
+
 double structure_penalty(const structure *s, double prior, const double *numbers)
 {
   double sum = 0;

@@ -51,6 +51,8 @@ static inline bool structure_leads(const structure *s, size_t r)
   return s->row[r].learnt && s->row[r].same == r;
 }
 
+/* Whether a row is learnt by itself and has several possible entries. */
+bool structure_is_open(const structure *s, size_t r);
 /* Give tied rows the counts of all of them together, and tied rows the numbers of their first. */
 void structure_gather(const structure *s, double *counts);
 void structure_spread(const structure *s, double *numbers);

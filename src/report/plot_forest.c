@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "idm/plot.h"
 #include "idm/quantile.h"
+#include "invert/between.h"
 #include "report/shown.h"
 #include "report/titles.h"
 
@@ -62,8 +63,10 @@ static idm_person_verdict verdict_of(const rows *r, size_t row)
 }
 
 /* The mean, and intervals by quantiles; `work` holds a copy to sort. Heavy tails draw a mean out of
- * its interval: then it is the median. Returns whether it is. */
-static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double place, double *work)
+ * its interval: then it is the median. Returns whether it is. A number that depends on dynamics, of
+ * which there are `cuts` draws, has no interval. */
+static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, size_t cuts, double place,
+                    double *work)
 {
   static const struct {
     idm_figure_column column;
@@ -73,10 +76,12 @@ static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, double 
               {IDM_FIGURE_INNER_HIGH, 0.75},
               {IDM_FIGURE_HIGH, 0.95}};
   const double mean = idm_mean(one->draw, one->count);
+  const bool open =
+      cuts > 1 && idm_depends_on_dynamics(idm_between(one->draw, cuts, one->count / cuts));
   memcpy(work, one->draw, one->count * sizeof *work);
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
     mark->column[ends[k].column][at] =
-        isnan(mean) ? NAN : idm_quantile(work, one->count, ends[k].share);
+        isnan(mean) || open ? NAN : idm_quantile(work, one->count, ends[k].share);
   const bool outside =
       mean < mark->column[IDM_FIGURE_LOW][at] || mean > mark->column[IDM_FIGURE_HIGH][at];
   mark->column[IDM_FIGURE_X][at] = outside ? idm_quantile(work, one->count, 0.5) : mean;
@@ -102,7 +107,7 @@ static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict
     if (verdict_of(r, i) != verdict) continue;
     const char *name = name_of(r, i, buffer, sizeof buffer);
     const double place = (double)(r->place ? r->place[i] : i);
-    r->medians += put_row(mark, at, &r->one[i], place, work);
+    r->medians += put_row(mark, at, &r->one[i], r->subject->posterior->cuts, place, work);
     status = idm_labels_set(&mark->label, at++, name, strlen(name), opt_error);
   }
   return status;
@@ -212,7 +217,7 @@ static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_se
   static const idm_shown_kind kind = {
       .description =
           "Means of the draws with intervals that hold 50 % and 90 % of them; medians where a "
-          "mean is outside of its interval.",
+          "mean is outside of its interval; no interval where a number depends on dynamics.",
       .columns = 1,
       .most = most_quantities,
       .everybody = true,

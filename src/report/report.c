@@ -131,7 +131,7 @@ static void add_table(report *r, bool personal)
   const bool drawn = p->answer == IDM_POSTERIOR;
   const char *const *head = drawn ? draws : point;
   const size_t columns = drawn ? most_columns : sizeof point / sizeof point[0];
-  size_t rows = 0, heavy_rows = 0;
+  size_t rows = 0, heavy_rows = 0, open_rows = 0;
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
     const bool heavy = drawn && idm_diagnosis_is_heavy(d);
@@ -142,6 +142,7 @@ static void add_table(report *r, bool personal)
     if (!p->summarised[i] || is_personal(p, i) != personal) continue;
     if (!rows++) idm_page_table(&r->page, columns, head);
     heavy_rows += heavy;
+    open_rows += drawn && isnan(d->q05) && isfinite(d->q50);
     row[0] = idm_title_quantity(p, i, name, sizeof name);
     for (size_t k = 1; k < columns; k++) {
       add_number(value[k - 1], cell[k], sizeof cell[k]);
@@ -155,6 +156,11 @@ static void add_table(report *r, bool personal)
         &r->page, "soft",
         "A dash in place of mean and sd: a tail is too heavy for a stable estimate of "
         "either. The median (50 %) and the interval describe the number.");
+  if (open_rows)
+    idm_page_paragraph(&r->page, "soft",
+                       "A dash in place of 5 % and 95 %: the number depends on dynamics. More than "
+                       "half of its variance lies between draws of the dynamics, and there is no "
+                       "interval.");
   if (rows == most) idm_page_paragraph(&r->page, "soft", "More of them are in summary.json.");
 }
 

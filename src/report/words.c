@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "idm/diagnostics.h"
 #include "idm/planner.h"
+#include "invert/between.h"
 #include "report/titles.h"
 
 /* Quantities that a sentence names; more of them are in the table. */
@@ -139,6 +140,7 @@ static void count_clear(const idm_posterior *p, const idm_assessment *a, const i
   *ret_clear = *ret_clearest = 0;
   for (size_t i = 0; i < count; i++) {
     const idm_diagnosis *d = &a->diagnosis[s->first + i];
+    if (isnan(d->q05)) continue; /* no interval, so that nothing is clear */
     memcpy(work, p->value + (s->first + i) * all, all * sizeof *work);
     *ret_clear += idm_quantile(work, all, 0.025) > 0 || idm_quantile(work, all, 0.975) < 0;
     if (!(fabs(d->mean) > best * d->sd)) continue;
@@ -207,12 +209,15 @@ static void add_people(const idm_plot_subject *subject, idm_markup *to)
   free(work);
 }
 
-static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis *d, bool first)
+static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis *d, bool open,
+                          bool first)
 {
   idm_markup_add(to, "%s%s is %.3g", first ? "" : "; ", name, d->mean);
   if (isfinite(d->q05) && isfinite(d->q95))
     idm_markup_add(to, ", between %.3g and %.3g%s", d->q05, d->q95,
                    first ? " with a probability of 90 %" : "");
+  else if (open)
+    idm_markup_add(to, ", which depends on dynamics");
 }
 
 void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
@@ -233,7 +238,8 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
     if (!is_told(p, i)) continue;
     const char *name = idm_title_quantity(p, i, buffer, sizeof buffer);
     if (p->answer == IDM_POSTERIOR)
-      add_posterior(to, name, &a->diagnosis[i], named == 0);
+      add_posterior(to, name, &a->diagnosis[i],
+                    a->between && idm_depends_on_dynamics(a->between[i]), named == 0);
     else
       idm_markup_add(to, "%s%s is %.4g", named ? "; " : "", name,
                      p->value[i * p->chains * p->draws]);

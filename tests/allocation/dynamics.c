@@ -1,9 +1,10 @@
-/* Memory that runs out in the test of the environment, in the sensitivity to dynamics and where
- * dynamics are learnt and drawn. */
+/* Memory that runs out in the test of the environment, in the sensitivity to dynamics, where
+ * dynamics are learnt and drawn, and in draws of dynamics together with decisions. */
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
 #include "invert/assess/depend.h"
 #include "invert/assess/environment.h"
+#include "invert/joint/joint_support.h"
 #include "learn/bits_support.h"
 
 static idm_status test_environment_once(const void *argument, idm_error *error)
@@ -120,12 +121,41 @@ static void test_learn(void **state)
   idm_problem_destroy(l.problem);
 }
 
+/* A fit and an audit of few draws over dynamics of the same log. */
+static idm_status fit_jointly_once(const void *argument, idm_error *error)
+{
+  const joint_scene *s = argument;
+  idm_fit_settings settings = few("");
+  idm_posterior *posterior = GARBAGE;
+  const idm_cuts cut = {s->problem, &s->draws, 2};
+  settings.chains = 1;
+  settings.draws = 4;
+  settings.warmup = 0;
+  settings.thin = 1;
+  settings.threads = 1;
+  const idm_status status =
+      idm_joint_fit(s->problem, s->data, &settings, &cut, NULL, &posterior, NULL, error);
+  assert_result(status, posterior);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
+static void test_joint(void **state)
+{
+  (void)state;
+  joint_scene s = joint_open(4);
+  fail_one_by_one("joint", fit_jointly_once, &s, true, succeeds, 3);
+  fail_one_by_one("joint", fit_jointly_once, &s, false, recovers, 3);
+  joint_close(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_environment),
       cmocka_unit_test(test_depend),
       cmocka_unit_test(test_learn),
+      cmocka_unit_test(test_joint),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -45,9 +45,30 @@ static void chains_agree_within_cuts(void **state)
   assert_near(several.mcse_mean, several.sd * sqrt(between / cuts), 0.03);
 }
 
+/* Beyond the threshold there is no interval; below, it is that of all draws. */
+static void what_depends_on_dynamics_has_no_interval(void **state)
+{
+  (void)state;
+  static double value[all];
+  idm_diagnosis one, several;
+  double between;
+  fill(value, 3);
+  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  assert_true(idm_depends_on_dynamics(between));
+  assert_true(isnan(several.q05) && isnan(several.q95) && isfinite(several.q50));
+  fill(value, 1);
+  check(idm_diagnose_cuts(value, cuts * chains, draws, 1, &one, NULL, &support_error));
+  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  assert_false(idm_depends_on_dynamics(between));
+  assert_false(idm_depends_on_dynamics(NAN));
+  assert_near(several.q05, one.q05, 0);
+  assert_near(several.q95, one.q95, 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shares_are_of_the_variance),
-                                     cmocka_unit_test(chains_agree_within_cuts)};
+                                     cmocka_unit_test(chains_agree_within_cuts),
+                                     cmocka_unit_test(what_depends_on_dynamics_has_no_interval)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

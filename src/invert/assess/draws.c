@@ -17,6 +17,7 @@
 #include "idm/planner.h"
 #include "idm/samplers.h"
 #include "invert/assess/checks.h"
+#include "invert/between.h"
 #include "invert/posterior.h"
 
 /* --- numbers -------------------------------------------------------------------------------- */
@@ -44,12 +45,15 @@ static const char *name_of(const idm_posterior *p, size_t i, char *buffer, size_
   return buffer;
 }
 
-/* Where a mean, or what tells how good it is, is no number, nothing that follows from it is. */
-static bool is_finite(const idm_diagnosis *d, size_t chains)
+/* Where a mean, or what tells how good it is, is no number, nothing that follows from it is. A
+ * number that depends on dynamics has no interval. */
+static bool is_finite(const idm_assessment *a, size_t quantity, size_t chains)
 {
+  const idm_diagnosis *d = &a->diagnosis[quantity];
+  const bool open = a->between && idm_depends_on_dynamics(a->between[quantity]);
   return isfinite(d->mean) && isfinite(d->sd) && isfinite(d->mcse_mean) && isfinite(d->mcse_sd) &&
-         isfinite(d->q05) && isfinite(d->q50) && isfinite(d->q95) && isfinite(d->ess_bulk) &&
-         isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
+         (open || (isfinite(d->q05) && isfinite(d->q95))) && isfinite(d->q50) &&
+         isfinite(d->ess_bulk) && isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
 }
 
 /* Numbers without a diagnosis of their own, and points: whether every draw is finite. */
@@ -82,7 +86,7 @@ idm_status idm_check_finite(const inquiry *q, idm_error *opt_error)
   size_t infinite = 0;
   char name[128];
   for (size_t i = 0; i < p->quantity.count; i++) {
-    if (!is_judged(p, i) || is_finite(&q->assessment->diagnosis[i], p->chains)) continue;
+    if (!is_judged(p, i) || is_finite(q->assessment, i, p->chains)) continue;
     infinite++;
     idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
                   "the mean, the sd or a diagnostic of %s is not finite: draws may be infinite, or "

@@ -16,12 +16,14 @@
 #include "invert/audit/dynamics.h"
 #include "invert/audit/held.h"
 #include "invert/audit/judge.h"
+#include "invert/audit/remarks.h"
 #include "invert/audit/sample.h"
 #include "invert/audit/tabulate.h"
 #include "invert/audit/words.h"
 #include "invert/check.h"
 #include "invert/finer.h"
 #include "invert/fork.h"
+#include "invert/joint/learner.h"
 #include "invert/label.h"
 
 /* By which grids may move a posterior mean, in its sds. */
@@ -36,7 +38,7 @@ const char *idm_pool_word(idm_pool pool)
 
 const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
-  static const char *const words[] = {"identified", "population-driven", "dynamics-driven",
+  static const char *const words[] = {"identified", "population-driven", "depends on dynamics",
                                       "prior-driven", "failed"};
   return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }
@@ -94,6 +96,7 @@ void idm_audit_destroy(idm_audit *a)
   destroy_numbers(a->within, d);
   free(a->group);
   free(a->contrast);
+  idm_joint_dynamics_destroy(a->joint);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->remarks);
   idm_labels_destroy(&a->coordinate);
@@ -272,6 +275,7 @@ typedef struct ways {
   const idm_cuts *opt_cut; /* the same for all cells; NULL: the problem's own, or */
   bool by_group;           /* those learnt from each cell's log */
   size_t count;
+  const audit_joint *opt_joint; /* drawn together with the decisions, in place of the above */
 } ways;
 
 /* Cells opened side by side. */
@@ -446,11 +450,53 @@ static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const aud
   return status;
 }
 
+/* The mean of the dynamics that were drawn, as draws of which there is one. */
+static idm_status take_mean(const idm_cuts *cut, const idm_joint_dynamics *drawn,
+                            idm_dynamics_draws *mean, idm_error *opt_error)
+{
+  *mean = (idm_dynamics_draws){.chains = 1, .draws = 1, .numbers = cut->draws->numbers};
+  mean->place = idm_duplicate(cut->draws->place, mean->numbers, sizeof *mean->place);
+  mean->value = idm_duplicate(drawn->mean, mean->numbers, sizeof *mean->value);
+  return mean->place && mean->value ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* Dynamics and decisions drawn together. How the model fits, and what a group's own decisions tell,
+ * is looked at in the mean of the dynamics. */
+static idm_status run_joint(audit_plan *plan, const audit_joint *joint, const audit_watch *watch,
+                            idm_audit *audit, audit_scales *scales, idm_error *opt_error)
+{
+  enum { way = 1 }; /* of the mean, in the journal */
+  const double part = watch->to - watch->from;
+  audit_watch sampling = *watch, judging = *watch, looking = *watch;
+  sampling.to = judging.from = watch->from + 0.9 * part;
+  judging.to = looking.from = watch->from + 0.95 * part;
+  looking.way += way;
+  audit_draws draws = {0}, given = {0};
+  idm_dynamics_draws mean = {0};
+  plan->model.joint = joint;
+  idm_status status = idm_audit_sample(&plan->model, 1, 0, &sampling, &draws, opt_error);
+  if (status == IDM_OK) status = take_mean(joint->cut, draws.dynamics, &mean, opt_error);
+  const idm_cuts one = {joint->cut->learnt, &mean, 1};
+  const ways middle = {joint->problem, &one, false, 1, NULL};
+  if (status == IDM_OK) status = open_cells(&plan->model, &middle, 0, &looking, opt_error);
+  if (status == IDM_OK)
+    status = idm_audit_collect(plan, &draws, 0, 0, &judging, audit, scales, opt_error);
+  plan->model.joint = NULL;
+  if (status == IDM_OK) status = draw(&plan->model, 0, &looking, &given, opt_error);
+  if (status == IDM_OK) status = idm_audit_look(plan, &given, audit, opt_error);
+  audit->joint = draws.dynamics;
+  draws.dynamics = NULL;
+  idm_audit_draws_clear(&given);
+  idm_audit_draws_clear(&draws);
+  idm_dynamics_draws_clear(&mean);
+  return status;
+}
+
 /* How the model fits over several ways: in the problem's own dynamics, or the mode of a cell's. */
 static idm_status look_between(audit_plan *plan, const ways *w, const audit_watch *watch,
                                idm_audit *audit, idm_error *opt_error)
 {
-  const ways middle = {w->problem, NULL, w->by_group, 1};
+  const ways middle = {w->problem, NULL, w->by_group, 1, NULL};
   const idm_status status = run_way(plan, &middle, 0, watch, audit, NULL, opt_error);
   for (size_t c = 0; c < plan->model.cells; c++) {
     audit_cell *cell = &plan->model.cell[c];
@@ -468,14 +514,15 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
 {
   audit_plan plan = {0};
   audit_scales *scales = NULL;
-  const bool several = w->count > 1;
-  const double part = (watch->to - watch->from) / (double)(w->count + several);
+  const bool several = w->count > 1 && !w->opt_joint;
+  const size_t count = w->opt_joint ? 1 : w->count;
+  const double part = (watch->to - watch->from) / (double)(count + several);
   idm_status status = idm_audit_plan(problem, data, groups, settings, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
     plan.model.key = key_of(problem, data, groups, settings);
     plan.model.learnt = several || w->opt_cut;
-    status = create(problem, data, groups, &plan, settings, w->count, ret_audit, opt_error);
+    status = create(problem, data, groups, &plan, settings, count, ret_audit, opt_error);
   }
   if (status == IDM_OK) {
     scales = idm_new(plan.sides * plan.model.dimension, sizeof *scales);
@@ -486,7 +533,9 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     own.to = own.from + part;
     status = look_between(&plan, w, &own, *ret_audit, opt_error);
   }
-  for (size_t k = 0; k < w->count && status == IDM_OK; k++) {
+  if (status == IDM_OK && w->opt_joint)
+    status = run_joint(&plan, w->opt_joint, watch, *ret_audit, scales, opt_error);
+  for (size_t k = 0; k < count && !w->opt_joint && status == IDM_OK; k++) {
     audit_watch own = *watch;
     own.from += (double)(k + several) * part;
     own.to = own.from + part;
@@ -534,85 +583,12 @@ static void compare_ways(idm_audit *a, idm_audit *pooled)
   }
 }
 
-/* What the dynamics leave open, where that is much of it. */
-static void remark_cuts(idm_audit *a)
+/* Whether cells divide the log, so that dynamics which they share can be drawn with them: groups
+ * that are not pooled share their trajectories with `all`. */
+static bool can_join(const idm_audit_settings *settings)
 {
-  double most = 0;
-  const size_t d = a->coordinate.count;
-  for (size_t i = 0; a->cuts > 1 && i < a->contrasts * d; i++)
-    most = fmax(most, a->contrast[i / d].number[i % d].between);
-  for (size_t i = 0; a->cuts > 1 && i < a->groups * d; i++)
-    most = fmax(most, a->group[i / d].number[i % d].between);
-  if (a->cuts == 1 && a->dynamics == IDM_AUDIT_BY_GROUP)
-    idm_notes_add(&a->remarks,
-                  "each group is seen in the dynamics learnt from its own log as if they were "
-                  "known: intervals leave out how sure those are; --dynamics-draws takes it in");
-  const bool few =
-      a->cuts > 1 && idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_COUNT, most / (double)a->cuts);
-  if (a->cuts > 1)
-    idm_notes_add(&a->remarks,
-                  "%s pooled over %zu draws of the dynamics, between which up to %.0f %% of the "
-                  "variance lies%s%s",
-                  a->dynamics == IDM_AUDIT_BY_GROUP ? "each group is seen in dynamics learnt from "
-                                                      "its own log,"
-                                                    : "groups are seen in learnt dynamics,",
-                  a->cuts, 100 * most, few ? ": take more --dynamics-draws" : "",
-                  a->dynamics == IDM_AUDIT_BY_GROUP
-                      ? "; unchecked: whether the draws of each group's dynamics have settled"
-                      : "");
-}
-
-/* Where few agents say how they vary, intervals are what the prior of that makes them. */
-static void remark_within(idm_audit *a, size_t j)
-{
-  size_t driven = 0;
-  for (size_t g = 0; g < (a->within ? 1 : a->groups); g++)
-    driven += idm_check_beyond(&a->checks, IDM_CHECK_CONTRACTION,
-                               (a->within ? a->within : a->group[g].within)[j].contraction);
-  if (driven && a->within)
-    idm_notes_add(&a->remarks,
-                  "how agents differ within groups in %s is hardly narrower than its prior "
-                  "(contraction %.2f): how wide intervals of groups and contrasts are hangs on "
-                  "that prior (`population: {sd: ...}`)",
-                  a->coordinate.name[j], a->within[j].contraction);
-  else if (driven)
-    idm_notes_add(&a->remarks,
-                  "how agents differ in %s is hardly narrower than its prior (contraction below "
-                  "%.1f) within %zu of %zu groups: how wide their intervals are hangs on that "
-                  "prior (`population: {sd: ...}`)",
-                  a->coordinate.name[j], idm_check_threshold(IDM_CHECK_CONTRACTION), driven,
-                  a->groups);
-}
-
-/* Checks that an audit leaves to other commands. */
-static void explain_unrun(idm_audit *a)
-{
-  static const idm_check_id later[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
-  static const idm_check_id alone[] = {IDM_CHECK_LOOK, IDM_CHECK_LATTICE};
-  for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-    idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
-  for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-    idm_check_skip(&a->checks, alone[i], "%s",
-                   a->people ? "an audit does not run it; `idm fit --each agent` does"
-                             : "an audit does not run it; `idm fit` on the log of a group does");
-  idm_check_skip(&a->checks, IDM_CHECK_HIGHER_MODE, "%s",
-                 a->dynamics == IDM_AUDIT_BY_GROUP
-                     ? "the dynamics of a group are one point, the best of its starts; "
-                       "--dynamics-draws takes draws"
-                     : "no dynamics are learnt by group (--dynamics group)");
-}
-
-/* What agents within groups leave open. */
-static void remark_people(idm_audit *a)
-{
-  for (size_t j = 0; j < a->coordinate.count; j++) remark_within(a, j);
-  for (size_t g = 0; g + 1 < a->groups; g++)
-    if (a->group[g].agents == 1)
-      idm_notes_add(&a->remarks,
-                    "'%s' is one agent: how far its value may lie from that agent's comes from how "
-                    "agents of the other groups vary",
-                    a->group[g].name);
-  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether they vary normally");
+  return settings->pool == IDM_POOL_PARTIAL && !settings->people &&
+         settings->dynamics == IDM_AUDIT_POOLED;
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
@@ -626,10 +602,16 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   idm_audit_settings other = *settings;
   other.dynamics = IDM_AUDIT_POOLED;
   const bool by_group = settings->dynamics == IDM_AUDIT_BY_GROUP;
-  const ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1};
-  const ways own = {problem, NULL, true, settings->cuts};
+  audit_joint joint = {problem, opt_cut, NULL};
+  ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1, NULL};
+  const ways own = {problem, NULL, true, settings->cuts, NULL};
+  idm_iohmm *learner = NULL;
   idm_journal *journal = NULL;
   idm_status status = check(data, groups, settings, opt_error);
+  if (status == IDM_OK && opt_cut && can_join(settings))
+    status = idm_joint_learner(problem, opt_cut, data, &learner, opt_error);
+  joint.learner = learner;
+  if (learner) all.opt_joint = &joint;
   if (status == IDM_OK) status = idm_journal_create("idmaud2", opt_watch, &journal, opt_error);
   const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
   const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
@@ -639,10 +621,9 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
     status = run_once(problem, data, groups, settings, by_group ? &own : &all, &last, ret_audit,
                       opt_error);
   if (status == IDM_OK && by_group) compare_ways(*ret_audit, pooled);
-  if (status == IDM_OK) remark_cuts(*ret_audit);
-  if (status == IDM_OK && settings->people) remark_people(*ret_audit);
-  if (status == IDM_OK) explain_unrun(*ret_audit);
+  if (status == IDM_OK) idm_audit_remark(*ret_audit);
   idm_audit_destroy(pooled);
+  idm_iohmm_destroy(learner);
   idm_journal_destroy(journal);
   if (status != IDM_OK) {
     idm_audit_destroy(*ret_audit);

@@ -11,6 +11,7 @@ void idm_audit_draws_clear(audit_draws *draws)
   free(draws->within);
   free(draws->agent);
   free(draws->log_likelihood);
+  idm_joint_dynamics_destroy(draws->dynamics);
   *draws = (audit_draws){0};
 }
 
@@ -30,7 +31,10 @@ idm_status idm_audit_draws_create(const audit_model *m, audit_draws *draws, idm_
   const bool made = draws->mean && draws->sd && draws->effect && draws->cell &&
                     (draws->within || !m->wards) && (draws->agent || !m->wards) &&
                     draws->log_likelihood;
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  if (!made) return idm_fail_memory(opt_error);
+  return m->joint
+             ? idm_joint_dynamics_create(&m->joint->cut->draws->name, &draws->dynamics, opt_error)
+             : IDM_OK;
 }
 
 void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *r)
@@ -44,6 +48,12 @@ void idm_audit_draws_pass(const audit_model *m, audit_draws *draws, idm_record *
   if (draws->agent)
     idm_record_pass(r, draws->agent, idm_audit_agents(m, m->wards) * all * sizeof(double));
   idm_record_pass(r, draws->log_likelihood, m->cells * one * sizeof(double));
+  idm_joint_dynamics *d = draws->dynamics;
+  if (!d) return;
+  idm_record_pass(r, d->mean, d->name.count * sizeof(double));
+  idm_record_pass(r, d->sd, d->name.count * sizeof(double));
+  idm_record_pass(r, &d->rhat, sizeof d->rhat);
+  idm_record_pass(r, &d->effective, sizeof d->effective);
 }
 
 static void describe(const void *content, char *buffer, size_t size)

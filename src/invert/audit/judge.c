@@ -41,6 +41,7 @@ static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *
   size_t above = 0;
   for (size_t i = 0; i < all; i++) above += n->draw[i] > 0;
   n->positive = (double)above / (double)all;
+  if (idm_depends_on_dynamics(n->between)) n->low = n->high = n->positive = NAN;
   free(sorted);
   return IDM_OK;
 }
@@ -252,14 +253,14 @@ static idm_status flag(idm_audit *a, idm_error *opt_error)
   if (!p) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < a->contrasts * d; i++) {
     const double positive = a->contrast[i / d].number[i % d].positive;
-    p[i] = 2 * fmin(positive, 1 - positive);
+    p[i] = isnan(positive) ? 1 : 2 * fmin(positive, 1 - positive);
   }
   const idm_status status =
       a->pool == IDM_POOL_HOLM ? idm_audit_holm(p, a->contrasts * d, opt_error) : IDM_OK;
   for (size_t i = 0; i < a->contrasts * d && status == IDM_OK; i++) {
     idm_audit_number *n = &a->contrast[i / d].number[i % d];
     n->flagged = p[i] < 0.05;
-    if (a->pool == IDM_POOL_HOLM) n->adjusted = p[i];
+    if (a->pool == IDM_POOL_HOLM && !isnan(n->positive)) n->adjusted = p[i];
   }
   free(p);
   return status;
@@ -307,12 +308,16 @@ static idm_status means_by_weights(const audit_plan *plan, const audit_draws *dr
   return status;
 }
 
+/* The same by a fit: of dynamics that are drawn with the decisions, given their mean, in which the
+ * cells are open. */
 static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t stream,
                                const audit_watch *watch, double *mean, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
+  audit_model given = plan->model;
   audit_draws draws;
-  idm_status status = idm_audit_sample(&plan->model, scale, stream, watch, &draws, opt_error);
+  given.joint = NULL;
+  idm_status status = idm_audit_sample(&given, scale, stream, watch, &draws, opt_error);
   if (status != IDM_OK) return status;
   const size_t all = draws.chains * draws.draws;
   double *value = idm_new(all, sizeof *value);
@@ -332,17 +337,22 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
                              audit_scales *scales, idm_error *opt_error)
 {
   const size_t d = plan->model.dimension;
-  double *mean = idm_new(plan->sides * d, sizeof *mean);
+  const size_t count = plan->sides * d;
+  double *mean = idm_new(2 * count, sizeof *mean);
+  bool sound[2] = {false, false};
   idm_status status = mean ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < 2 && status == IDM_OK; k++)
+    status = means_by_weights(plan, draws, factors[k], mean + k * count, &sound[k], opt_error);
+  /* Fits given the mean of the dynamics compare with each other, not with joint draws. */
+  if (plan->model.joint) sound[0] = sound[1] = sound[0] && sound[1];
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
-    bool sound;
-    status = means_by_weights(plan, draws, factors[k], mean, &sound, opt_error);
-    if (status == IDM_OK && !sound) {
+    if (!sound[k]) {
       a->refitted = true;
-      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean, opt_error);
+      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean + k * count,
+                            opt_error);
     }
-    for (size_t i = 0; i < plan->sides * d && status == IDM_OK; i++)
-      average(a, way, mean[i], &scales[i].mean[k]);
+    for (size_t i = 0; i < count && status == IDM_OK; i++)
+      average(a, way, mean[k * count + i], &scales[i].mean[k]);
   }
   free(mean);
   return status;
@@ -534,8 +544,8 @@ static void judge_number(idm_audit *a, idm_audit_group *g, size_t j)
     worsen(g, IDM_AUDIT_DYNAMICS_DRIVEN);
     idm_notes_add(
         &g->reasons,
-        "%.0f %% of the variance of %s lies between draws of the dynamics: it is known as "
-        "well as they are, and where they are off, so is it",
+        "%.0f %% of the variance of %s lies between draws of the dynamics: it depends on dynamics, "
+        "and has no interval",
         100 * n->between, name);
   }
   if (idm_check_beyond(&a->checks, IDM_CHECK_PRIOR_SCALE, fabs(n->prior_shift))) {
@@ -614,17 +624,19 @@ static void judge_rests(const audit_plan *plan, const idm_audit *a)
   }
 }
 
-/* A contrast is worth what its worse side is, and no more than its own draws and decisions make it:
- * two sides may be known well whose difference, other predicates held, is not. Of one that failed
- * nothing is flagged. */
+/* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two
+ * sides may be known well whose difference, other predicates held, is not. Whether it depends on
+ * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
+ * failed is not flagged. */
 static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;
-  for (size_t i = 0; i < 2; i++)
-    if (a->group[c->side[i]].verdict > c->verdict) c->verdict = a->group[c->side[i]].verdict;
+  for (size_t i = 0; i < 2; i++) {
+    const idm_audit_verdict side = a->group[c->side[i]].verdict;
+    if (side > c->verdict && side != IDM_AUDIT_DYNAMICS_DRIVEN) c->verdict = side;
+  }
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    if (c->number[j].between > idm_check_threshold(IDM_CHECK_BETWEEN) &&
-        c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
+    if (idm_depends_on_dynamics(c->number[j].between) && c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
       c->verdict = IDM_AUDIT_DYNAMICS_DRIVEN;
     if (c->number[j].contraction < idm_check_threshold(IDM_CHECK_CONTRACTION) &&
         c->verdict < IDM_AUDIT_PRIOR_DRIVEN)

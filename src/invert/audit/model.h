@@ -56,6 +56,13 @@ typedef struct audit_ward {
   uint32_t *cell; /* [person] */
 } audit_ward;
 
+/* Dynamics that are drawn together with the decisions; all is borrowed. */
+typedef struct audit_joint {
+  const idm_problem *problem;
+  const idm_cuts *cut;
+  const idm_iohmm *learner; /* of the observations of the whole log */
+} audit_joint;
+
 typedef struct audit_model {
   const idm_fit_settings *settings; /* borrowed */
   bool pooled;
@@ -70,8 +77,10 @@ typedef struct audit_model {
   double *mean;  /* [dimension]: M */
   double *sd;    /* [dimension]: s */
   bool learnt;   /* cells are seen in draws of learnt dynamics, not in those of the problem */
-  bool exact;    /* every draw is accepted by the likelihoods themselves, whatever the grids say */
-  uint64_t key;  /* of its random streams */
+  const audit_joint
+      *joint;   /* dynamics are drawn with the decisions (joint.h); NULL: they are given */
+  bool exact;   /* every draw is accepted by the likelihoods themselves, whatever the grids say */
+  uint64_t key; /* of its random streams */
 } audit_model;
 
 /* Agents of all wards, or of those before one. */
@@ -92,7 +101,8 @@ typedef struct audit_draws {
   double *cell;           /* [cell]: x */
   double *within;         /* [cell]: sd of its agents; NULL where they are not nested */
   double *agent;          /* [agent], one ward after the other: their numbers; NULL the same */
-  double *log_likelihood; /* [cell][chain][draw] */
+  double *log_likelihood; /* [cell][chain][draw]; 0 where dynamics are drawn with the decisions */
+  idm_joint_dynamics *dynamics; /* drawn with the decisions; else NULL */
 } audit_draws;
 
 /* Steps of an audit in its journal. */

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "invert/audit/draws.h"
+#include "invert/audit/joint.h"
 #include "invert/audit/nest.h"
 #include "invert/audit/tabulate.h"
 #include "invert/hierarchy/check.h"
@@ -174,6 +175,16 @@ static bool progress(void *context, const idm_work *work)
   return w->stopped;
 }
 
+/* Together with the dynamics. */
+static idm_status draw_jointly(const audit_model *m, double scale, uint64_t stream, watched *w,
+                               audit_draws *draws, idm_error *opt_error)
+{
+  idm_fit_watch watch = {.progress = progress, .context = w};
+  if (w->watch && w->watch->journal) idm_journal_go_on(w->watch->journal, w->step, &watch);
+  const bool seen = w->watch && w->watch->opt_watch;
+  return idm_audit_joint_sample(m, scale, stream, seen ? &watch : NULL, draws, opt_error);
+}
+
 static idm_status draw(const audit_model *m, double scale, uint64_t stream, watched *w,
                        audit_draws *draws, idm_error *opt_error)
 {
@@ -221,9 +232,10 @@ idm_status idm_audit_sample(const audit_model *m, double scale, uint64_t stream,
       if (status == IDM_OK) status = idm_record_close(&record, true, opt_error);
       continue;
     }
-    status = m->wards ? idm_audit_nest_sample(m, scale, opt_watch, w.step, i, &w.stopped, draws,
-                                              opt_error)
-                      : draw(m, scale, stream, &w, draws, opt_error);
+    status = m->wards   ? idm_audit_nest_sample(m, scale, opt_watch, w.step, i, &w.stopped, draws,
+                                                opt_error)
+             : m->joint ? draw_jointly(m, scale, stream, &w, draws, opt_error)
+                        : draw(m, scale, stream, &w, draws, opt_error);
     if (w.stopped) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
     if (status != IDM_OK || !journal) continue;
     idm_journal_begin(w.step, &record);

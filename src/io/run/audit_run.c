@@ -19,6 +19,7 @@
 #include "io/run/checkpoint.h"
 #include "io/run/checks.h"
 #include "io/run/dynamics.h"
+#include "io/run/joint.h"
 #include "io/run/netcdf_write.h"
 #include "io/run/people.h"
 #include "io/run/read.h"
@@ -140,6 +141,7 @@ static json_t *audit_object(const idm_audit *a)
   idm_json_set(&object, "pool", json_string(idm_pool_word(a->pool)));
   idm_json_set(&object, "dynamics", json_string(idm_audit_dynamics_word(a->dynamics)));
   if (a->cuts > 1) idm_json_set(&object, "dynamics_draws", json_integer((json_int_t)a->cuts));
+  if (a->joint) idm_json_set(&object, "joint_dynamics", idm_json_joint(a->joint));
   idm_json_set(&object, "chains", json_integer((json_int_t)a->chains));
   idm_json_set(&object, "draws", json_integer((json_int_t)a->draws));
   idm_json_set(&object, "warmup", json_integer(a->warmup));
@@ -239,7 +241,7 @@ static idm_status judge_dynamics(const char *folder, idm_audit *audit, idm_error
   idm_posterior *learnt = NULL;
   idm_assessment of = {.trusted = true};
   idm_status status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
-  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, &of, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, audit->joint, &of, opt_error);
   for (size_t i = 0; i < of.failures.count; i++)
     idm_notes_add(&audit->failures, "%s", of.failures.text[i]);
   audit->trusted = audit->trusted && of.trusted;

@@ -86,11 +86,18 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
   return status;
 }
 
-idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder, idm_assessment *a,
-                              idm_error *opt_error)
+idm_status idm_dynamics_judge(const idm_posterior *learnt, const char *folder, bool joint,
+                              idm_assessment *a, idm_error *opt_error)
 {
   idm_assessment *of = NULL;
   const idm_status status = idm_assess_draws(learnt, &of, opt_error);
+  const bool lower =
+      status == IDM_OK && of->checks.of[IDM_CHECK_HIGHER_MODE].outcome == IDM_CHECK_FAILED;
+  if (joint && !lower) {
+    if (status == IDM_OK) idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_DRAWS, 0);
+    idm_assessment_destroy(of);
+    return status;
+  }
   if (status == IDM_OK)
     idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_DRAWS, (double)of->failures.count);
   if (status == IDM_OK && !of->trusted) {

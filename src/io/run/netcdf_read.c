@@ -563,6 +563,8 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "highest", NC_DOUBLE, true, &p->highest);
   if (status == IDM_OK)
     status = read_number(r, NC_GLOBAL, "attained", NC_DOUBLE, true, &p->attained);
+  if (status == IDM_OK)
+    status = read_number(r, NC_GLOBAL, "row_prior", NC_DOUBLE, true, &p->row_prior);
   if (status != IDM_OK) return status;
   if (cuts < 0 || cuts > INT_MAX)
     return FAIL(r, "the attribute 'dynamics_draws' is %lld; expected 0 or more", cuts);

@@ -153,6 +153,7 @@ static void put_attributes(writer *w)
     put_number(w, "highest", p->highest);
     put_number(w, "attained", p->attained);
   }
+  if (p->row_prior > 0) put_number(w, "row_prior", p->row_prior);
   if (w->code == NC_NOERR)
     note(w, idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
          "seed");

@@ -69,9 +69,10 @@ static const idm_key keys[] = {
     {TEXT_KEY(each, "each", "COLUMN",
               "one fit for everybody by COLUMN (agent, trajectory or a column of the log), which "
               "know nothing of each other")},
-    {TEXT_KEY(
-         dynamics, "dynamics", "RUN",
-         "a run of `idm learn --draws`: fit given each of some draws of its dynamics, and pool"),
+    {TEXT_KEY(dynamics, "dynamics", "RUN",
+              "a run of `idm learn --draws`: draw its dynamics together with the free numbers "
+              "where it was "
+              "learnt from the same log; else fit given each of some of its draws, and pool"),
      .place = true},
     {TEXT_KEY(dynamics_hash, "dynamics_sha256", "SHA-256", "of the dynamics")},
     {.name = "dynamics_draws",
@@ -81,7 +82,7 @@ static const idm_key keys[] = {
      .most = 10000,
      .zero = "none",
      .value = "N",
-     .help = "with --dynamics: how many of its draws; none means 10"},
+     .help = "with --dynamics of another log: how many of its draws; none means 10"},
     {0}};
 
 const idm_key *idm_request_keys(void)

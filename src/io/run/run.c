@@ -16,6 +16,7 @@
 #include "idm/design.h"
 #include "invert/check.h"
 #include "invert/finer.h"
+#include "invert/joint/verdict.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
 #include "io/file.h"
@@ -117,7 +118,8 @@ static void say_interrupted(idm_run *run)
                 "the fit was interrupted; `idm fit --resume` goes on");
 }
 
-/* The draws given each of some draws of learnt dynamics. */
+/* The draws over learnt dynamics: together with them, where that is possible, or given each of some
+ * draws of them. */
 static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *inverse,
                                      const idm_fit_watch *watcher, idm_run *run,
                                      idm_notes *opt_notes, idm_error *opt_error)
@@ -128,8 +130,12 @@ static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *invers
       idm_dynamics_read_for(f->request->dynamics, f->problem, &learnt, &draws, opt_error);
   if (status != IDM_OK) return status;
   const idm_cuts cut = {learnt, &draws, f->request->dynamics_draws};
-  status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
-                       &run->posterior, opt_notes, opt_error);
+  if (inverse == idm_inverse_find("bayes"))
+    status = idm_joint_fit(f->problem, f->data, &f->request->settings, &cut, watcher,
+                           &run->posterior, opt_notes, opt_error);
+  if (status == IDM_OK && !run->posterior)
+    status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
+                         &run->posterior, opt_notes, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
   return status;
@@ -207,19 +213,25 @@ static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_erro
   idm_posterior *learnt = NULL;
   idm_status status = idm_assess_draws(p, &run->assessment, opt_error);
   if (status == IDM_OK) status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
-  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, run->assessment, opt_error);
+  if (status == IDM_OK)
+    status = idm_dynamics_judge(learnt, folder, p->dynamics, run->assessment, opt_error);
   idm_posterior_destroy(learnt);
   if (status != IDM_OK) return status;
   idm_checks_skip_log(&run->assessment->checks,
                       "it is run given one problem; see a fit without --dynamics");
-  for (size_t i = 0; i < p->quantity.count; i++)
+  if (p->dynamics)
+    idm_joint_judge(p->dynamics, &run->assessment->checks, &run->assessment->remarks,
+                    &run->assessment->failures, &run->assessment->trusted);
+  for (size_t i = 0; i < p->quantity.count && p->cuts > 1; i++)
     if (p->summarised[i]) {
-      idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN, run->assessment->between[i]);
+      const bool open = idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN,
+                                         run->assessment->between[i]);
       idm_notes_add(&run->assessment->remarks,
                     "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
-                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)",
+                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)%s",
                     100 * run->assessment->between[i], p->quantity.name[i], p->cuts,
-                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts));
+                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts),
+                    open ? "; it depends on dynamics, and has no interval" : "");
     }
   idm_notes_add(&run->assessment->remarks,
                 "unchecked: what the data bound, the lattice and whether the model fits are looked "
@@ -236,7 +248,8 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
       "data bound";
   idm_status status =
       idm_projection_centre(f->problem, run->posterior, f->data, &run->projection, &error);
-  if (status == IDM_OK && run->posterior->cuts) return assess_cut(f, run, opt_error);
+  if (status == IDM_OK && (run->posterior->cuts || run->posterior->dynamics))
+    return assess_cut(f, run, opt_error);
   if (status == IDM_OK && !run->stopped)
     status = idm_assess_watched(f->problem, f->data, run->posterior, f->request->settings.threads,
                                 &watcher, &run->assessment, &error);

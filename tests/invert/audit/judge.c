@@ -73,7 +73,13 @@ static idm_audit_verdict over_dynamics(size_t patients, double *between)
                 group->reasons.count ? group->reasons.text[0] : "");
   assert_int_equal(verdict == IDM_AUDIT_DYNAMICS_DRIVEN,
                    says(group, "lies between draws of the dynamics"));
-  assert_true(c.audit->contrast[0].verdict >= verdict);
+  const idm_audit_number *number = &group->number[0];
+  const bool open = *between > 0.5;
+  assert_int_equal(isnan(number->low) && isnan(number->high), open);
+  assert_int_equal(isnan(number->diagnosis.q05) && isnan(number->diagnosis.q95), open);
+  const idm_audit_number *contrast = &c.audit->contrast[0].number[0];
+  assert_int_equal(isnan(contrast->positive), contrast->between > 0.5);
+  assert_false(isnan(contrast->positive) && contrast->flagged);
   idm_data_destroy(seen);
   idm_dynamics_draws_clear(&draws);
   audit_close(&c);

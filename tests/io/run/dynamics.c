@@ -50,8 +50,8 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* Judge a run of these draws for a fit that nothing else speaks against. */
-static void judge(const folder *f, scene *s, idm_assessment *a)
+/* Judge a run of these draws for a fit without other failures; `joint`: it draws dynamics anew. */
+static void judge(const folder *f, scene *s, bool joint, idm_assessment *a)
 {
   idm_assessment *written;
   idm_request *request = calloc(1, sizeof *request);
@@ -63,7 +63,7 @@ static void judge(const folder *f, scene *s, idm_assessment *a)
   free(request);
   idm_posterior *kept;
   check(idm_run_read(f->path, NULL, NULL, &kept, NULL, &support_error));
-  check(idm_dynamics_judge(kept, f->path, a, &support_error));
+  check(idm_dynamics_judge(kept, f->path, joint, a, &support_error));
   idm_posterior_destroy(kept);
 }
 
@@ -71,7 +71,7 @@ static void poor_dynamics_fail_a_fit(void **state)
 {
   scene s = open_scene(20, false);
   idm_assessment a = {.trusted = true};
-  judge(*state, &s, &a);
+  judge(*state, &s, false, &a);
   assert_false(a.trusted);
   assert_int_equal(a.failures.count, 1);
   assert_non_null(strstr(a.failures.text[0], "the draws of the dynamics are not to be trusted"));
@@ -86,7 +86,7 @@ static void sound_dynamics_do_not(void **state)
 {
   scene s = open_scene(1000, true);
   idm_assessment a = {.trusted = true};
-  judge(*state, &s, &a);
+  judge(*state, &s, false, &a);
   assert_true(a.trusted);
   assert_int_equal(a.failures.count, 0);
   close_scene(&s);

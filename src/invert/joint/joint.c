@@ -1,0 +1,287 @@
+/* Draws of learnt dynamics and of the numbers behind decisions, together: see the header.
+ *
+ * Contents: starting points · chains · the dynamics drawn */
+#include "invert/joint/joint.h"
+
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "base/moments.h"
+#include "idm/diagnostics.h"
+#include "idm/samplers.h"
+#include "infer/pcn.h"
+#include "invert/joint/approach.h"
+#include "invert/matching/drawing.h"
+#include "learn/ratio.h"
+
+/* Streams beyond those of chains. */
+static const uint64_t start_stream = (uint64_t)5 << 32;
+
+/* --- starting points ------------------------------------------------------------------------ */
+
+/* The chains of a request, one lane each. */
+typedef struct lanes {
+  joint *joint;
+  size_t count;
+  int threads;
+  uint64_t key;
+  double *precision;  /* [dimension][dimension]: without the decisions */
+  joint_lane **lane;  /* [count] */
+  joint_peak *peak;   /* [count] */
+  double *x;          /* [count][dimension]: where the chain starts */
+  double *centre;     /* [count][dimension]: first guesses of mean and covariance */
+  double *covariance; /* [count][dimension][dimension] */
+  idm_status *status; /* [count] */
+  idm_error *error;   /* [count] */
+} lanes;
+
+static void close_lanes(lanes *l)
+{
+  for (size_t i = 0; l->lane && i < l->count; i++) idm_joint_lane_destroy(l->lane[i]);
+  for (size_t i = 0; l->peak && i < l->count; i++) idm_joint_peak_clear(&l->peak[i]);
+  free(l->lane);
+  free(l->peak);
+  free(l->precision);
+  free(l->x);
+  free(l->centre);
+  free(l->covariance);
+  free(l->status);
+  free(l->error);
+}
+
+static idm_status open_lanes(lanes *l, idm_error *opt_error)
+{
+  const size_t d = l->joint->dimension, n = l->count;
+  l->lane = idm_new(n, sizeof *l->lane);
+  l->precision = idm_new(idm_times(d, d), sizeof *l->precision);
+  l->peak = idm_new(n, sizeof *l->peak);
+  l->x = idm_new(idm_times(n, d), sizeof *l->x);
+  l->centre = idm_new(idm_times(n, d), sizeof *l->centre);
+  l->covariance = idm_new(idm_times(n, idm_times(d, d)), sizeof *l->covariance);
+  l->status = idm_new(n, sizeof *l->status);
+  l->error = idm_new(n, sizeof *l->error);
+  idm_status status = l->lane && l->precision && l->peak && l->x && l->centre && l->covariance &&
+                              l->status && l->error
+                          ? IDM_OK
+                          : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < n && status == IDM_OK; i++)
+    status = idm_joint_peak_create(d, &l->peak[i], opt_error);
+  return status == IDM_OK ? idm_joint_precision(l->joint, l->precision, opt_error) : status;
+}
+
+/* Climb from a draw of the dynamics. */
+static idm_status climb(lanes *l, size_t i, idm_error *opt_error)
+{
+  idm_status status = idm_joint_lane_create(l->joint, &l->lane[i], opt_error);
+  if (status == IDM_OK) status = idm_joint_begin(l->joint, i, l->count, l->peak[i].mode, opt_error);
+  return status == IDM_OK ? idm_joint_climb(l->lane[i], l->precision, &l->peak[i], opt_error)
+                          : status;
+}
+
+static void climb_lane(void *context, size_t i)
+{
+  lanes *l = context;
+  l->status[i] = climb(l, i, &l->error[i]);
+}
+
+/* A point of the peak's normal, `spread` times as wide, as a vector of the target. `work` has room
+ * for the dimension. */
+static void draw_around(const lanes *l, size_t i, const double *factor, double spread,
+                        idm_random *random, double *work, double *v)
+{
+  const size_t d = l->joint->dimension;
+  for (size_t a = 0; a < d; a++) work[a] = spread * idm_random_normal(random);
+  idm_lower_multiply(d, factor, work);
+  for (size_t a = 0; a < d; a++) work[a] += l->peak[i].mode[a];
+  idm_joint_inverse(l->joint, work, v);
+}
+
+/* Mean and covariance of the target's vector, by draws of the peak's normal. */
+static idm_status guess(lanes *l, size_t i, const double *factor, idm_random *random,
+                        idm_error *opt_error)
+{
+  const size_t d = l->joint->dimension, count = 500 + 20 * d;
+  double *x = idm_new(idm_times(count + 1, d), sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < count; k++) draw_around(l, i, factor, 1, random, x + count * d, x + k * d);
+  const idm_points points = {
+      .x = x, .count = count, .dimension = d, .next_point = d, .next_number = 1};
+  idm_covariance(&points, 1, l->centre + i * d, l->covariance + i * d * d);
+  free(x);
+  return IDM_OK;
+}
+
+/* A point dispersed around the mode, nearer where the density is 0; at last the mode itself. */
+static idm_status disperse(lanes *l, size_t i, idm_error *opt_error)
+{
+  enum { tries = 12 };
+  const size_t d = l->joint->dimension;
+  double *x = l->x + i * d;
+  double *factor = idm_duplicate(l->peak[i].covariance, d * d, sizeof *factor);
+  double *work = idm_new(d, sizeof *work);
+  idm_random random;
+  idm_random_init(&random, l->key, start_stream + i);
+  double density = -INFINITY, spread = 1.2;
+  idm_joint_inverse(l->joint, l->peak[i].mode, x);
+  idm_status status =
+      factor && work ? idm_joint_anchor(l->lane[i], x, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK && !idm_cholesky(d, factor))
+    status = idm_fail(opt_error, IDM_NUMERICAL, "the joint posterior has no normal approximation");
+  if (status == IDM_OK) status = guess(l, i, factor, &random, opt_error);
+  for (int k = 0; k < tries && status == IDM_OK && !isfinite(density); k++, spread *= 0.7) {
+    draw_around(l, i, factor, spread, &random, work, x);
+    status = idm_joint_evaluate(l->lane[i], x, &density, NULL, 0, opt_error);
+  }
+  if (!isfinite(density)) idm_joint_inverse(l->joint, l->peak[i].mode, x);
+  free(factor);
+  free(work);
+  return status;
+}
+
+static void disperse_lane(void *context, size_t i)
+{
+  lanes *l = context;
+  l->status[i] = disperse(l, i, &l->error[i]);
+}
+
+static idm_status each(lanes *l, void (*task)(void *context, size_t lane), idm_error *opt_error)
+{
+  idm_status status = idm_halt_parallel(l->joint->halt, l->count, l->threads, task, l, opt_error);
+  for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
+    status = l->status[i];
+    if (status != IDM_OK && opt_error) *opt_error = l->error[i];
+  }
+  return status;
+}
+
+/* Leave a mode for the highest where it is so much lower that no posterior is left in it. */
+static void leave_low_modes(const lanes *l)
+{
+  static const double hopeless = 10; /* nats */
+  const size_t d = l->joint->dimension;
+  size_t best = 0;
+  for (size_t i = 1; i < l->count; i++)
+    if (l->peak[i].log_density > l->peak[best].log_density) best = i;
+  for (size_t i = 0; i < l->count; i++)
+    if (l->peak[i].log_density < l->peak[best].log_density - hopeless)
+      idm_joint_peak_copy(d, &l->peak[best], &l->peak[i]);
+}
+
+/* --- chains --------------------------------------------------------------------------------- */
+
+static idm_status choose_sampler(const idm_fit_settings *settings, const idm_sampler **ret_sampler,
+                                 idm_error *opt_error)
+{
+  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler) : &idm_sampler_pcn;
+  if (*ret_sampler && !(*ret_sampler)->gradient) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "'%s' does not draw dynamics and decisions together, which have no gradient; "
+                  "expected --sampler pcn or metropolis",
+                  settings->sampler);
+}
+
+static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
+                             const idm_fit_watch *watch, idm_chains **ret_chains,
+                             idm_error *opt_error)
+{
+  const size_t d = l->joint->dimension;
+  idm_target *target = idm_new(l->count, sizeof *target);
+  idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_drawing_create(settings, sampler, l->key, d, NULL, l->joint->halt, ret_chains,
+                                opt_error);
+  if (status == IDM_OK) (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
+  for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
+    target[i] = idm_joint_target(l->lane[i], &l->peak[i]);
+    status = idm_chains_start(*ret_chains, i, &target[i], l->x + i * d, l->centre + i * d,
+                              l->covariance + i * d * d, opt_error);
+  }
+  if (status == IDM_OK)
+    status = idm_drawing_run(*ret_chains, target, watch, l->joint->halt, opt_error);
+  if (status == IDM_OK && idm_chains_common(*ret_chains) < settings->draws)
+    status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
+  free(target);
+  return status;
+}
+
+/* --- the dynamics drawn --------------------------------------------------------------------- */
+
+/* Means and sds of the probabilities. */
+static idm_status average(const joint *j, const idm_chains *c, idm_joint_dynamics *learnt,
+                          idm_error *opt_error)
+{
+  const idm_dynamics_draws *draws = j->cut->draws;
+  const size_t all = c->settings.chains * (size_t)c->settings.draws;
+  idm_welford *sum = idm_new(draws->numbers, sizeof *sum);
+  idm_dynamics *d = NULL;
+  idm_status status =
+      sum ? idm_problem_dynamics(j->cut->learnt, &d, opt_error) : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < all && status == IDM_OK; k++) {
+    ratio_set(j->learner->structure, c->draw + k * c->dimension, d->start);
+    for (size_t i = 0; i < draws->numbers; i++) idm_welford_add(&sum[i], d->start[draws->place[i]]);
+  }
+  for (size_t i = 0; i < draws->numbers && status == IDM_OK; i++) {
+    learnt->mean[i] = sum[i].mean;
+    learnt->sd[i] = sqrt(idm_welford_variance(&sum[i]));
+  }
+  idm_dynamics_destroy(d);
+  free(sum);
+  return status;
+}
+
+static idm_status diagnose(const joint *j, const idm_chains *c, idm_joint_dynamics *learnt,
+                           idm_error *opt_error)
+{
+  const size_t draws = (size_t)c->settings.draws;
+  idm_status status = IDM_OK;
+  learnt->rhat = 0;
+  learnt->effective = INFINITY;
+  for (size_t i = 0; i < j->ratios && status == IDM_OK; i++) {
+    idm_diagnosis one;
+    status = idm_diagnose(c->draw + i, c->settings.chains, draws, draws * c->dimension,
+                          c->dimension, &one, opt_error);
+    /* What is not a number stays none. */
+    learnt->rhat = isnan(learnt->rhat) || learnt->rhat > one.rhat ? learnt->rhat : one.rhat;
+    learnt->effective = fmin(learnt->effective, one.ess_bulk);
+  }
+  return status;
+}
+
+idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t key,
+                          const idm_fit_watch *opt_watch, idm_chains **ret_chains,
+                          idm_joint_dynamics **ret_dynamics, idm_error *opt_error)
+{
+  static const idm_fit_watch unwatched = {0};
+  const idm_fit_watch *watch = opt_watch ? opt_watch : &unwatched;
+  const idm_sampler *sampler = NULL;
+  idm_halt halt;
+  *ret_chains = NULL;
+  *ret_dynamics = NULL;
+  idm_halt_begin(&halt, watch, "looking for where to start");
+  j->halt = &halt;
+  j->ratios = ratio_count(j->learner->structure);
+  j->dimension = j->ratios + j->numbers->count;
+  lanes l = {.joint = j, .count = settings->chains, .threads = settings->threads, .key = key};
+  idm_status status = choose_sampler(settings, &sampler, opt_error);
+  if (status == IDM_OK) status = open_lanes(&l, opt_error);
+  if (status == IDM_OK) status = each(&l, climb_lane, opt_error);
+  if (status == IDM_OK) {
+    leave_low_modes(&l);
+    status = each(&l, disperse_lane, opt_error);
+  }
+  if (status == IDM_OK) status = run_chains(&l, settings, sampler, watch, ret_chains, opt_error);
+  if (status == IDM_OK)
+    status = idm_joint_dynamics_create(&j->cut->draws->name, ret_dynamics, opt_error);
+  if (status == IDM_OK) status = average(j, *ret_chains, *ret_dynamics, opt_error);
+  if (status == IDM_OK) status = diagnose(j, *ret_chains, *ret_dynamics, opt_error);
+  close_lanes(&l);
+  j->halt = NULL;
+  if (status != IDM_OK) {
+    idm_chains_destroy(*ret_chains);
+    *ret_chains = NULL;
+    idm_joint_dynamics_destroy(*ret_dynamics);
+    *ret_dynamics = NULL;
+  }
+  return status;
+}

@@ -1,0 +1,119 @@
+/* The mode of a joint posterior and the normal there, against the grid. */
+#include "invert/joint/approach.h"
+
+#include <math.h>
+
+#include "invert/joint/joint_support.h"
+#include "invert/joint/learner.h"
+#include "learn/ratio.h"
+
+static double normal(const void *context, const double *w)
+{
+  (void)context;
+  return -0.5 * w[0] * w[0];
+}
+
+static void same(const void *context, size_t cell, const double *w, double *x)
+{
+  (void)context;
+  (void)cell;
+  x[0] = w[0];
+}
+
+/* The highest point and the sds of the grid's posterior. */
+static void look(const joint_grid *grid, double mode[2], joint_moments moments[2])
+{
+  double top = -INFINITY;
+  for (int round = 0; round < 2; round++)
+    for (size_t i = 0; i < JOINT_RATIOS; i++)
+      for (size_t k = 0; k < JOINT_ALPHAS; k++) {
+        const double y = grid->alpha[k];
+        const double height = grid->observed[i] + grid->decided[i][k] - 0.5 * y * y;
+        if (round) {
+          joint_add(&moments[0], exp(height - top), grid->ratio[i]);
+          joint_add(&moments[1], exp(height - top), y);
+        } else if (height > top) {
+          top = height;
+          mode[0] = grid->ratio[i];
+          mode[1] = y;
+        }
+      }
+}
+
+/* Within an sd of the mode the surrogate follows the target, up to a constant. */
+static void check_surrogate(joint_lane *lane, const joint_peak *peak)
+{
+  const idm_target target = idm_joint_target(lane, peak);
+  double exact[2], cheap[2];
+  for (size_t i = 0; i < 2; i++) {
+    double v[2] = {peak->mode[0], peak->mode[1]};
+    for (int side = 0; side < 2; side++) {
+      v[i] = peak->mode[i] + (side ? 1 : -1) * sqrt(peak->covariance[3 * i]);
+      check(target.evaluate(lane, v, &exact[side], NULL, &support_error));
+      cheap[side] = idm_joint_surrogate(lane, v);
+    }
+    assert_true(fabs((exact[1] - exact[0]) - (cheap[1] - cheap[0])) < 0.4);
+  }
+}
+
+static void test_mode(void **state)
+{
+  (void)state;
+  joint_scene s = joint_open(200);
+  static joint_grid grid;
+  static const double start[] = {0}, unit[] = {1};
+  double mode[2] = {0}, precision[4];
+  joint_peak peak;
+  joint_moments moments[2] = {0};
+  idm_fit_settings settings;
+  fit f;
+  idm_iohmm *learner;
+  joint_lane *lane;
+  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const joint_numbers numbers = {
+      .count = 1, .log_prior = normal, .place = same, .start = start, .unit = unit};
+  idm_fit_settings_default(&settings);
+  check(idm_fit_open(&f, NULL, s.problem, s.data, &settings, 1, &support_error));
+  check(idm_joint_learner(s.problem, &cut, s.data, &learner, &support_error));
+  joint j = {.problem = s.problem,
+             .cut = &cut,
+             .numbers = &numbers,
+             .learner = learner,
+             .cells = 1,
+             .cell = &f,
+             .ratios = 1,
+             .dimension = 2};
+  joint_tabulate(&s, NULL, &grid);
+  look(&grid, mode, moments);
+  check(idm_joint_lane_create(&j, &lane, &support_error));
+  check(idm_joint_peak_create(2, &peak, &support_error));
+  check(idm_joint_precision(&j, precision, &support_error));
+  assert_near(precision[3], 1, 1e-12);
+  for (size_t chain = 0; chain < 4; chain++) {
+    const double *v = peak.mode, *covariance = peak.covariance;
+    check(idm_joint_begin(&j, chain, 4, peak.mode, &support_error));
+    assert_near(v[1], 0, 0);
+    check(idm_joint_climb(lane, precision, &peak, &support_error));
+    print_message("  mode %.3f, %.3f (grid %.3f, %.3f), sds %.3f, %.3f (%.3f, %.3f)\n", v[0], v[1],
+                  mode[0], mode[1], sqrt(covariance[0]), sqrt(covariance[3]), joint_sd(&moments[0]),
+                  joint_sd(&moments[1]));
+    /* A gain of half a nat is left open: an sd. */
+    for (size_t i = 0; i < 2; i++) {
+      assert_true(fabs(v[i] - mode[i]) < 1.2 * joint_sd(&moments[i]));
+      const double ratio = sqrt(covariance[3 * i]) / joint_sd(&moments[i]);
+      assert_true(ratio > 0.6 && ratio < 1.6);
+    }
+  }
+  check_surrogate(lane, &peak);
+  idm_joint_peak_clear(&peak);
+  idm_joint_lane_destroy(lane);
+  idm_iohmm_destroy(learner);
+  idm_fit_close(&f);
+  joint_close(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_mode)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* The joint density: its parts by other means, anchors, and parts by trajectory. */
+#include "invert/joint/target.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "idm/matching.h"
+#include "invert/joint/joint_support.h"
+#include "invert/joint/learner.h"
+#include "learn/ratio.h"
+
+static double flat(const void *context, const double *w)
+{
+  (void)context;
+  return -0.5 * w[0] * w[0];
+}
+
+static void same(const void *context, size_t cell, const double *w, double *x)
+{
+  (void)context;
+  (void)cell;
+  x[0] = w[0];
+}
+
+typedef struct opened {
+  joint_scene s;
+  idm_fit_settings settings;
+  fit f;
+  idm_cuts cut;
+  joint_numbers numbers;
+  idm_iohmm *learner;
+  joint j;
+  joint_lane *lane;
+} opened;
+
+static void open_all(opened *o)
+{
+  *o = (opened){.s = joint_open(40)};
+  static const double start[] = {1}, unit[] = {1};
+  o->cut = (idm_cuts){o->s.problem, &o->s.draws, 10};
+  o->numbers =
+      (joint_numbers){.count = 1, .log_prior = flat, .place = same, .start = start, .unit = unit};
+  idm_fit_settings_default(&o->settings);
+  check(idm_fit_open(&o->f, NULL, o->s.problem, o->s.data, &o->settings, 1, &support_error));
+  check(idm_joint_learner(o->s.problem, &o->cut, o->s.data, &o->learner, &support_error));
+  assert_non_null(o->learner);
+  o->j = (joint){.problem = o->s.problem,
+                 .cut = &o->cut,
+                 .numbers = &o->numbers,
+                 .learner = o->learner,
+                 .cells = 1,
+                 .cell = &o->f,
+                 .ratios = ratio_count(o->learner->structure)};
+  o->j.dimension = o->j.ratios + 1;
+  check(idm_joint_lane_create(&o->j, &o->lane, &support_error));
+}
+
+static void close_all(opened *o)
+{
+  idm_joint_lane_destroy(o->lane);
+  idm_iohmm_destroy(o->learner);
+  idm_fit_close(&o->f);
+  joint_close(&o->s);
+}
+
+/* Differences between points of a grid are those of the tabulated parts. */
+static void test_parts_of_the_density(void **state)
+{
+  (void)state;
+  opened o;
+  static joint_grid grid;
+  open_all(&o);
+  assert_int_equal(o.j.ratios, 1);
+  joint_tabulate(&o.s, NULL, &grid);
+  double constant = NAN;
+  for (size_t i = 0; i < JOINT_RATIOS; i += 8)
+    for (size_t k = 0; k < JOINT_ALPHAS; k += 12) {
+      const double v[] = {grid.ratio[i], grid.alpha[k]};
+      double density;
+      check(idm_joint_evaluate(o.lane, v, &density, NULL, 0, &support_error));
+      const double expected =
+          grid.observed[i] + grid.decided[i][k] - 0.5 * grid.alpha[k] * grid.alpha[k];
+      if (isnan(constant)) constant = density - expected;
+      assert_near(density, expected + constant, 1e-6);
+    }
+  close_all(&o);
+}
+
+/* An anchor changes where plans start, not where they end; parts sum to the decisions. */
+static void test_anchors_and_trajectories(void **state)
+{
+  (void)state;
+  enum { PARTS = 7 };
+  opened o;
+  open_all(&o);
+  const double v[] = {-0.3, 1.1}, elsewhere[] = {0.4, 0.6};
+  double plain, anchored, again, part[PARTS], sum = 0, decided;
+  check(idm_joint_evaluate(o.lane, v, &plain, part, PARTS, &support_error));
+  check(idm_joint_anchor(o.lane, elsewhere, &support_error));
+  check(idm_joint_evaluate(o.lane, v, &anchored, NULL, 0, &support_error));
+  assert_near(anchored, plain, 1e-7);
+  check(idm_joint_evaluate(o.lane, elsewhere, &again, NULL, 0, &support_error));
+  check(idm_joint_evaluate(o.lane, v, &again, NULL, 0, &support_error));
+  assert_near(again, anchored, 0); /* a function of v alone */
+  for (size_t i = 0; i < PARTS; i++) sum += part[i];
+  idm_dynamics *d;
+  check(idm_problem_dynamics(o.s.problem, &d, &support_error));
+  ratio_set(o.learner->structure, v, d->start);
+  check(idm_iohmm_log_likelihood(o.learner, d, &decided, NULL, &support_error));
+  decided = plain - decided - ratio_log_prior(o.learner->structure, o.s.draws.prior, d->start) +
+            0.5 * v[1] * v[1];
+  assert_near(sum, decided, 1e-8);
+  idm_dynamics_destroy(d);
+  close_all(&o);
+}
+
+/* What is impossible, or cannot be planned for, has density 0. */
+static void test_support(void **state)
+{
+  (void)state;
+  opened o;
+  open_all(&o);
+  const double none[][2] = {{INFINITY, 1}, {-1e5, 1}, {0, NAN}};
+  for (size_t i = 0; i < 3; i++) {
+    double density;
+    check(idm_joint_evaluate(o.lane, none[i], &density, NULL, 0, &support_error));
+    assert_true(density == -INFINITY);
+  }
+  close_all(&o);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_parts_of_the_density), cmocka_unit_test(test_anchors_and_trajectories),
+      cmocka_unit_test(test_support)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
