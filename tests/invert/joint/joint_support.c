@@ -33,7 +33,7 @@ joint_scene joint_open(size_t trajectories)
   s.settings.chains = 2;
   check(idm_iohmm_create(s.problem, s.data, 0, s.settings.hold, &s.learner, &support_error));
   check(idm_learn(s.learner, s.problem, &s.settings, NULL, NULL, &learnt, &support_error));
-  check(idm_learn_draw(s.learner, s.problem, learnt.dynamics, &s.settings, NULL, NULL, &s.draws,
+  check(idm_learn_draw(s.learner, s.problem, &learnt.modes, &s.settings, NULL, NULL, &s.draws,
                        &support_error));
   check(idm_problem_put_dynamics(s.problem, learnt.dynamics, &support_error));
   idm_learnt_clear(&learnt);
