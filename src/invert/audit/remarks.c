@@ -64,13 +64,12 @@ static void remark_within(idm_audit *a, size_t j)
 static void explain_unrun(idm_audit *a)
 {
   static const idm_check_id later[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
-  static const idm_check_id alone[] = {IDM_CHECK_LOOK, IDM_CHECK_LATTICE};
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
     idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
-  for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-    idm_check_skip(&a->checks, alone[i], "%s",
-                   a->people ? "an audit does not run it; `idm fit --each agent` does"
-                             : "an audit does not run it; `idm fit` on the log of a group does");
+  idm_check_skip(&a->checks, IDM_CHECK_LOOK, "an audit does not run it; `idm fit%s does",
+                 a->people ? " --each agent`" : "` on the log of a group");
+  idm_check_skip(&a->checks, IDM_CHECK_LATTICE, "an audit does not run it; `idm fit%s does",
+                 a->people ? " --by agent`" : "` on the log of a group");
   idm_check_skip(&a->checks, IDM_CHECK_HIGHER_MODE, "%s",
                  a->dynamics == IDM_AUDIT_BY_GROUP
                      ? "the dynamics of a group are one point, the best of its starts; "
