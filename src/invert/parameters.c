@@ -3,6 +3,7 @@
  * Contents: items · names · values · gradients */
 #include "invert/parameters.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -109,6 +110,7 @@ static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t 
   const bool *shared = id == IDM_TRANSITION ? setting->transition_shared : setting->emission_shared;
   parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
   uint32_t *outcome = p->place + *used;
+  assert(width > 0); /* states or observations */
   if (taken[row] || setting->terminal[row / states]) return IDM_OK;
   for (size_t i = 0; i < width; i++)
     if (block->value[row * width + i] > 0) outcome[item.size++] = (uint32_t)i;

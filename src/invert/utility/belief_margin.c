@@ -10,6 +10,7 @@
  * 1. rows   2. the program   3. plans of its own   4. rivals   5. rounds   6. words */
 #include "invert/utility/belief_margin.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -100,7 +101,9 @@ static idm_status demand(duel *d, bool *added, idm_error *opt_error)
   if (known(d)) return IDM_OK;
   if (d->cuts == d->capacity) {
     const size_t capacity = 2 * d->capacity + 64;
-    double *rows = realloc(d->row, idm_times(capacity, d->span * sizeof *rows));
+    const size_t bytes = idm_times(idm_times(capacity, d->span), sizeof *d->row);
+    assert(bytes > 0); /* a row has numbers */
+    double *rows = realloc(d->row, bytes);
     if (!rows) return idm_fail_memory(opt_error);
     d->row = rows;
     d->capacity = capacity;
