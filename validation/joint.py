@@ -42,7 +42,7 @@ free: {beta: {scale: inverse, prior: {normal: [0, 1]}}}
 """
 GROUPS = "abc"
 PATIENTS = 150
-DRAWS = ["--draws", 2000, "--warmup", 300]
+DRAWS = ["--draws", 600, "--warmup", 200]
 
 
 def write_problem(path, right, healthy):

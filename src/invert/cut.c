@@ -205,7 +205,8 @@ static bool watch(void *context, const idm_work *work)
   const idm_work all = {.done = ((double)s->work.step + work->done) / (double)s->fits,
                         .content = s,
                         .describe = describe,
-                        .save = idm_journal_save};
+                        /* A checkpoint without what the fit has done would lose it. */
+                        .save = work->save ? idm_journal_save : NULL};
   return s->watch->progress(s->watch->context, &all);
 }
 

@@ -70,6 +70,8 @@ bool idm_audit_watched(const audit_watch *watch, double share, uint64_t step,
   const idm_work work = {.done = watch->from + share * (watch->to - watch->from),
                          .content = &content,
                          .describe = describe,
-                         .save = watch->journal ? idm_journal_save : NULL};
+                         /* A checkpoint without what the step has done would lose it. */
+                         .save = watch->journal && (!opt_work || opt_work->save) ? idm_journal_save
+                                                                                 : NULL};
   return watcher && watcher->progress && watcher->progress(watcher->context, &work);
 }
