@@ -1,6 +1,7 @@
 /* Weighted least squares over a utility and potentials. */
 #include "invert/utility/learner_steps.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -50,6 +51,7 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
   const idm_learner_steps *o = q->steps;
   const idm_sizes n = o->world->n;
   const size_t all = n.states * n.actions;
+  assert(n.states > 0 && n.actions > 0);
   for (size_t k = 0; k + 1 < o->count; k++) {
     diverge(o, k, divergence);
     for (size_t e = 0; e < all; e++) {

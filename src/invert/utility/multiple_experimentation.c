@@ -1,5 +1,6 @@
 /* The inverse planner `multiple-experimentation`: utilities that explain what was done in several
  * environments, all of them (Amin and Singh 2016). */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -55,6 +56,7 @@ static idm_status solve(size_t count, const experiment *list, const idm_sought *
                         double bound, idm_face *face, double *opt_range, idm_halt *halt,
                         idm_error *opt_error)
 {
+  assert(count > 0 && list[0].world);
   const size_t states = list[0].world->n.states;
   const size_t missed = sought->count + count * states;
   idm_program *program = NULL;
@@ -133,6 +135,7 @@ static idm_status open_experiment(question *q, size_t e, bool *of, idm_notes *op
 static idm_status open_experiments(question *q, idm_notes *opt_notes, idm_error *opt_error)
 {
   const size_t most = q->problem->environments;
+  assert(most > 0); /* fit_experiments refuses the others */
   bool *of = idm_new(q->data->trajectories, sizeof *of);
   q->world = idm_new(most, sizeof *q->world);
   q->demonstrator = idm_new(most, sizeof *q->demonstrator);
@@ -250,6 +253,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
     if (!f->range) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): close_experiments frees what q holds */
     status = solve(q->count, q->experiment, q->sought, q->settings->bound / q->sought->unit,
                    &q->face, f->range, &q->halt, opt_error);
   if (status == IDM_OK) status = set_ranges(q, f, opt_error);

@@ -1,6 +1,7 @@
 /* Policies as graphs over beliefs. */
 #include "invert/utility/policy_graph.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -68,7 +69,9 @@ size_t idm_policy_graph_find(const idm_policy_graph *graph, const double *z)
 
 static void *wider(void *array, size_t count, size_t size)
 {
-  return realloc(array, idm_times(count, size));
+  const size_t bytes = idm_times(count, size);
+  assert(bytes > 0); /* of a problem with states and observations */
+  return realloc(array, bytes);
 }
 
 static bool widen(idm_policy_graph *g)
