@@ -21,6 +21,6 @@ echo "== learn: the dynamics, from those of the file on, and how sure they are"
 "$IDM" learn "$here/adni.yaml" "$DATA" --draws 20000 --warmup 4000 -o "$folder/learned" --overwrite
 echo "== audit: optimism by risk factor, drawn together with the dynamics"
 "$IDM" audit "$folder/learned/config.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
-  --dynamics "$folder/learned" -o "$folder/audit" --overwrite
+  --dynamics "$folder/learned" --draws 8000 --warmup 1000 --thin 2 -o "$folder/audit" --overwrite
 echo "== explain: the decisions that surprise most, and MRIs that came late"
 "$IDM" explain "$folder/learned/config.yaml" "$DATA" --due mri

@@ -131,8 +131,8 @@ static void test_support(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_parts_of_the_density), cmocka_unit_test(test_anchors_and_trajectories),
-      cmocka_unit_test(test_support)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_of_the_density),
+                                     cmocka_unit_test(test_anchors_and_trajectories),
+                                     cmocka_unit_test(test_support)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
