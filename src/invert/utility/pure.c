@@ -5,6 +5,7 @@
  * to be split, by the actions of the state where its policy is furthest from taking one. */
 #include "invert/utility/pure.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -114,6 +115,7 @@ static idm_status improve(search *o, idm_error *opt_error)
   double here;
   size_t trials = 0;
   size_t since = 0; /* states that were looked at since something changed */
+  assert(n.states > 0);
   idm_status status = measure(o, o->trial, &here, opt_error);
   if (status == IDM_OK) consider(o, o->trial, here);
   for (size_t s = 0; status == IDM_OK && since < n.states && trials < most_trials;
@@ -315,6 +317,7 @@ static idm_status begin(search *o, idm_error *opt_error)
   idm_status status = hold_what_must_be(o, root, opt_error);
   /* Nothing is nearer than 0. */
   double here = 0;
+  /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what o holds is freed by its owner */
   if (status == IDM_OK) status = measure(o, o->usual, &here, opt_error);
   if (status != IDM_OK) return status;
   consider(o, o->usual, here);

@@ -1,6 +1,7 @@
 /* What inverse planners of soft plans share. */
 #include "invert/utility/soft_agent.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -128,6 +129,7 @@ static size_t pull_rows(const idm_world *world, const idm_sought *sought, size_t
 {
   const size_t states = world->n.states;
   size_t made = 0;
+  assert(states > 0);
   for (size_t e = states; e < sought->entries; e++, made++) {
     double *row = design + made * sought->count;
     const int32_t a = sought->number[e];
