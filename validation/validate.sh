@@ -48,7 +48,7 @@ engine       twenty posteriors equal those of the earlier samplers
 sanitizers   every test under sanitizers
 audit        audits of groups whose optimism is known
 joint        audits over dynamics learnt from the same log: intervals cover
-joint-adni   the same of the synthetic ADNI cohort
+joint-adni   the same of one synthetic ADNI cohort
 sbc-diag     simulation-based calibration of fits, problem sbc-diag
 sbc-three    simulation-based calibration of fits, problem sbc-three
 other-arch   the tests of the other architecture, by qemu
@@ -94,7 +94,7 @@ part_sanitizers() {
 }
 part_audit() { python3 audit.py "$program" "$1"; }
 part_joint() { python3 joint.py "$program" "$1" clinic; }
-part_joint-adni() { python3 joint.py "$program" "$1" adni; }
+part_joint-adni() { python3 joint.py "$program" "$1" adni 1; }
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
 # one in a thousand.
 part_sbc-diag() { "$program" sbc sbc-diag.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
