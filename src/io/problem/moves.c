@@ -2,6 +2,7 @@
  * the columns action, from, to and probability. */
 #include "io/problem/moves.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -318,6 +319,7 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
                          "transition says nothing of '%.60s' in '%.60s'; expected what may follow",
                          setting->actions.name[row / states], setting->states.name[row % states]);
   const double off = idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
+  assert(off >= 0 || (g->entry && begin < end)); /* the one move of a terminal action sums to 1 */
   if (off < 0)
     return fail_entry(
         g, &g->entry[begin],
