@@ -1,6 +1,7 @@
 /* A grid of log-likelihoods: see the header. */
 #include "invert/grid.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -110,6 +111,7 @@ static idm_status make_grid(const idm_grid_source *source, size_t axis, idm_grid
 {
   idm_grid *g = *ret_grid = idm_new(1, sizeof *g);
   if (!g) return idm_fail_memory(opt_error);
+  assert(source->dimension <= IDM_GRID_DIMENSIONS);
   g->dimension = source->dimension;
   g->axis = axis;
   g->points = 1;

@@ -1,6 +1,7 @@
 /* Grids in place of cells' likelihoods: see the header. */
 #include "invert/audit/tabulate.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/log_sum.h"
@@ -87,6 +88,7 @@ static size_t mesh_size(size_t dimension)
 
 static size_t mesh_index(size_t dimension, size_t place, size_t coordinate)
 {
+  assert(dimension > 0 && dimension <= IDM_GRID_DIMENSIONS);
   for (size_t i = dimension - 1; i > coordinate; i--) place /= mesh_points[dimension];
   return place % mesh_points[dimension];
 }
@@ -206,6 +208,7 @@ static idm_status extend(const ground *g, const start *found, size_t i, double w
   const size_t d = g->cell->f.parameters->dimension;
   const double sd = sqrt(found->covariance[i * (d + 1)]);
   double x[IDM_GRID_DIMENSIONS];
+  assert(i < d && d <= IDM_GRID_DIMENSIONS);
   for (double t = 2;; t *= 1.5) {
     double here;
     for (size_t k = 0; k < d; k++)

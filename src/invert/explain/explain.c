@@ -3,6 +3,7 @@
  * Contents: trajectories · people · rankings · making one · persons */
 #include "idm/explain.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/door.h"
@@ -324,7 +325,9 @@ static bool grow(idm_trials *t, size_t used, size_t nodes)
 {
   double **const arrays[] = {&t->mean, &t->low, &t->high};
   for (size_t i = 0; i < (t->draws > 1 ? 3 : 1); i++) {
-    double *array = realloc(*arrays[i], idm_times(used + nodes, t->width * sizeof *array));
+    const size_t bytes = idm_times(idm_times(used + nodes, t->width), sizeof(double));
+    assert(bytes > 0);
+    double *array = realloc(*arrays[i], bytes);
     if (!array) return false;
     *arrays[i] = array;
   }

@@ -1,5 +1,6 @@
 /* Normal approximations of people's likelihoods, by differences: where chains begin, and the
  * coordinates in which they move. They shape proposals only. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/dense.h"
@@ -30,6 +31,7 @@ typedef struct cell_at {
 static idm_status value(cell_at *c, size_t i, double by_i, size_t j, double by_j, double *found)
 {
   double x[IDM_MOST_EFFECTS];
+  assert(i < c->coordinates && j < c->coordinates);
   memcpy(x, c->x, c->coordinates * sizeof *x);
   x[i] += by_i * c->step[i];
   x[j] += by_j * c->step[j];

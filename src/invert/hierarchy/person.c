@@ -88,7 +88,7 @@ static idm_status walk_table(walker *w, place *at, idm_error *opt_error)
 {
   hierarchy_chain *c = w->chain;
   idm_random *random = &c->own[w->person];
-  place next;
+  place next = {0};
   const double rough = c->now.rough[w->person];
   double exact;
   at->likelihood = rough;
@@ -115,7 +115,7 @@ static idm_status walk_exactly(walker *w, place *at, idm_error *opt_error)
 {
   hierarchy_chain *c = w->chain;
   idm_random *random = &c->own[w->person];
-  place next;
+  place next = {0};
   at->likelihood = c->now.exact[w->person];
   for (int anew = 0; anew < 2; anew++) {
     step(w, random, anew, at, &next);
@@ -137,7 +137,7 @@ idm_status idm_chain_people(hierarchy_chain *chain, const leaf_lane *lane, size_
   walker w = {.chain = chain, .lane = lane, .effects = q};
   idm_status status = IDM_OK;
   for (size_t i = from; i < to && status == IDM_OK; i++) {
-    place at;
+    place at = {0};
     w.person = i;
     open_walker(&w);
     memcpy(at.z, chain->now.z + i * q, q * sizeof *at.z);

@@ -486,6 +486,7 @@ static const double fixed[] = {0.95, 0};
 /* Whether one of the shares is reached in step t. */
 static bool comes(long t, long warmup, const double *share)
 {
+  /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a 0 ends the shares */
   for (; *share > 0; share++)
     if (t == lround(*share * (double)warmup)) return true;
   return false;

@@ -8,6 +8,7 @@
 #include "base/moments.h"
 #include "invert/matching/halt.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/dense.h"
@@ -366,6 +367,7 @@ idm_status idm_exploration_shares(const idm_exploration *e, double *share, idm_e
   double *work = idm_new(d * (d + 1), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   for (size_t m = 0; m < e->modes; m++) share[m] = 0;
+  assert(!e->points || e->modes); /* points are drawn around modes */
   for (size_t i = 0; i < e->points; i++)
     share[idm_exploration_nearest(e, e->point + i * d, work)] += e->weight[i];
   free(work);

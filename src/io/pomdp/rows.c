@@ -1,7 +1,9 @@
 /* Rows of distributions, sparse. */
 #include "io/pomdp/rows.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -30,6 +32,7 @@ static bool make_room(idm_pomdp_row *row, size_t entries, size_t width)
   if (entries <= row->capacity) return true;
   /* A row of single cells grows one by one: leave some room, never more than there are columns. */
   const size_t wanted = entries + entries / 2 < width ? entries + entries / 2 : width;
+  assert(wanted > 0 && wanted < SIZE_MAX / sizeof *row->value);
   uint32_t *column = realloc(row->column, wanted * sizeof *column);
   if (column) row->column = column;
   double *value = realloc(row->value, wanted * sizeof *value);

@@ -2,6 +2,7 @@
  * the columns action, from, to and probability. */
 #include "io/problem/moves.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -318,12 +319,14 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
                          "transition says nothing of '%.60s' in '%.60s'; expected what may follow",
                          setting->actions.name[row / states], setting->states.name[row % states]);
   const double off = idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
-  if (off < 0)
+  if (off < 0) {
+    assert(g->entry && begin < end); /* the one move of a terminal action sums to 1 */
     return fail_entry(
         g, &g->entry[begin],
         "what follows '%.60s' in '%.60s' has probabilities that sum to %.9g; expected "
         "1",
         setting->actions.name[row / states], setting->states.name[row % states], sum);
+  }
   idm_yaml_mended *mended = &g->reader->mended[IDM_YAML_TRANSITION];
   if (off > 1e-9) mended->rows++;
   if (off > 1e-9 && off > mended->largest) mended->largest = off;
