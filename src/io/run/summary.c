@@ -413,10 +413,9 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
     take_texts(remarks, &assessment->remarks);
     idm_checks_take(json_object_get(object, "checks"), &assessment->checks);
     /* Audits of agents within groups that earlier versions wrote tested chance alone. */
-    assessment->model.looked =
-        json_is_object(json_object_get(object, "model")) &&
-        (!json_is_true(json_object_get(object, "people")) ||
-         assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
+    assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
+                               (!json_is_true(json_object_get(object, "people")) ||
+                                assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
     assessment->trusted = assessment->trusted && json_is_true(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);

@@ -200,10 +200,8 @@ static void test_people(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scores),
-      cmocka_unit_test(test_questions),
-      cmocka_unit_test(test_missed),
-      cmocka_unit_test(test_replicates),
+      cmocka_unit_test(test_scores), cmocka_unit_test(test_questions),
+      cmocka_unit_test(test_missed), cmocka_unit_test(test_replicates),
       cmocka_unit_test(test_people),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,8 +201,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(an_audit_leaves_a_folder_that_makes_it_again, make_folder,
                                       remove_folder),
-      cmocka_unit_test_setup_teardown(the_model_is_examined, make_folder,
-                                      remove_folder),
+      cmocka_unit_test_setup_teardown(the_model_is_examined, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(what_cannot_be_audited_leaves_nothing, make_folder,
                                       remove_folder),
       cmocka_unit_test_setup_teardown(arrays_are_by_chain_draw_and_group, make_folder,
