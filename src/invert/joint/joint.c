@@ -22,7 +22,7 @@ static const uint64_t start_stream = (uint64_t)5 << 32;
 
 /* The chains of a request, one lane each. */
 typedef struct lanes {
-  joint *joint;
+  const joint *joint;
   size_t count;
   int threads;
   uint64_t key;
@@ -259,10 +259,12 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
   *ret_chains = NULL;
   *ret_dynamics = NULL;
   idm_halt_begin(&halt, watch, "looking for where to start");
-  j->halt = &halt;
   j->ratios = ratio_count(j->learner->structure);
   j->dimension = j->ratios + j->numbers->count;
-  lanes l = {.joint = j, .count = settings->chains, .threads = settings->threads, .key = key};
+  joint watched = *j;
+  watched.halt = &halt;
+  lanes l = {
+      .joint = &watched, .count = settings->chains, .threads = settings->threads, .key = key};
   idm_status status = choose_sampler(settings, &sampler, opt_error);
   if (status == IDM_OK) status = open_lanes(&l, opt_error);
   if (status == IDM_OK) status = each(&l, climb_lane, opt_error);
@@ -276,7 +278,6 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
   if (status == IDM_OK) status = average(j, *ret_chains, *ret_dynamics, opt_error);
   if (status == IDM_OK) status = diagnose(j, *ret_chains, *ret_dynamics, opt_error);
   close_lanes(&l);
-  j->halt = NULL;
   if (status != IDM_OK) {
     idm_chains_destroy(*ret_chains);
     *ret_chains = NULL;
