@@ -239,10 +239,11 @@ static idm_status act(simulator *s, size_t index, int t, size_t state, void *mem
                                 opt_error);
   if (status != IDM_OK) return status;
   data->action[row] = (int32_t)idm_random_choice(random, s->probability, actions);
-  if (s->misses) data->missed[row] = missed_at(like, index, t);
-  /* The log's action of a missed response is the problem's, or none. */
-  if (s->misses && data->missed[row] >= 0)
-    data->action[row] = like->action[like_row(like, index, t)];
+  if (like && s->misses) {
+    data->missed[row] = missed_at(like, index, t);
+    /* The log's action of a missed response is the problem's, or none. */
+    if (data->missed[row] >= 0) data->action[row] = like->action[like_row(like, index, t)];
+  }
   if (s->states) data->state[row] = (int32_t)state;
   *reward = pay(s, index, state);
   data->rows++;
