@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 
-# From the ground up (DESIGN, section 5).
+# From the ground up.
 FLOORS = ["base", "setting", "belief", "data", "learn", "infer", "plan", "invert", "io", "report", "cli"]
 # What the build makes (the examples as text) uses nothing, and any floor may use it.
 GROUND = -1

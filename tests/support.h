@@ -31,7 +31,7 @@ typedef struct support_shape {
 
 /* A problem with dynamics, utilities, priors and weights drawn at random; every row is positive. */
 idm_problem *support_problem(support_shape shape, idm_random *random);
-/* DIAG of DESIGN section 6, from the built-in example, with the given multipliers. */
+/* DIAG, the built-in example, with the given multipliers. */
 idm_problem *support_diag(double alpha, double beta, double eta);
 void support_set(idm_problem *problem, double alpha, double beta, double eta);
 /* Whether one of the notes has these words. */

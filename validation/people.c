@@ -33,7 +33,7 @@
 #include "invert/people/report.h"
 
 enum { numbers = 2 };
-/* Intercepts ~ normal(mean, width), slopes and sds at half the width (AUDIT.md). */
+/* Intercepts ~ normal(mean, width), slopes and sds at half the width. */
 static const double mean[numbers] = {-0.3, 0.3};
 static const double width[numbers] = {0.6, 0.4};
 

@@ -92,7 +92,7 @@ typedef struct idm_behavior_ops {
    * With opt_random a stochastic recognition draws its successor; without it keeps them all. An
    * impossible observation is IDM_INPUT.
    *
-   * What was recorded weighs on what was not (DESIGN, section 3). opt_log_evidence: what is to be
+   * What was recorded weighs on what was not. opt_log_evidence: what is to be
    * added to the log-likelihood beside the decision: the log-probability of what was seen after it
    * (and, where the action was not recorded, that the trajectory went on as it did), less that of
    * the environment given all that was recorded, which no parameter moves. Set to 0 by the caller

@@ -11,7 +11,7 @@ extern "C" {
 /* Of an answer that is no posterior by the likelihood: how good it is, and what the data leave
  * open. */
 typedef struct idm_finding {
-  double objective;     /* value of the row's own expression (TABLES, section 3) */
+  double objective;     /* value of the row's own expression */
   char certificate[32]; /* what shows that it is attained: "duality gap", "gradient norm", ... */
   double attained;      /* how far it is from being shown, in the certificate's own measure */
   double closed;        /* and how far it may be: at most this, or it is not shown */

@@ -157,7 +157,7 @@ IDM_API idm_status idm_problem_enter(idm_problem *problem, const char *environme
  * they are the same to a relative `tolerance` (0: bit for bit). */
 IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,
                                  char *buffer, size_t size);
-/* Give the utility block one copy a variant from values[variant][column] (DESIGN: variants of a
+/* Give the utility block one copy a variant from values[variant][column] (variants of a
  * setting). */
 IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                                     idm_error *opt_error);

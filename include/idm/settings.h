@@ -35,7 +35,7 @@ typedef struct idm_fit_settings {
   idm_keep keep; /* log-likelihood by trajectory, by decision, or not at all */
   size_t prior_draws;
 
-  /* Of inverse planners that do not go by the likelihood (TABLES, section 3). */
+  /* Of inverse planners that do not go by the likelihood. */
   idm_norm norm;           /* what is to be small */
   double epsilon;          /* by how much the demonstrator's actions are to be better, at least */
   idm_margin margin;       /* of which maximum-margin is to be large */

@@ -17,7 +17,7 @@ extern "C" {
 #define IDM_PRINTF(format_index, first)
 #endif
 
-/* One list makes the enum, the names and the exit codes of the program (DESIGN, section 7). */
+/* One list makes the enum, the names and the exit codes of the program. */
 #define IDM_STATUS_LIST(X)                                                                         \
   X(IDM_OK, 0, "done")                                                                             \
   X(IDM_UNTRUSTED, 1, "the answer is not to be trusted")                                           \

@@ -19,7 +19,7 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
                 double *opt_p);
 
 /* KL(p || w) in nats of the p that idm_soft gives: sum_j w_j (l e^l - expm1 l) with l =
- * log(p_j/w_j), which loses nothing as T grows (DESIGN, section 3). */
+ * log(p_j/w_j), which loses nothing as T grows. */
 double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x);
 
 /* log p_j of the same p, for every j, without underflow. -inf outside the support. */

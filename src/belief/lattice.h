@@ -1,7 +1,7 @@
 /* The simplex lattice: beliefs whose coordinates are multiples of 1/r, and interpolation between
  * them.
  *
- * Freudenthal triangulation in the coordinates y_i = r * sum_{j >= i} z_j (DESIGN, section 3).
+ * Freudenthal triangulation in the coordinates y_i = r * sum_{j >= i} z_j.
  * Where the setting is fully observed the points are the corners, and a belief is its own weights.
  */
 #ifndef IDM_BELIEF_LATTICE_H

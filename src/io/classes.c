@@ -1,4 +1,4 @@
-/* Classes of inverse decision models (TABLES, section 4). */
+/* Classes of inverse decision models. */
 #include "idm/classes.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Numbers and texts in JSON: infinities as strings, NaN as null (DESIGN, section 6).
+/* Numbers and texts in JSON: infinities as strings, NaN as null.
  *
  * A value that could not be made is NULL, and whatever it was to be part of becomes NULL with it:
  * an object is whole or it is not there, so that only who writes it out needs a check. */

@@ -1,4 +1,4 @@
-/* Habit and slips (TABLES, section 2): what the moment of choice makes of a policy, unplanned for.
+/* Habit and slips: what the moment of choice makes of a policy, unplanned for.
  *
  * Among the n open actions q(u) ~ pi(u) exp(perseverance 1{u = last}), last the action that the
  * trajectory had before; then p(u) = (1 - lapse) q(u) + lapse / n. Where pi forbids all that is

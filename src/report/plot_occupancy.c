@@ -1,5 +1,5 @@
 /* Where an agent's beliefs are over time, or the states where those are observed: the occupancy of
- * the forward recursion, mu = (1 - gamma) rho_0 + gamma M mu (DESIGN, section 3). */
+ * the forward recursion, mu = (1 - gamma) rho_0 + gamma M mu. */
 #include <math.h>
 #include <stdio.h>
 

@@ -20,7 +20,7 @@ static void test_names_and_exit_codes(void **state)
   assert_int_equal(idm_status_exit_code(id), code);
   IDM_STATUS_LIST(CHECK_STATUS)
 #undef CHECK_STATUS
-  /* The exit codes that DESIGN promises to scripts. */
+  /* The exit codes that scripts rely on. */
   assert_int_equal(idm_status_exit_code(IDM_OK), 0);
   assert_int_equal(idm_status_exit_code(IDM_UNTRUSTED), 1);
   assert_int_equal(idm_status_exit_code(IDM_USAGE), 2);

@@ -1,6 +1,6 @@
 """Bounded rational control from its equations: slow, plain, in double precision.
 
-An implementation for comparison only. It follows DESIGN, section 3, line by line and shares nothing
+An implementation for comparison only. It follows the equations line by line and shares nothing
 with the library: dense matrices over the lattice, value iteration, a dense solve for the occupancy.
 """
 

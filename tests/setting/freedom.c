@@ -15,7 +15,7 @@ static void check_prior(const idm_theta *theta, idm_block_id id, idm_prior_kind 
   assert_true(theta->block[id].usual_prior);
 }
 
-/* The table of DESIGN's defaults at a range of 46, DIAG's. */
+/* The table of defaults at a range of 46, DIAG's. */
 static void test_defaults(void **state)
 {
   (void)state;

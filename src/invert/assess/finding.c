@@ -87,7 +87,7 @@ idm_status idm_check_behavior(const inquiry *q, idm_error *opt_error)
 
 /* --- soft policy matching ------------------------------------------------------------------- */
 
-/* As one row among others (TABLES, section 3): its expression is the divergence of the
+/* As one row among others: its expression is the divergence of the
  * demonstrator's decisions from the planner's, which but for their own entropy is minus the
  * log-likelihood. */
 

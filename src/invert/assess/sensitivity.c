@@ -1,4 +1,4 @@
-/* Do the numbers that were held matter? (DESIGN, section 4) */
+/* Do the numbers that were held matter? */
 #include <math.h>
 #include <stdio.h>
 
@@ -159,7 +159,7 @@ static idm_status gather_strata(const response *r, const clamped *list, idm_erro
   return status;
 }
 
-/* d posterior mean / d number is the covariance of the quantity with the slope (DESIGN, section 4).
+/* d posterior mean / d number is the covariance of the quantity with the slope.
  */
 static idm_status store(const response *r, const clamped *list, idm_error *opt_error)
 {

@@ -1,5 +1,5 @@
-/* The demonstrator of a log whose states are hidden: what it did at which belief, as a policy graph
- * (TABLES, section 1). */
+/* The demonstrator of a log whose states are hidden: what it did at which belief, as a policy
+ * graph. */
 #ifndef IDM_INVERT_UTILITY_BELIEF_NODES_H
 #define IDM_INVERT_UTILITY_BELIEF_NODES_H
 

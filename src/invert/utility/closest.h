@@ -13,10 +13,9 @@ typedef struct idm_closest {
   size_t zeros; /* probabilities of 0 in states that are come to, of actions that may be taken */
 } idm_closest;
 
-/* Of target[state][action] under a divergence, less `entropy` times that of the policy (TABLES,
- * section 3), among policies of what opt_allowed[state][action] leaves. In states that it does not
- * come to the policy is fallback[state][action]. IDM_INPUT where the divergence is infinite for
- * every policy. */
+/* Of target[state][action] under a divergence, less `entropy` times that of the policy, among
+ * policies of what opt_allowed[state][action] leaves. In states that it does not come to the policy
+ * is fallback[state][action]. IDM_INPUT where the divergence is infinite for every policy. */
 idm_status idm_closest_create(const idm_world *world, const idm_setting *setting,
                               const double *target, const double *fallback, const bool *opt_allowed,
                               idm_divergence divergence, double lambda, double entropy,

@@ -1,4 +1,4 @@
-/* Two agents of one problem: the canonical distance of their utilities (TABLES, section 1), and the
+/* Two agents of one problem: the canonical distance of their utilities, and the
  * divergences of their policies.
  *
  * Contents: whether they can be compared · agents · divergences */

@@ -1,5 +1,4 @@
-/* The demonstrator of a log whose states are observed: what it did in which state (TABLES, section
- * 1). */
+/* The demonstrator of a log whose states are observed: what it did in which state. */
 #ifndef IDM_INVERT_UTILITY_DEMONSTRATOR_H
 #define IDM_INVERT_UTILITY_DEMONSTRATOR_H
 

@@ -1,6 +1,6 @@
 /* Occupancies of policies as a convex set, q >= 0 with sum_u q(s',u) - discount sum P(s'|s,u)
- * q(s,u) = (1 - discount) start(s'), and how far they are from a given p, less the policy's entropy
- * (TABLES, section 3, distribution matching). */
+ * q(s,u) = (1 - discount) start(s'), and how far they are from a given p, less the policy's
+ * entropy. */
 #ifndef IDM_INVERT_UTILITY_FLOWS_H
 #define IDM_INVERT_UTILITY_FLOWS_H
 

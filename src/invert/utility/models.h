@@ -28,7 +28,7 @@ idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_wor
  * may be NULL. */
 void idm_models_quality(const idm_models *models, double level, const double *utility,
                         const double *v, double *opt_q, double *opt_sigma);
-/* v[state] = sum_u policy[state][u] Q(s,u) of that Q, at every step anew (TABLES, section 2, Risk).
+/* v[state] = sum_u policy[state][u] Q(s,u) of that Q, at every step anew.
  * IDM_NUMERICAL where sweeps do not settle. */
 idm_status idm_models_evaluate(const idm_models *models, double level, const double *policy,
                                const double *utility, double *v, idm_error *opt_error);

@@ -1,6 +1,6 @@
 /* Preferences as a logistic model of the free numbers of a utility: that trajectory b is preferred
- * to w has the probability logistic(R_b - R_w), R_h = sum_t discount^t utility(s_t, u_t), t from 0
- * (TABLES, section 3). */
+ * to w has the probability logistic(R_b - R_w), R_h = sum_t discount^t utility(s_t, u_t), t from 0.
+ */
 #ifndef IDM_INVERT_UTILITY_PREFERRED_H
 #define IDM_INVERT_UTILITY_PREFERRED_H
 

@@ -42,8 +42,8 @@ void idm_wary_destroy(idm_wary *wary);
 size_t idm_wary_mixture(const idm_wary *wary);
 
 /* sum over visited s of min_{u != u_s} (Q(s,u_s) - Q(s,u)) - penalty |utility|_1 at numbers x, Q
- * the demonstrator's under the nested mean of the worst share of its models (TABLES, section 2,
- * Risk): by sweeps and no program. */
+ * the demonstrator's under the nested mean of the worst share of its models: by sweeps and no
+ * program. */
 idm_status idm_wary_measure(idm_wary *wary, const double *x, idm_error *opt_error);
 /* The optimum of the program with the mixture sigma, and its true margin, which is no less. */
 idm_status idm_wary_solve(idm_wary *wary, idm_error *opt_error);

@@ -57,7 +57,8 @@ idm_status idm_log_header_find(const idm_log_header *header, const char *name, c
               (long)(header)->place[which].column, __VA_ARGS__)
 /* Whether there is a column of that name. */
 bool idm_log_header_has(const idm_log_header *header, const char *name);
-/* Give every role its columns: those the problem names, else the defaults of DESIGN, section 6. */
+/* Give every role its columns: those the problem names, else the defaults of the table of columns.
+ */
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error);
 /* Whether every role has columns of the same names in both. */

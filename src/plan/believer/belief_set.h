@@ -8,7 +8,7 @@
 
 #include "idm/status.h"
 
-/* More than this many hypotheses at once is an error (DESIGN, section 3). */
+/* More than this many hypotheses at once is an error. */
 enum { BELIEF_SET_MOST = 100000 };
 
 /* Where a weight in a set came from. */

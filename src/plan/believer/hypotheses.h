@@ -1,6 +1,5 @@
-/* What an agent may have in mind at a step of a trajectory, given what was recorded (DESIGN,
- * section 3, Likelihood): hypotheses (w_i, z_i, e_i), how they decide and what an event makes of
- * them. */
+/* What an agent may have in mind at a step of a trajectory, given what was recorded: hypotheses
+ * (w_i, z_i, e_i), how they decide and what an event makes of them. */
 #ifndef IDM_PLAN_BELIEVER_HYPOTHESES_H
 #define IDM_PLAN_BELIEVER_HYPOTHESES_H
 

@@ -122,10 +122,10 @@ static inline double idm_recognise_pair(const recognition *r, double *opt_share,
   return total > 0 ? predictive : 0;
 }
 
-/* The mean over sigma of the models' successors, those left out under which x cannot be seen
- * (DESIGN, section 6). What sigma leaves to the others goes into `allowed` and, model by model,
- * opt_share. `joint` is scratch, [state]. Returns the predictive probability sum_m sigma_m
- * p_m(x|z,u); 0 where no model allows x. */
+/* The mean over sigma of the models' successors, those left out under which x cannot be seen. What
+ * sigma leaves to the others goes into `allowed` and, model by model, opt_share. `joint` is
+ * scratch, [state]. Returns the predictive probability sum_m sigma_m p_m(x|z,u); 0 where no model
+ * allows x. */
 static inline double idm_recognise(const recognition *r, double *opt_share, double *mean,
                                    double *allowed, double *joint)
 {

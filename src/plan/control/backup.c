@@ -1,4 +1,4 @@
-/* The operator B* on the lattice and its derivative gamma P (DESIGN, section 3). */
+/* The operator B* on the lattice and its derivative gamma P. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The planner `controller`: a memory of finitely many nodes, learnt by policy gradient from
- * episodes alone (TABLES, section 2); whoever watches it holds a distribution over the node it is
+ * episodes alone; whoever watches it holds a distribution over the node it is
  * in. */
 #include "plan/tabular/controller.h"
 

@@ -1,9 +1,9 @@
 /* The planners `q-learning` and `soft-q-learning`: values of states and actions learnt from sampled
- * transitions alone (TABLES, section 2).
+ * transitions alone.
  *
  * Both are one loop, Q <- Q + n^-omega (u + gamma V(s') - Q) at the n-th visit of (s, u), with
  * V(s) = alpha log sum_u exp(Q(s,u)/alpha): the maximum at alpha = 0. The soft V is the entropy
- * form's: without terminal actions it is larger than DESIGN's, which measures against the even
+ * form's: without terminal actions it is larger than a residual that measures against the even
  * policy, by alpha log|U| / (1 - gamma); policies are the same.
  *
  * Transitions come from acting in the environment, or are those of a log, gone through again and

@@ -1,4 +1,4 @@
-/* The learner by temporal differences (TABLES, section 2, "Learning agents"): what it keeps of an
+/* The learner by temporal differences: what it keeps of an
  * agent, and how an event changes it. */
 #ifndef IDM_PLAN_TABULAR_TD_LEARNER_H
 #define IDM_PLAN_TABULAR_TD_LEARNER_H

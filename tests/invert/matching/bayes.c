@@ -218,7 +218,7 @@ static void test_samplers_agree(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The bar of DESIGN: 1,000 patients of the optimistic agent, alpha held, 4 chains of 1,000. */
+/* The bar: 1,000 patients of the optimistic agent, alpha held, 4 chains of 1,000. */
 static void test_optimistic_agent(void **state)
 {
   (void)state;

@@ -39,7 +39,7 @@ static void follow(const idm_problem *problem, const size_t *action, double *occ
   }
 }
 
-/* Divergences as TABLES writes them, over again. */
+/* Divergences written out plainly. */
 static double distance(idm_divergence divergence, const double *p, const double *q)
 {
   double sum = 0;

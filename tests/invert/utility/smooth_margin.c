@@ -132,7 +132,7 @@ static void minima_have_no_slope(void **state)
       }
 }
 
-/* Without a price: the demonstrator's policy (TABLES asks for 1e-8), and of all utilities that have
+/* Without a price: the demonstrator's policy to 1e-8, and of all utilities that have
  * it the least, which is the one that no potential shortens. */
 static void no_price_is_least_norm(void **state)
 {

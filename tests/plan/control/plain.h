@@ -1,4 +1,4 @@
-/* Bounded rational control written out plainly from DESIGN, section 3, to test the planner against:
+/* Bounded rational control written out plainly, to test the planner against:
  * one belief at a time, in long double, with nothing folded, sliced or kept. */
 #ifndef IDM_TESTS_PLAIN_CONTROL_H
 #define IDM_TESTS_PLAIN_CONTROL_H

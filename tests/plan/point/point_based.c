@@ -39,7 +39,7 @@ static interval bounds_of(const idm_problem *problem)
 
 /* --- other people's problems ---------------------------------------------------------------- */
 
-/* The optimum of DESIGN, section 3, from both sides. */
+/* The optimum from both sides. */
 static void tiger_lies_between(void **state)
 {
   (void)state;

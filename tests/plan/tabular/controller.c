@@ -10,7 +10,7 @@
 
 /* --- how likely what it did is -------------------------------------------------------------- */
 
-/* The probability of a node's choice with habits, as TABLES writes them. */
+/* The probability of a node's choice with habits, written out plainly. */
 static double choice(const idm_problem *p, const controller *c, size_t node, int last, size_t u)
 {
   const double kappa = idm_theta_scalar(p->theta, IDM_PERSEVERANCE);

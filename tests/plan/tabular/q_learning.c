@@ -198,7 +198,7 @@ static void it_is_fitted_back(void **state)
 
 /* --- what it does --------------------------------------------------------------------------- */
 
-/* The loop as TABLES writes it, and the residual from its definition. */
+/* The loop written out plainly, and the residual from its definition. */
 static double plain_loop(const idm_problem *p, double *q)
 {
   enum { episode = 100 };

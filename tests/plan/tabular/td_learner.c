@@ -3,7 +3,7 @@
 
 #include "plan/tabular/td_support.h"
 
-/* The log-likelihood as TABLES writes it. */
+/* The log-likelihood written out plainly. */
 static double plain_score(const idm_problem *p, const idm_data *data)
 {
   double b[TD_OWNS], total = 0;
