@@ -373,3 +373,22 @@ bool support_stop(void *stopping, const idm_work *work)
   check(idm_work_save(work, &s->bytes, &s->length, &support_error));
   return true;
 }
+
+idm_fit_watch support_resume(support_resuming *r, double until, uint64_t label)
+{
+  r->stopping = (support_stopping){.at = until};
+  return (idm_fit_watch){.progress = support_stop,
+                         .context = &r->stopping,
+                         .checkpoint = r->bytes,
+                         .checkpoint_length = r->length,
+                         .label = label};
+}
+
+void support_resumed(support_resuming *r, idm_status status)
+{
+  assert_true(status == IDM_OK || (r->stopping.bytes && status == IDM_UNTRUSTED));
+  if (!r->stopping.bytes) return;
+  free(r->bytes);
+  r->bytes = r->stopping.bytes;
+  r->length = r->stopping.length;
+}

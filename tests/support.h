@@ -99,6 +99,17 @@ typedef struct support_stopping {
   size_t length;
 } support_stopping;
 bool support_stop(void *stopping, const idm_work *work);
+
+/* Work that is stopped and resumed several times. */
+typedef struct support_resuming {
+  support_stopping stopping;
+  char *bytes; /* the last checkpoint, for the test to free */
+  size_t length;
+} support_resuming;
+/* The watch of the next attempt: from the last checkpoint, until a share of the work is done. */
+idm_fit_watch support_resume(support_resuming *r, double until, uint64_t label);
+/* After the attempt: it ended, or was stopped and left a checkpoint, which is kept. */
+void support_resumed(support_resuming *r, idm_status status);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */
 enum { SUPPORT_PATH = 64 };
 void support_path(char path[SUPPORT_PATH]);

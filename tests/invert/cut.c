@@ -134,40 +134,30 @@ static void test_goes_on(void **state)
   idm_fit_settings settings;
   idm_posterior *whole, *parts = NULL;
   idm_error error = {0};
-  char *bytes = NULL;
-  size_t length = 0;
+  support_resuming r = {0};
   idm_fit_settings_default(&settings);
   settings.chains = 2;
   settings.draws = settings.warmup = 600;
   check(idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, NULL, &whole, NULL, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
-    support_stopping stopping = {.at = when[k]};
-    const idm_fit_watch watch = {.progress = support_stop,
-                                 .context = &stopping,
-                                 .checkpoint = bytes,
-                                 .checkpoint_length = length,
-                                 .label = 4};
+    const idm_fit_watch watch = support_resume(&r, when[k], 4);
     idm_posterior_destroy(parts); /* stopped when all was done */
     const idm_status status = idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &watch, &parts,
                                           NULL, &support_error);
-    assert_true(status == IDM_OK || (stopping.bytes && status == IDM_UNTRUSTED));
-    if (!stopping.bytes) continue;
-    free(bytes);
-    bytes = stopping.bytes;
-    length = stopping.length;
+    support_resumed(&r, status);
   }
   assert_non_null(parts);
   assert_memory_equal(parts->value, whole->value,
                       idm_posterior_numbers(whole) * whole->chains * whole->draws * sizeof(double));
   idm_posterior_destroy(parts);
   const idm_fit_watch other = {
-      .checkpoint = bytes, .checkpoint_length = length, .checkpoint_file = "there", .label = 5};
+      .checkpoint = r.bytes, .checkpoint_length = r.length, .checkpoint_file = "there", .label = 5};
   assert_int_equal(
       idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &other, &parts, NULL, &error),
       IDM_INPUT);
   assert_string_equal(error.file, "there");
   assert_null(parts);
-  free(bytes);
+  free(r.bytes);
   idm_posterior_destroy(whole);
   close_scene(&s);
 }

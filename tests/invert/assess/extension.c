@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/crowd_support.h"
 #include "invert/assess/model.h"
 #include "invert/assess/refit.h"
 
@@ -133,22 +134,12 @@ static void test_likelihood_ratio(void **state)
 static void judge_learner(asked *a, const char *truth, const char *free_blocks, size_t trajectories,
                           uint64_t seed)
 {
-  static const char text[] =
-      "states: [a_good, b_good]\n"
-      "actions: [a, b]\n"
-      "observations: [win, loss]\n"
-      "start: uniform\n"
-      "discount: 0\n"
-      "transition: {'*': [[0.944, 0.056], [0.056, 0.944]]}\n"
-      "observation_from: before\n"
-      "observation: {a: [[0.84, 0.16], [0.15, 0.85]], b: [[0.15, 0.85], [0.84, 0.16]]}\n"
-      "utility: {a: [1, -1], b: [-1, 1]}\n"
-      "agent: {planner: td-learner, inverse_temperature: 8, learning_rate_gain: 0.4,\n"
-      "        learning_rate_loss: 0.4}\n";
-  idm_problem *problem;
+  static const char *const learner[] = {"inverse_temperature=8", "learning_rate_gain=0.4",
+                                        "learning_rate_loss=0.4"};
+  idm_problem *problem = population_bandit();
   idm_workspace *workspace;
   idm_data *data;
-  check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
+  for (size_t i = 0; i < 3; i++) check(idm_problem_set(problem, learner[i], &support_error));
   check(idm_problem_set(problem, truth, &support_error));
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));

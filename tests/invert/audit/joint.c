@@ -145,36 +145,26 @@ static void test_goes_on(void **state)
   const idm_cuts cut = {s.problem, &s.draws, 10};
   const idm_audit_settings settings = settings_of(300);
   idm_audit *whole, *parts = NULL;
-  char *bytes = NULL;
-  size_t length = 0;
+  support_resuming r = {0};
   check(idm_audit_run(s.problem, s.data, &groups, &settings, &cut, NULL, &whole, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
-    support_stopping stopping = {.at = when[k]};
-    const idm_fit_watch watch = {.progress = support_stop,
-                                 .context = &stopping,
-                                 .checkpoint = bytes,
-                                 .checkpoint_length = length,
-                                 .label = 4};
+    const idm_fit_watch watch = support_resume(&r, when[k], 4);
     idm_audit_destroy(parts);
     const idm_status status =
         idm_audit_run(s.problem, s.data, &groups, &settings, &cut, &watch, &parts, &support_error);
-    assert_true(status == IDM_OK || (stopping.bytes && status == IDM_UNTRUSTED));
-    if (!stopping.bytes) continue;
-    free(bytes);
-    bytes = stopping.bytes;
-    length = stopping.length;
+    support_resumed(&r, status);
     /* The chains are in it: at least their draws of four numbers. */
-    if (when[k] > 0.1) assert_true(length > 4 * sizeof(double) * 4 * 30);
+    if (when[k] > 0.1) assert_true(r.length > 4 * sizeof(double) * 4 * 30);
   }
   assert_non_null(parts);
-  assert_non_null(bytes);
+  assert_non_null(r.bytes);
   for (size_t g = 0; g < 3; g++)
     assert_memory_equal(parts->group[g].number[0].draw, whole->group[g].number[0].draw,
                         whole->chains * whole->draws * sizeof(double));
   assert_memory_equal(parts->sd[0].draw, whole->sd[0].draw,
                       whole->chains * whole->draws * sizeof(double));
   assert_near(parts->joint->mean[0], whole->joint->mean[0], 0);
-  free(bytes);
+  free(r.bytes);
   idm_audit_destroy(parts);
   idm_audit_destroy(whole);
   idm_labels_destroy(&groups.name);

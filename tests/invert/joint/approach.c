@@ -7,19 +7,6 @@
 #include "invert/joint/learner.h"
 #include "learn/ratio.h"
 
-static double normal(const void *context, const double *w)
-{
-  (void)context;
-  return -0.5 * w[0] * w[0];
-}
-
-static void same(const void *context, size_t cell, const double *w, double *x)
-{
-  (void)context;
-  (void)cell;
-  x[0] = w[0];
-}
-
 /* The highest point and the sds of the grid's posterior. */
 static void look(const joint_grid *grid, double mode[2], joint_moments moments[2])
 {
@@ -71,7 +58,7 @@ static void test_mode(void **state)
   joint_lane *lane;
   const idm_cuts cut = {s.problem, &s.draws, 10};
   const joint_numbers numbers = {
-      .count = 1, .log_prior = normal, .place = same, .start = start, .unit = unit};
+      .count = 1, .log_prior = joint_prior, .place = joint_same, .start = start, .unit = unit};
   idm_fit_settings_default(&settings);
   check(idm_fit_open(&f, NULL, s.problem, s.data, &settings, 1, &support_error));
   check(idm_joint_learner(s.problem, &cut, s.data, &learner, &support_error));

@@ -41,6 +41,19 @@ joint_scene joint_open(size_t trajectories)
   return s;
 }
 
+double joint_prior(const void *context, const double *w)
+{
+  (void)context;
+  return -0.5 * w[0] * w[0];
+}
+
+void joint_same(const void *context, size_t cell, const double *w, double *x)
+{
+  (void)context;
+  (void)cell;
+  x[0] = w[0];
+}
+
 void joint_close(joint_scene *s)
 {
   idm_dynamics_draws_clear(&s->draws);

@@ -9,19 +9,6 @@
 #include "invert/joint/learner.h"
 #include "learn/ratio.h"
 
-static double flat(const void *context, const double *w)
-{
-  (void)context;
-  return -0.5 * w[0] * w[0];
-}
-
-static void same(const void *context, size_t cell, const double *w, double *x)
-{
-  (void)context;
-  (void)cell;
-  x[0] = w[0];
-}
-
 typedef struct opened {
   joint_scene s;
   idm_fit_settings settings;
@@ -38,8 +25,8 @@ static void open_all(opened *o)
   *o = (opened){.s = joint_open(40)};
   static const double start[] = {1}, unit[] = {1};
   o->cut = (idm_cuts){o->s.problem, &o->s.draws, 10};
-  o->numbers =
-      (joint_numbers){.count = 1, .log_prior = flat, .place = same, .start = start, .unit = unit};
+  o->numbers = (joint_numbers){
+      .count = 1, .log_prior = joint_prior, .place = joint_same, .start = start, .unit = unit};
   idm_fit_settings_default(&o->settings);
   check(idm_fit_open(&o->f, NULL, o->s.problem, o->s.data, &o->settings, 1, &support_error));
   check(idm_joint_learner(o->s.problem, &o->cut, o->s.data, &o->learner, &support_error));
