@@ -1939,7 +1939,7 @@ finish() {
 # Killed after the first checkpoint, interrupted once resumed: in the end the same bytes as a run
 # that nothing disturbed.
 test_signals() {
-  draws=4000
+  draws=2500
   if grep -q __asan_init "$IDM_PROGRAM"; then draws=500; fi
   long="example:diag fit.csv --free beta --chains 1 --threads 1 --warmup 100 --thin 50"
   # shellcheck disable=SC2086 # several options

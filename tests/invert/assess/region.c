@@ -89,7 +89,7 @@ static void test_against_brute_force(void **state)
   (void)state;
   idm_random random;
   idm_random_init(&random, 17, 0);
-  for (int k = 0; k < 6; k++) {
+  for (int k = 0; k < (IDM_LONG ? 6 : 3); k++) {
     idm_problem *problem = support_diag(0.5, 1, 0);
     problem->agent.resolution = 20;
     problem->agent.evaluate = k % 2 ? IDM_INTERPOLATE : IDM_LOOKAHEAD;
