@@ -40,7 +40,16 @@ typedef struct rows {
   size_t series;  /* theirs; the number of series: none */
   size_t *place;  /* [count]: where each stands; NULL: in their order */
   size_t medians; /* rows whose mean is outside of the 90 % interval: their median is drawn */
+  size_t open;    /* rows that depend on dynamics: no interval is drawn */
+  double low;     /* least of the 5 % quantiles and greatest of the 95 % ones, of all rows */
+  double high;
 } rows;
+
+/* Whether a number depends on dynamics, of which there are `cuts` draws. */
+static bool is_open(const idm_shown_one *one, size_t cuts)
+{
+  return cuts > 1 && idm_depends_on_dynamics(idm_between(one->draw, cuts, one->count / cuts));
+}
 
 static size_t item_of(const rows *r, size_t row)
 {
@@ -62,11 +71,10 @@ static idm_person_verdict verdict_of(const rows *r, size_t row)
   return who && who->verdict != IDM_PERSON_POINT ? who->verdict : IDM_PERSON_VERDICTS;
 }
 
-/* The mean, and intervals by quantiles; `work` holds a copy to sort. Heavy tails draw a mean out of
- * its interval: then it is the median. Returns whether it is. A number that depends on dynamics, of
- * which there are `cuts` draws, has no interval. */
-static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, size_t cuts, double place,
-                    double *work)
+/* Row i at place `at` of a mark: the mean, and intervals by quantiles. Heavy tails draw a mean out
+ * of its interval: then it is the median. A number that depends on dynamics has no interval. `work`
+ * holds a copy of its draws to sort. */
+static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
 {
   static const struct {
     idm_figure_column column;
@@ -75,18 +83,21 @@ static bool put_row(idm_mark *mark, size_t at, const idm_shown_one *one, size_t 
               {IDM_FIGURE_INNER_LOW, 0.25},
               {IDM_FIGURE_INNER_HIGH, 0.75},
               {IDM_FIGURE_HIGH, 0.95}};
+  const idm_shown_one *one = &r->one[i];
+  const bool open = is_open(one, r->subject->posterior->cuts);
   const double mean = idm_mean(one->draw, one->count);
-  const bool open =
-      cuts > 1 && idm_depends_on_dynamics(idm_between(one->draw, cuts, one->count / cuts));
+  double end[sizeof ends / sizeof *ends];
   memcpy(work, one->draw, one->count * sizeof *work);
-  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-    mark->column[ends[k].column][at] =
-        isnan(mean) || open ? NAN : idm_quantile(work, one->count, ends[k].share);
-  const bool outside =
-      mean < mark->column[IDM_FIGURE_LOW][at] || mean > mark->column[IDM_FIGURE_HIGH][at];
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+    end[k] = isnan(mean) ? NAN : idm_quantile(work, one->count, ends[k].share);
+    mark->column[ends[k].column][at] = open ? NAN : end[k];
+  }
+  const bool outside = !open && (mean < end[0] || mean > end[3]);
   mark->column[IDM_FIGURE_X][at] = outside ? idm_quantile(work, one->count, 0.5) : mean;
-  mark->column[IDM_FIGURE_Y][at] = place;
-  return outside && one->count > 1;
+  mark->column[IDM_FIGURE_Y][at] = (double)(r->place ? r->place[i] : i);
+  r->medians += outside && one->count > 1;
+  r->low = fmin(r->low, end[0]);
+  r->high = fmax(r->high, end[3]);
 }
 
 /* Rows of one verdict, as one mark. */
@@ -106,8 +117,7 @@ static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict
     char buffer[256];
     if (verdict_of(r, i) != verdict) continue;
     const char *name = name_of(r, i, buffer, sizeof buffer);
-    const double place = (double)(r->place ? r->place[i] : i);
-    r->medians += put_row(mark, at, &r->one[i], r->subject->posterior->cuts, place, work);
+    put_row(r, i, mark, at, work);
     status = idm_labels_set(&mark->label, at++, name, strlen(name), opt_error);
   }
   return status;
@@ -191,18 +201,30 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
   rows r = {.subject = subject,
             .one = one,
             .count = count,
-            .series = idm_posterior_series(p, one->quantity)};
+            .series = idm_posterior_series(p, one->quantity),
+            .low = INFINITY,
+            .high = -INFINITY};
   const bool people = idm_series_is_along(p, r.series, "person");
   const bool zero =
       r.series < p->series_count && !people && !idm_series_is_along(p, r.series, "group");
   const bool many = people && count > most_named;
-  char title[256] = "";
+  char title[256] = "", words[128] = "";
   idm_panel *panel = NULL;
   if (r.series < p->series_count) idm_title_series(p, r.series, title, sizeof title);
   const size_t used = strlen(title);
   if (many) idm_print(title + used, sizeof title - used, " of %zu people, by their means", count);
-  idm_status status = idm_figure_add(figure, title, "", "", &panel, opt_error);
+  for (size_t i = 0; i < count; i++) r.open += is_open(&one[i], p->cuts);
+  if (r.open)
+    idm_print(words, sizeof words, "%s without interval: depends on dynamics",
+              r.open < count ? "a dot" : "dots");
+  idm_status status = idm_figure_add(figure, title, words, "", &panel, opt_error);
   if (status == IDM_OK) status = fill_panel(panel, &r, many, zero, opt_error);
+  /* Dots alone would make their differences fill the panel, however small these are: the axis
+   * spans what the draws of all dynamics span. */
+  if (status == IDM_OK && r.open && r.low < r.high) {
+    panel->x.low = zero ? fmin(r.low, 0) : r.low;
+    panel->x.high = zero ? fmax(r.high, 0) : r.high;
+  }
   if (status == IDM_OK && r.medians)
     idm_notes_add(notes,
                   "forest: the mean of %zu of %zu rows (%s) is outside of its 90 %% interval; the "

@@ -186,7 +186,8 @@ static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
   free(work);
 }
 
-/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..." */
+/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..."; of fewer
+ * than twenty, in which 5 % is nobody, all of them. */
 static void add_people(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;
@@ -194,16 +195,18 @@ static void add_people(const idm_plot_subject *subject, idm_markup *to)
   double *work = idm_new(count, sizeof *work);
   size_t named = 0;
   char title[256];
-  idm_markup_add(to, "Nine in ten of ");
+  const bool few = count < 20;
+  if (!few) idm_markup_add(to, "Nine in ten of ");
   idm_words_plural(to, count, "person", "people");
-  idm_markup_add(to, " have ");
+  idm_markup_add(to, count == 1 ? " has " : " have ");
   for (size_t s = 0; work && s < p->series_count; s++) {
     if (!idm_series_is_along(p, s, "person")) continue;
     for (size_t i = 0; i < count; i++)
       work[i] = subject->assessment->diagnosis[p->series[s].first + i].mean;
     idm_markup_add(to, "%sa mean of %s between %.3g and %.3g", named++ ? ", " : "",
-                   idm_title_series(p, s, title, sizeof title), idm_quantile(work, count, 0.05),
-                   idm_quantile(work, count, 0.95));
+                   idm_title_series(p, s, title, sizeof title),
+                   idm_quantile(work, count, few ? 0 : 0.05),
+                   idm_quantile(work, count, few ? 1 : 0.95));
   }
   to->failed = to->failed || !work;
   free(work);

@@ -142,6 +142,34 @@ static void test_groups(void **state)
   idm_posterior_destroy(p);
 }
 
+/* Two draws of the dynamics. "a" differs between them: a dot without interval, words under the
+ * panel, and an axis as wide as the draws. "b" does not. */
+static void test_dynamics(void **state)
+{
+  (void)state;
+  enum { DRAWS = 20 };
+  static const char *const names[] = {"1", "2"};
+  static const char *const groups[] = {"a", "b"};
+  idm_posterior *p = report_posterior(2, DRAWS / 2, names, 2);
+  p->cuts = 2;
+  for (size_t k = 0; k < DRAWS; k++) {
+    p->value[k] = (k < DRAWS / 2 ? -3 : 3) + 0.01 * (double)k;
+    p->value[DRAWS + k] = 0.1 * (double)(k % (DRAWS / 2));
+  }
+  report_series(p, "log_alpha", "group", groups, 2, 0);
+  idm_figure *figure = report_make("forest", &(idm_plot_subject){.posterior = p}, NULL);
+  const idm_panel *panel = figure->panel[0];
+  const idm_mark *mark = report_mark(panel, IDM_MARK_FOREST, 0);
+  assert_string_equal(panel->x.title, "a dot without interval: depends on dynamics");
+  assert_true(isnan(mark->column[IDM_FIGURE_LOW][0]) && isnan(mark->column[IDM_FIGURE_HIGH][0]));
+  assert_true(mark->column[IDM_FIGURE_LOW][1] < mark->column[IDM_FIGURE_HIGH][1]);
+  assert_true(panel->x.low < -2.9 && panel->x.low > -3.1);
+  assert_true(panel->x.high < 3.25 && panel->x.high > 3.1);
+  report_draw(figure);
+  idm_figure_destroy(figure);
+  idm_posterior_destroy(p);
+}
+
 static void test_odd(void **state)
 {
   (void)state;
@@ -161,6 +189,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_quantities), cmocka_unit_test(test_heavy_tails),
-      cmocka_unit_test(test_people), cmocka_unit_test(test_groups), cmocka_unit_test(test_odd)};
+      cmocka_unit_test(test_people),     cmocka_unit_test(test_groups),
+      cmocka_unit_test(test_dynamics),   cmocka_unit_test(test_odd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
