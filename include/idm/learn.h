@@ -97,6 +97,7 @@ typedef struct idm_learnt {
   double *trace;    /* [steps]: the objective of the best start, which never falls */
   size_t starts;    /* that came to an end */
   size_t met;       /* starts that reach the best objective, up to 0.05 nats */
+  size_t renamed;   /* starts whose states were renamed, since the log hardly distinguishes names */
   double *reached;  /* [starts]: the objective of each; -inf where it was impossible */
   size_t unvisited; /* rows of which the data say nothing: they are the prior's, or the file's */
   idm_modes modes;  /* distinct ends of the starts whose approximate evidence is within 10 nats of
@@ -105,8 +106,10 @@ typedef struct idm_learnt {
 IDM_API void idm_learnt_clear(idm_learnt *learnt);
 /* The best of several starts. Random starts draw every row evenly from what is possible. Their
  * states are ordered by what they show: in the order of the problem's states where the first start
- * is the problem's, else as in idm_iohmm_order. IDM_INPUT where the first start holds states to be
- * alike in every number, which no learning tells apart; IDM_UNTRUSTED where it was stopped. */
+ * is the problem's, else as in idm_iohmm_order. In the first case states that zeros distinguish
+ * have the names that are nearest to the problem's numbers, unless the log prefers others by more
+ * than 10 nats. IDM_INPUT where the first start holds states to be alike in every number, which no
+ * learning tells apart; IDM_UNTRUSTED where it was stopped. */
 IDM_API idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
                              const idm_learn_settings *settings, idm_learn_stop opt_stop,
                              void *context, idm_learnt *learnt, idm_error *opt_error);

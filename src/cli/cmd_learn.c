@@ -303,6 +303,7 @@ static idm_status print_json(learning *l)
   idm_json_set(&object, "trace", idm_json_numbers(l->learnt.trace, l->learnt.steps));
   idm_json_set(&object, "starts", idm_json_numbers(l->learnt.reached, l->learnt.starts));
   idm_json_set(&object, "starts_at_best", json_integer((json_int_t)l->learnt.met));
+  idm_json_set(&object, "starts_renamed", json_integer((json_int_t)l->learnt.renamed));
   idm_json_set(&object, "states", names(&setting->states));
   idm_json_set(&object, "start", idm_json_numbers(d->start, d->sizes.states));
   idm_json_set(&object, "transition", matrices(setting, d->transition, d->sizes.states));
@@ -414,6 +415,10 @@ static idm_status print(learning *l)
          it->log_likelihood / idm_iohmm_rows(l->learner), it->steps - 1, it->steps == 2 ? "" : "s",
          it->best + 1, it->starts, it->converged ? "" : ", not converged: raise --iterations");
   if (it->starts > 1) printf("; %zu of the starts reach it", it->met);
+  if (it->renamed)
+    printf("\nthe log hardly distinguishes the names of states: %zu of the starts were given those "
+           "nearest to the file's numbers",
+           it->renamed);
   putchar('\n');
   print_held_out(l);
   printf("\nstart\n  ");
@@ -458,8 +463,7 @@ static idm_status look_higher(learning *l)
   idm_learnt found = {0};
   l->draws.highest = fmax(l->draws.highest, l->learnt.log_likelihood);
   if (settings.starts >= IDM_LEARN_STARTS) return IDM_OK;
-  settings.start = IDM_LEARN_FROM_RANDOM;
-  settings.starts = IDM_LEARN_STARTS;
+  settings.starts = IDM_LEARN_STARTS + (settings.start == IDM_LEARN_FROM_FILE);
   settings.repeats = 0;
   const idm_status status =
       idm_learn(l->learner, l->problem, &settings, stop, l, &found, &l->call->error);

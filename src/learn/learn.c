@@ -80,6 +80,7 @@ typedef struct climb {
   size_t steps;
   double *trace; /* [iterations + 1] */
   size_t impossible;
+  bool renamed;
 } climb;
 
 static void climb_clear(climb *c)
@@ -200,8 +201,9 @@ typedef struct search {
   climb *climb; /* [room] */
   idm_status *status;
   double *like; /* [state]: means of the file's states, whose order is kept; NULL: ascending */
-  size_t room;  /* the most starts of all rounds */
-  size_t first; /* start of this round */
+  idm_dynamics *file; /* the file's, which name the states; NULL: states have no names */
+  size_t room;        /* the most starts of all rounds */
+  size_t first;       /* start of this round */
   size_t starts;
   idm_learn_stop opt_stop;
   void *context;
@@ -209,11 +211,40 @@ typedef struct search {
   atomic_size_t done; /* starts */
 } search;
 
+/* Random starts end at modes that differ by the names of states alone, also where zeros distinguish
+ * states. Climb again with the names that are nearest to the file's. The data decide on names where
+ * they prefer the others by more than `clearly`. */
+static idm_status rename_end(search *s, climb *c)
+{
+  static const double clearly = 10; /* nats */
+  climb other = {0};
+  double *scratch = idm_new(c->dynamics->numbers + 2 * c->dynamics->sizes.states, sizeof *scratch);
+  idm_status status = scratch ? idm_dynamics_create(c->dynamics->sizes, &other.dynamics, NULL)
+                              : idm_fail_memory(NULL);
+  if (status == IDM_OK) idm_dynamics_assign(other.dynamics, c->dynamics);
+  if (status == IDM_OK &&
+      structure_relabel(s->learner->structure, s->file->start, other.dynamics->start, scratch)) {
+    status = climb_run(s->learner, s->settings, &s->stop, &other, NULL);
+    if (status == IDM_OK && other.objective >= c->objective - clearly) {
+      const climb kept = *c;
+      *c = other;
+      c->renamed = true;
+      other = kept;
+    }
+  }
+  climb_clear(&other);
+  free(scratch);
+  return status;
+}
+
 static void run_start(void *context, size_t index)
 {
   search *s = context;
   const size_t at = s->first + index;
-  s->status[at] = climb_run(s->learner, s->settings, &s->stop, &s->climb[at], NULL);
+  climb *c = &s->climb[at];
+  s->status[at] = climb_run(s->learner, s->settings, &s->stop, c, NULL);
+  if (s->status[at] == IDM_OK && s->file && at > 0 && isfinite(c->objective))
+    s->status[at] = rename_end(s, c);
   atomic_fetch_add(&s->done, 1);
 }
 
@@ -265,7 +296,7 @@ static idm_status run_rounds(search *s, idm_error *opt_error)
 }
 
 /* The file's own dynamics, or for new states even ones; then random ones. */
-static idm_status place_starts(const search *s, const idm_problem *problem, idm_error *opt_error)
+static idm_status place_starts(search *s, const idm_problem *problem, idm_error *opt_error)
 {
   const structure *of = s->learner->structure;
   const bool own = idm_sizes_same(of->sizes, idm_setting_sizes(problem->setting));
@@ -280,7 +311,10 @@ static idm_status place_starts(const search *s, const idm_problem *problem, idm_
     idm_dynamics_assign(s->climb[i].dynamics, file);
     if (i > 0 || !s->like) draw_start(s->learner, s->settings->seed, i, s->climb[i].dynamics);
   }
-  idm_dynamics_destroy(file);
+  if (s->like)
+    s->file = file;
+  else
+    idm_dynamics_destroy(file);
   return status;
 }
 
@@ -363,6 +397,7 @@ static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
   for (size_t i = 0; i < s->starts; i++) learnt->reached[i] = s->climb[i].objective;
   learnt->best = best_of(s);
   learnt->met = count_best(s);
+  for (size_t i = 0; i < s->starts; i++) learnt->renamed += s->climb[i].renamed;
   if (s->like && is_best(s, 0, learnt->best)) learnt->best = 0;
   climb *best = &s->climb[learnt->best];
   if (best->objective == -INFINITY) return pass_refuse(s->learner, best->impossible, opt_error);
@@ -385,6 +420,7 @@ static void search_close(search *s)
   free(s->climb);
   free(s->status);
   free(s->like);
+  idm_dynamics_destroy(s->file);
 }
 
 static idm_status search_open(search *s, const idm_problem *problem, idm_error *opt_error)

@@ -370,3 +370,74 @@ void structure_order(const structure *s, const double *opt_like, double *numbers
   memcpy(scratch, numbers, count * sizeof *numbers);
   rename_states(s, to, scratch, numbers);
 }
+
+/* Squared distance from `like` of the numbers that are learnt, with each state i called to[i]. */
+static double distance(const structure *s, const size_t *to, const double *numbers,
+                       const double *like)
+{
+  const idm_sizes n = s->sizes;
+  double sum = 0;
+  for (size_t i = 0; s->row[0].learnt && i < n.states; i++) sum += pow(numbers[i] - like[to[i]], 2);
+  for (size_t u = 0; u < n.actions; u++)
+    for (size_t i = 0; i < n.states; i++) {
+      const double *moves = numbers + s->row[structure_transition(s, u, i)].first;
+      const double *moves_like = like + s->row[structure_transition(s, u, to[i])].first;
+      const double *shows = numbers + s->row[structure_emission(s, u, i)].first;
+      const double *shows_like = like + s->row[structure_emission(s, u, to[i])].first;
+      for (size_t j = 0; moves_are_learnt(s, u) && j < n.states; j++)
+        sum += pow(moves[j] - moves_like[to[j]], 2);
+      for (size_t x = 0; shows_are_learnt(s, u) && x < n.observations; x++)
+        sum += pow(shows[x] - shows_like[x], 2);
+    }
+  return sum;
+}
+
+/* Rows that are learnt get the zeros of the structure, and a little of everything else. */
+static void restore_zeros(const structure *s, double *numbers)
+{
+  static const double little = 1e-3;
+  for (size_t r = 0; r < s->rows; r++) {
+    const row *it = &s->row[r];
+    double sum = 0;
+    if (!structure_leads(s, r)) continue;
+    for (size_t i = it->first; i < it->first + it->width; i++) {
+      numbers[i] = s->possible[i] ? numbers[i] + little : 0;
+      sum += numbers[i];
+    }
+    for (size_t i = it->first; i < it->first + it->width; i++) numbers[i] /= sum;
+  }
+  structure_spread(s, numbers);
+}
+
+bool structure_relabel(const structure *s, const double *like, double *numbers, double *scratch)
+{
+  const idm_sizes n = s->sizes;
+  const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
+  size_t *to = (size_t *)(void *)(scratch + count);
+  bool moved = false, nearer = true;
+  for (size_t i = 0; i < n.states; i++) to[i] = i;
+  double least = distance(s, to, numbers, like);
+  while (nearer) {
+    nearer = false;
+    for (size_t a = 0; a < n.states; a++)
+      for (size_t b = a + 1; b < n.states; b++) {
+        const size_t kept = to[a];
+        to[a] = to[b];
+        to[b] = kept;
+        const double now = distance(s, to, numbers, like);
+        if (now < least - 1e-9) {
+          least = now;
+          moved = nearer = true;
+        } else {
+          to[b] = to[a];
+          to[a] = kept;
+        }
+      }
+  }
+  if (!moved) return false;
+  memcpy(scratch, numbers, count * sizeof *numbers);
+  rename_states(s, to, scratch, numbers);
+  if (!s->row[0].learnt) memcpy(numbers, scratch, n.states * sizeof *numbers);
+  restore_zeros(s, numbers);
+  return true;
+}

@@ -72,5 +72,9 @@ void structure_means(const structure *s, const double *numbers, double *mean);
  * ascending order. `scratch` has room for all numbers and two a state; of
  * opt_like only the means count [state]. */
 void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch);
+/* Let states of any group change places, so that the numbers are as near to `like` as exchanges of
+ * two states bring them. Returns whether any did: then the zeros of the structure are restored, and
+ * the numbers are where a climb may begin. `scratch` as above. */
+bool structure_relabel(const structure *s, const double *like, double *numbers, double *scratch);
 
 #endif

@@ -356,6 +356,7 @@ static void search_turns(drawn *t, idm_learnt *learnt)
 {
   idm_iohmm *learner;
   t->settings.starts = 10;
+  t->settings.start = IDM_LEARN_FROM_RANDOM; /* states without names: modes are named either way */
   check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_HOLD_NOTHING, &learner, &support_error));
   check(idm_learn(learner, t->problem, &t->settings, NULL, NULL, learnt, &support_error));
   idm_iohmm_destroy(learner);

@@ -211,13 +211,52 @@ static void test_alike(void **state)
   close_fixture(&f);
 }
 
+/* Zeros tell all three states apart: 3 never leads to 1. Numbers whose states are called otherwise
+ * are brought back, with the zero where it belongs; those that are near already stay. */
+static void test_relabel(void **state)
+{
+  (void)state;
+  static const char file[] =
+      "states: [a, b, c]\nactions: [go]\nobservations: [x, y, z]\ndiscount: 0.9\n"
+      "start: [0.5, 0.3, 0.2]\n"
+      "transition: {go: [[0.9, 0.06, 0.04], [0.05, 0.85, 0.1], [0, 0.05, 0.95]]}\n"
+      "observation: {go: [[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]}\n"
+      "utility: {go: 0}\n";
+  enum { ALL = 21 };
+  /* State i of the file is called turn[i]. */
+  static const size_t turns[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
+  idm_problem *problem = support_yaml(file);
+  const idm_setting *w = problem->setting;
+  structure *s;
+  double like[ALL], numbers[ALL], scratch[ALL + 6];
+  check(structure_create(problem, 0, true, false, &s, &support_error));
+  memcpy(like, w->start, 3 * sizeof(double));
+  memcpy(like + 3, w->transition, 9 * sizeof(double));
+  memcpy(like + 12, w->emission, 9 * sizeof(double));
+  for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+    const size_t *to = turns[k];
+    for (size_t i = 0; i < 3; i++) {
+      numbers[to[i]] = like[i];
+      for (size_t j = 0; j < 3; j++) {
+        numbers[3 + 3 * to[i] + to[j]] = like[3 + 3 * i + j];
+        numbers[12 + 3 * to[i] + j] = like[12 + 3 * i + j];
+      }
+    }
+    assert_int_equal(structure_relabel(s, like, numbers, scratch), k > 0);
+    for (size_t i = 0; i < ALL; i++) assert_near(numbers[i], like[i], 0.005);
+    assert_true(numbers[3 + 6] == 0);
+  }
+  structure_destroy(s);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows),          cmocka_unit_test(test_modes),
       cmocka_unit_test(test_nothing_known), cmocka_unit_test(test_draws),
-      cmocka_unit_test(test_order),         cmocka_unit_test(test_named_states),
-      cmocka_unit_test(test_alike),
+      cmocka_unit_test(test_order),         cmocka_unit_test(test_relabel),
+      cmocka_unit_test(test_named_states),  cmocka_unit_test(test_alike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
