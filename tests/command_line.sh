@@ -788,7 +788,6 @@ test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
   holds "observations are under their names" grep -qE '^ +negative +positive$' out
-  test_modes
   run learn example:diag one.csv --draws 20 --chains 2 -o learnt
   fails 3 "'learnt' is a run of \`idm learn\`" report learnt
 }
@@ -2537,6 +2536,7 @@ test_lives() {
   test_small_stack
   test_small_memory
   test_spreadsheet
+  test_modes
 }
 
 # What several parts begin with.
