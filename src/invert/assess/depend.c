@@ -259,6 +259,7 @@ static void amend(const idm_assessment *a, size_t quantity)
 static void judge_quantity(const inquiry *q, size_t quantity)
 {
   idm_assessment *a = q->assessment;
+  const double sd = a->diagnosis[quantity].sd;
   double shift;
   const idm_sensitivity *most = find_most(q, quantity, &shift);
   if (!most || !idm_check_test(&a->checks, IDM_CHECK_DEPENDS, fabs(shift))) return;
@@ -267,8 +268,12 @@ static void judge_quantity(const inquiry *q, size_t quantity)
   amend(a, quantity);
   idm_notes_add(&a->remarks,
                 "%s depends on dynamics: raising %.100s from %.3g by the standard error that this "
-                "log leaves it, %.2g, moves the posterior mean by %+.2f posterior sds",
-                name, most->name, most->value, most->step, shift);
+                "log leaves it, %.2g, moves the posterior mean by %+.2f posterior sds. With this "
+                "error alone its sd is about %.2g instead of %.2g%s",
+                name, most->name, most->value, most->step, shift, sd * sqrt(1 + shift * shift), sd,
+                q->people ? ""
+                          : "; `idm learn --draws` and `--dynamics` draw the probabilities with "
+                            "the answer");
 }
 
 void idm_depend_judge(const inquiry *q)

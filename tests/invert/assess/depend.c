@@ -76,6 +76,10 @@ static void check_shift(bool rule)
            a->parameter[0].sentence);
   assert_true(support_mentions(&a->remarks, sentence));
   assert_true(support_mentions(&a->remarks, "1/beta depends on dynamics: raising observation[*"));
+  const double most = a->checks.of[IDM_CHECK_DEPENDS].value, sd = a->diagnosis[1].sd;
+  snprintf(sentence, sizeof sentence, "its sd is about %.2g instead of %.2g; `idm learn --draws`",
+           sd * hypot(1, most), sd);
+  assert_true(support_mentions(&a->remarks, sentence));
   answered_close(&f);
 }
 
