@@ -108,8 +108,8 @@ IDM_API void idm_learnt_clear(idm_learnt *learnt);
  * states are ordered by what they show: in the order of the problem's states where the first start
  * is the problem's, else as in idm_iohmm_order. In the first case states that zeros distinguish
  * have the names that are nearest to the problem's numbers, unless the log prefers others by more
- * than 10 nats. IDM_INPUT where the first start holds states to be alike in every number, which no
- * learning tells apart; IDM_UNTRUSTED where it was stopped. */
+ * than 10 nats. IDM_INPUT where the first start holds states to be alike in every number, which
+ * learning cannot separate; IDM_UNTRUSTED where it was stopped. */
 IDM_API idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
                              const idm_learn_settings *settings, idm_learn_stop opt_stop,
                              void *context, idm_learnt *learnt, idm_error *opt_error);

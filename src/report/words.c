@@ -186,8 +186,8 @@ static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
   free(work);
 }
 
-/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..."; of fewer
- * than twenty, in which 5 % is nobody, all of them. */
+/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..."; the range of
+ * all means where there are fewer than 20 people. */
 static void add_people(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;

@@ -211,7 +211,7 @@ static void test_alike(void **state)
   close_fixture(&f);
 }
 
-/* Zeros tell all three states apart: 3 never leads to 1. Numbers whose states are called otherwise
+/* Zeros distinguish all three states: 3 never leads to 1. Numbers whose states are called otherwise
  * are brought back, with the zero where it belongs; those that are near already stay. */
 static void test_relabel(void **state)
 {

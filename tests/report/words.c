@@ -136,7 +136,7 @@ static void test_people(void **state)
                "made by the planner bounded-rational?");
   expect_words(p, d, false, "Nine in ten of 21 people have a mean of 1/beta between 1 and 19.");
   idm_posterior_destroy(p);
-  /* 5 % of three people is nobody. */
+  /* Fewer than 20 people: the range of all means. */
   p = report_posterior(1, 2, name, 3);
   report_series(p, "inverse_beta", "person", name, 3, 0);
   expect_words(p, d, false, "3 people have a mean of 1/beta between 0 and 10.");

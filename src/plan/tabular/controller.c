@@ -1,5 +1,5 @@
 /* The planner `controller`: a memory of finitely many nodes, learnt by policy gradient from
- * episodes alone; whoever watches it holds a distribution over the node it is
+ * episodes alone; an observer of it has a distribution over the node it is
  * in. */
 #include "plan/tabular/controller.h"
 
