@@ -1628,6 +1628,8 @@ YAML
   for log in 1 2; do
     succeeds fit learning.yaml sites$log.csv --dynamics box/dynamics $few --json -o box/fit
     cp out fitted
+    json 'j["model"]["tests"]["extensions"]["p"] <= 1 and j["identification"] and j["discretisation"]["finer"] > 0'
+    json '{c["name"]: c["outcome"] for c in j["checks"]}["given-mean-dynamics"] in ("passed", "failed", "not run")'
     succeeds audit learning.yaml sites$log.csv --by site --dynamics box/dynamics $few --json -o box/audit
     if [ $log = 1 ]; then
       json 'j["joint_dynamics"]["mean"]["start[healthy]"] > 0 and j["groups"]["a"]["inverse_beta"]["q5"] is not None'

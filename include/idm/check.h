@@ -386,6 +386,14 @@ typedef struct idm_check {
                      "dynamics and has no interval.",                                              \
          .cure = "learn the dynamics from the log of the decisions, or from more data",            \
          .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_GIVEN_MEAN, .name = "given-mean-dynamics",                                      \
+         .measures = "distance of a median from that of a fit given the mean of the dynamics, "    \
+                     "over twice its sd, or the sd of that fit over twice that of the draws",      \
+         .kinds = IDM_CHECK_FIT, .needs = "learnt dynamics (--dynamics), and draws",               \
+         .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                    \
+         .sentence = "The draws over learnt dynamics are where a fit given the mean of these "     \
+                     "dynamics is, and at least half as wide.",                                    \
+         .cure = "raise --warmup and --chains", .owner = "invert/assess/given.c")                  \
   RECORD(IDM_CHECK_JOINT_RHAT, .name = "joint-r-hat",                                              \
          .measures = "largest R-hat of a probability that is drawn with the decisions",            \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \

@@ -90,6 +90,20 @@ static const run runs[] = {
 #undef RECORD
 };
 
+bool idm_check_is_of_model(idm_check_id id)
+{
+  const idm_check *row = idm_check_at(id);
+  return row->log &&
+         (row->worst == IDM_CHECK_MISFIT || id == IDM_CHECK_LOOK || id == IDM_CHECK_MODES);
+}
+
+/* Whether a row is among those that are run. */
+static bool is_chosen(const inquiry *q, idm_check_id id, bool log)
+{
+  if (idm_check_at(id)->log != log) return false;
+  return !log || q->rows == INQUIRY_ALL || idm_check_is_of_model(id) == (q->rows == INQUIRY_MODEL);
+}
+
 /* Whether a row can be run on the answer; else why not is recorded. */
 static bool can_run(const inquiry *q, idm_check_id id)
 {
@@ -118,15 +132,14 @@ static idm_status ask(const idm_fit_watch *opt_watch, double done, idm_error *op
   return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all of it was looked at");
 }
 
-/* The rows of the log, or those that do without it, in the order of the table. */
-static idm_status run_rows(const inquiry *q, bool log, const idm_fit_watch *opt_watch,
-                           idm_error *opt_error)
+idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_watch,
+                          idm_error *opt_error)
 {
   enum { count = sizeof runs / sizeof *runs };
   idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    if (idm_check_at(runs[i].id)->log != log || !can_run(q, runs[i].id)) continue;
+    if (!is_chosen(q, runs[i].id, log) || !can_run(q, runs[i].id)) continue;
     status = ask(opt_watch, (double)i / count, opt_error);
     if (status == IDM_OK) status = runs[i].check(q, opt_error);
   }
@@ -167,7 +180,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
   const inquiry q = {.posterior = posterior, .assessment = a, .among = 1};
   for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)can_run(&q, (idm_check_id)id);
-  if (status == IDM_OK) status = run_rows(&q, false, NULL, opt_error);
+  if (status == IDM_OK) status = idm_check_rows(&q, false, NULL, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(a);
     return status;
@@ -183,7 +196,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 static idm_status assess_log(const inquiry *q, const idm_fit_watch *opt_watch, idm_error *opt_error)
 {
   if (q->f->table) idm_table_remark(q->f->table, &q->assessment->remarks);
-  const idm_status status = run_rows(q, true, opt_watch, opt_error);
+  const idm_status status = idm_check_rows(q, true, opt_watch, opt_error);
   return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
 }
 
@@ -214,7 +227,7 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
                      .among = 1,
                      .elsewhere = idm_check_is_elsewhere(posterior)};
   if (status == IDM_OK && posterior->finding)
-    status = run_rows(&q, true, NULL, opt_error);
+    status = idm_check_rows(&q, true, NULL, opt_error);
   else if (status == IDM_OK) {
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
     if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);

@@ -16,6 +16,12 @@ IDM_CHECK_LIST(DECLARE, IGNORE)
 #undef DECLARE
 #undef IGNORE
 
+/* Run the rows of the log, or those that need none, in the order of the table. IDM_UNTRUSTED where
+ * the watch stops it. */
+idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_watch,
+                          idm_error *opt_error);
+/* Whether a row of the log judges the model, or modes that draws miss. */
+bool idm_check_is_of_model(idm_check_id id);
 /* The kind of answer that a posterior is. */
 idm_check_kind idm_check_kind_of(const idm_posterior *posterior);
 /* Whether it does not come from the likelihood of the decisions. */

@@ -7,6 +7,13 @@
 
 struct strata;
 
+/* Rows of the log that are run. */
+typedef enum inquiry_rows {
+  INQUIRY_ALL,
+  INQUIRY_ANSWER, /* those that go by the draws of the answer */
+  INQUIRY_MODEL   /* those of the model, and of modes that draws miss */
+} inquiry_rows;
+
 typedef struct inquiry {
   const fit *f;
   const idm_posterior *posterior;
@@ -19,6 +26,7 @@ typedef struct inquiry {
                                   `unconstrained` */
   bool learnt; /* the answer is over draws of learnt dynamics: those of the problem are no part of
                   it */
+  inquiry_rows rows;
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */

@@ -282,10 +282,14 @@ static void describe(const inquiry *q)
 idm_status idm_check_sensitivity(const inquiry *q, idm_error *opt_error)
 {
   idm_status status = measure(q, opt_error);
-  if (status == IDM_OK) status = idm_depend_measure(q, opt_error);
+  if (status == IDM_OK && !q->learnt) status = idm_depend_measure(q, opt_error);
   if (status != IDM_OK) return status;
   record(q);
   describe(q);
-  idm_depend_judge(q);
+  if (q->learnt)
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_DEPENDS,
+                   "the answer is over draws of learnt dynamics");
+  else
+    idm_depend_judge(q);
   return IDM_OK;
 }

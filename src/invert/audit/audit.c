@@ -24,6 +24,7 @@
 #include "invert/finer.h"
 #include "invert/fork.h"
 #include "invert/joint/learner.h"
+#include "invert/joint/verdict.h"
 #include "invert/label.h"
 
 /* By which grids may move a posterior mean, in its sds. */
@@ -450,16 +451,6 @@ static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const aud
   return status;
 }
 
-/* The mean of the dynamics that were drawn, as draws of which there is one. */
-static idm_status take_mean(const idm_cuts *cut, const idm_joint_dynamics *drawn,
-                            idm_dynamics_draws *mean, idm_error *opt_error)
-{
-  *mean = (idm_dynamics_draws){.chains = 1, .draws = 1, .numbers = cut->draws->numbers};
-  mean->place = idm_duplicate(cut->draws->place, mean->numbers, sizeof *mean->place);
-  mean->value = idm_duplicate(drawn->mean, mean->numbers, sizeof *mean->value);
-  return mean->place && mean->value ? IDM_OK : idm_fail_memory(opt_error);
-}
-
 /* Dynamics and decisions drawn together. How the model fits, and what a group's own decisions tell,
  * is looked at in the mean of the dynamics. */
 static idm_status run_joint(audit_plan *plan, const audit_joint *joint, const audit_watch *watch,
@@ -475,7 +466,7 @@ static idm_status run_joint(audit_plan *plan, const audit_joint *joint, const au
   idm_dynamics_draws mean = {0};
   plan->model.joint = joint;
   idm_status status = idm_audit_sample(&plan->model, 1, 0, &sampling, &draws, opt_error);
-  if (status == IDM_OK) status = take_mean(joint->cut, draws.dynamics, &mean, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_mean(joint->cut, draws.dynamics, &mean, opt_error);
   const idm_cuts one = {joint->cut->learnt, &mean, 1};
   const ways middle = {joint->problem, &one, false, 1, NULL};
   if (status == IDM_OK) status = open_cells(&plan->model, &middle, 0, &looking, opt_error);

@@ -16,6 +16,7 @@
 #include "idm/design.h"
 #include "invert/check.h"
 #include "invert/finer.h"
+#include "invert/fork.h"
 #include "invert/joint/verdict.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
@@ -46,6 +47,7 @@ typedef struct fitting {
   const idm_request *request;
   idm_refinement refinement; /* of the lattice */
   idm_problem refined;       /* the problem on it */
+  idm_problem *mean;         /* the same with the mean of learnt dynamics; NULL: without them */
   idm_keeper keeper;
   uint64_t label;
 } fitting;
@@ -118,9 +120,22 @@ static void say_interrupted(idm_run *run)
                 "the fit was interrupted; `idm fit --resume` goes on");
 }
 
+/* The problem with the mean of learnt dynamics, which the answer is assessed in. */
+static idm_status take_mean(fitting *f, const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
+                            idm_error *opt_error)
+{
+  idm_dynamics_draws mean = {0};
+  const idm_cuts one = {cut->learnt, &mean, 1};
+  idm_status status = idm_dynamics_mean(cut, opt_drawn, &mean, opt_error);
+  if (status == IDM_OK) status = idm_problem_fork(f->problem, &f->mean, opt_error);
+  if (status == IDM_OK) status = idm_cut_take(&one, 0, f->mean, opt_error);
+  idm_dynamics_draws_clear(&mean);
+  return status;
+}
+
 /* The draws over learnt dynamics: together with them, where that is possible, or given each of some
  * draws of them. */
-static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *inverse,
+static idm_status draw_over_dynamics(fitting *f, const idm_inverse *inverse,
                                      const idm_fit_watch *watcher, idm_run *run,
                                      idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -136,6 +151,7 @@ static idm_status draw_over_dynamics(const fitting *f, const idm_inverse *invers
   if (status == IDM_OK && !run->posterior)
     status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
                          &run->posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = take_mean(f, &cut, run->posterior->dynamics, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
   return status;
@@ -204,63 +220,61 @@ static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_err
   return IDM_OK;
 }
 
-/* Over draws of the dynamics: they and the draws given them are judged, the model is not. So few
- * draws of the dynamics leave a mean as uncertain as the variance between them says. */
-static idm_status assess_cut(const fitting *f, idm_run *run, idm_error *opt_error)
+/* Judge the draws of learnt dynamics that the answer is over. So few draws of the dynamics leave a
+ * mean as uncertain as the variance between them implies. */
+static idm_status judge_dynamics(const fitting *f, const idm_run *run, idm_error *opt_error)
 {
   const idm_posterior *p = run->posterior;
+  idm_assessment *a = run->assessment;
   const char *folder = f->request->dynamics;
   idm_posterior *learnt = NULL;
-  idm_status status = idm_assess_draws(p, &run->assessment, opt_error);
-  if (status == IDM_OK) status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
-  if (status == IDM_OK)
-    status = idm_dynamics_judge(learnt, folder, p->dynamics, run->assessment, opt_error);
+  idm_status status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_judge(learnt, folder, p->dynamics, a, opt_error);
   idm_posterior_destroy(learnt);
   if (status != IDM_OK) return status;
-  idm_checks_skip_log(&run->assessment->checks,
-                      "it is run given one problem; see a fit without --dynamics");
-  if (p->dynamics)
-    idm_joint_judge(p->dynamics, &run->assessment->checks, &run->assessment->remarks,
-                    &run->assessment->failures, &run->assessment->trusted);
+  if (p->dynamics) idm_joint_judge(p->dynamics, &a->checks, &a->remarks, &a->failures, &a->trusted);
   for (size_t i = 0; i < p->quantity.count && p->cuts > 1; i++)
     if (p->summarised[i]) {
-      const bool open = idm_check_beyond(&run->assessment->checks, IDM_CHECK_BETWEEN,
-                                         run->assessment->between[i]);
-      idm_notes_add(&run->assessment->remarks,
+      const bool open = idm_check_beyond(&a->checks, IDM_CHECK_BETWEEN, a->between[i]);
+      idm_notes_add(&a->remarks,
                     "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
                     "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)%s",
-                    100 * run->assessment->between[i], p->quantity.name[i], p->cuts,
-                    sqrt(fmax(run->assessment->between[i], 0) / (double)p->cuts),
+                    100 * a->between[i], p->quantity.name[i], p->cuts,
+                    sqrt(fmax(a->between[i], 0) / (double)p->cuts),
                     open ? "; it depends on dynamics, and has no interval" : "");
     }
-  idm_notes_add(&run->assessment->remarks,
-                "unchecked: what the data bound, the lattice and whether the model fits are looked "
-                "at given one problem; see a fit without --dynamics");
   return IDM_OK;
+}
+
+/* Assess the answer in the problem itself or, over learnt dynamics, in the one with their mean. */
+static idm_status assess_log(fitting *f, idm_run *run, idm_error *opt_error)
+{
+  const idm_fit_watch watch = {.progress = f->keeper.progress, .context = f->keeper.context};
+  const idm_fit_settings *settings = &f->request->settings;
+  if (!f->mean)
+    return idm_assess_watched(f->problem, f->data, run->posterior, settings->threads, &watch,
+                              &run->assessment, opt_error);
+  return idm_joint_assess(f->mean, f->data, idm_inverse_find(f->request->inverse), settings,
+                          run->posterior, &watch, &run->assessment, opt_error);
 }
 
 static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
 {
-  const idm_fit_watch watcher = {.progress = f->keeper.progress, .context = f->keeper.context};
   idm_error error = {0};
   char why[sizeof error.message + 80] =
       "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
       "data bound";
-  idm_status status =
-      idm_projection_centre(f->problem, run->posterior, f->data, &run->projection, &error);
-  if (status == IDM_OK && (run->posterior->cuts || run->posterior->dynamics))
-    return assess_cut(f, run, opt_error);
-  if (status == IDM_OK && !run->stopped)
-    status = idm_assess_watched(f->problem, f->data, run->posterior, f->request->settings.threads,
-                                &watcher, &run->assessment, &error);
-  if (status == IDM_OK && !run->stopped) return IDM_OK;
+  idm_status status = idm_projection_centre(f->mean ? f->mean : f->problem, run->posterior, f->data,
+                                            &run->projection, &error);
+  if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
   if (status == IDM_UNTRUSTED) run->stopped = true;
   if (is_final(status))
     snprintf(why, sizeof why, "what the data say could not be looked at: %s", error.message);
-  if (status == IDM_OK || run->stopped || is_final(status))
-    return assess_draws(run, why, opt_error);
-  if (opt_error) *opt_error = error;
-  return status;
+  if (run->stopped || is_final(status))
+    status = assess_draws(run, why, opt_error);
+  else if (status != IDM_OK && opt_error)
+    *opt_error = error;
+  return status == IDM_OK && f->mean ? judge_dynamics(f, run, opt_error) : status;
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
@@ -345,6 +359,7 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   status = idm_keeper_begin(&f.keeper, f.folder.work, mode, opt_progress, context, opt_error);
   if (status == IDM_OK) status = fit(&f, mode, run, &kept, opt_notes, opt_error);
   idm_keeper_end(&f.keeper);
+  idm_fork_destroy(f.mean);
   idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
   return status;
 }

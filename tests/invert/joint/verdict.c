@@ -1,8 +1,8 @@
-/* The verdict on dynamics that were drawn with the decisions. */
+/* The verdict on answers over learnt dynamics. */
 #include "invert/joint/verdict.h"
 
 #include "invert/check.h"
-#include "support.h"
+#include "invert/joint/joint_support.h"
 
 static void test_verdict(void **state)
 {
@@ -24,8 +24,68 @@ static void test_verdict(void **state)
   }
 }
 
+/* The mean is that of the draws of the cut, or that of the draws made with the decisions. */
+static void test_mean(void **state)
+{
+  (void)state;
+  joint_scene s = joint_open(20);
+  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const size_t all = s.draws.chains * s.draws.draws;
+  double own[2] = {0.3, 0.7}, sum = 0;
+  const idm_joint_dynamics drawn = {.mean = own};
+  for (size_t i = 0; i < all; i++) sum += s.draws.value[i] / (double)all;
+  for (int k = 0; k < 2; k++) {
+    idm_dynamics_draws mean;
+    check(idm_dynamics_mean(&cut, k ? &drawn : NULL, &mean, &support_error));
+    assert_int_equal(mean.chains * mean.draws, 1);
+    assert_near(mean.value[0], k ? 0.3 : sum, 1e-12);
+    assert_near(mean.value[0] + mean.value[1], 1, 1e-12);
+    idm_dynamics_draws_clear(&mean);
+  }
+  joint_close(&s);
+}
+
+static bool stop(void *context, const idm_work *work)
+{
+  (void)context;
+  (void)work;
+  return true;
+}
+
+/* A joint posterior of a right model passes all but what so few draws leave open; an interruption
+ * leaves nothing. */
+static void test_assess(void **state)
+{
+  (void)state;
+  joint_scene s = joint_open(60);
+  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  const idm_fit_watch watch = {.progress = stop};
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_assessment *a;
+  idm_error error = {0};
+  idm_fit_settings_default(&settings);
+  settings.draws = 1000;
+  settings.warmup = 200;
+  check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &posterior, NULL, &support_error));
+  check(idm_joint_assess(s.problem, s.data, bayes, &settings, posterior, NULL, &a, &support_error));
+  assert_int_equal(a->misfits.count, 0);
+  assert_int_equal(a->checks.of[IDM_CHECK_GIVEN_MEAN].outcome, IDM_CHECK_PASSED);
+  assert_true(a->checks.of[IDM_CHECK_LATTICE].outcome >= IDM_CHECK_PASSED);
+  assert_true(a->checks.of[IDM_CHECK_EXTENSIONS].outcome >= IDM_CHECK_PASSED);
+  idm_assessment_destroy(a);
+  assert_int_equal(
+      idm_joint_assess(s.problem, s.data, bayes, &settings, posterior, &watch, &a, &error),
+      IDM_UNTRUSTED);
+  assert_null(a);
+  idm_posterior_destroy(posterior);
+  joint_close(&s);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdict)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdict), cmocka_unit_test(test_mean),
+                                     cmocka_unit_test(test_assess)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
