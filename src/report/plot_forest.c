@@ -39,7 +39,7 @@ typedef struct rows {
   size_t count;
   size_t series;  /* theirs; the number of series: none */
   size_t *place;  /* [count]: where each stands; NULL: in their order */
-  size_t medians; /* rows whose mean is outside of the 90 % interval: their median is drawn */
+  size_t medians; /* rows whose median is drawn in place of the mean */
   size_t open;    /* rows that depend on dynamics: no interval is drawn */
   double low;     /* least of the 5 % quantiles and greatest of the 95 % ones, of all rows */
   double high;
@@ -49,6 +49,14 @@ typedef struct rows {
 static bool is_open(const idm_shown_one *one, size_t cuts)
 {
   return cuts > 1 && idm_depends_on_dynamics(idm_between(one->draw, cuts, one->count / cuts));
+}
+
+/* Whether tables have no mean of a number because of its heavy tail. */
+static bool is_heavy(const rows *r, const idm_shown_one *one)
+{
+  const idm_assessment *a = r->subject->assessment;
+  return a && a->diagnosis && one->quantity < a->quantities &&
+         idm_diagnosis_is_heavy(&a->diagnosis[one->quantity]);
 }
 
 static size_t item_of(const rows *r, size_t row)
@@ -71,9 +79,9 @@ static idm_person_verdict verdict_of(const rows *r, size_t row)
   return who && who->verdict != IDM_PERSON_POINT ? who->verdict : IDM_PERSON_VERDICTS;
 }
 
-/* Row i at place `at` of a mark: the mean, and intervals by quantiles. Heavy tails draw a mean out
- * of its interval: then it is the median. A number that depends on dynamics has no interval. `work`
- * holds a copy of its draws to sort. */
+/* Row i at place `at` of a mark: the mean, and intervals by quantiles. Where the tail is heavy, or
+ * the mean is outside of its interval, it is the median. A number that depends on dynamics has no
+ * interval. `work` holds a copy of its draws to sort. */
 static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
 {
   static const struct {
@@ -93,9 +101,10 @@ static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
     mark->column[ends[k].column][at] = open ? NAN : end[k];
   }
   const bool outside = !open && (mean < end[0] || mean > end[3]);
-  mark->column[IDM_FIGURE_X][at] = outside ? idm_quantile(work, one->count, 0.5) : mean;
+  const bool median = one->count > 1 && !isnan(mean) && (outside || is_heavy(r, one));
+  mark->column[IDM_FIGURE_X][at] = median ? idm_quantile(work, one->count, 0.5) : mean;
   mark->column[IDM_FIGURE_Y][at] = (double)(r->place ? r->place[i] : i);
-  r->medians += outside && one->count > 1;
+  r->medians += median;
   r->low = fmin(r->low, end[0]);
   r->high = fmax(r->high, end[3]);
 }
@@ -216,7 +225,7 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
   for (size_t i = 0; i < count; i++) r.open += is_open(&one[i], p->cuts);
   if (r.open)
     idm_print(words, sizeof words, "%s without interval: depends on dynamics",
-              r.open < count ? "a dot" : "dots");
+              r.open < count || count == 1 ? "a dot" : "dots");
   idm_status status = idm_figure_add(figure, title, words, "", &panel, opt_error);
   if (status == IDM_OK) status = fill_panel(panel, &r, many, zero, opt_error);
   /* Dots alone would make their differences fill the panel, however small these are: the axis
@@ -227,8 +236,8 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
   }
   if (status == IDM_OK && r.medians)
     idm_notes_add(notes,
-                  "forest: the mean of %zu of %zu rows (%s) is outside of its 90 %% interval; the "
-                  "median is drawn there",
+                  "forest: %zu of %zu rows (%s) show the median: the tail is heavy, or the mean is "
+                  "outside of its 90 %% interval",
                   r.medians, count, title[0] ? title : one->name);
   return status;
 }
@@ -238,8 +247,9 @@ static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_se
 {
   static const idm_shown_kind kind = {
       .description =
-          "Means of the draws with intervals that hold 50 % and 90 % of them; medians where a "
-          "mean is outside of its interval; no interval where a number depends on dynamics.",
+          "Means of the draws with intervals that hold 50 % and 90 % of them; medians where a tail "
+          "is heavy or a mean is outside of its interval; no interval where a number depends on "
+          "dynamics.",
       .columns = 1,
       .most = most_quantities,
       .everybody = true,

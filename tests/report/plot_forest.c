@@ -61,8 +61,19 @@ static void test_heavy_tails(void **state)
   assert_near(report_mark(figure->panel[0], IDM_MARK_FOREST, 0)->column[IDM_FIGURE_X][0], 0.5,
               1e-9);
   assert_int_equal(notes.count, 1);
-  assert_true(support_mentions(&notes, "the mean of 1 of 1 rows (alpha) is outside"));
+  assert_true(support_mentions(&notes, "1 of 1 rows (alpha) show the median"));
   idm_notes_clear(&notes);
+  idm_figure_destroy(figure);
+  /* A tail that is too heavy for a mean in the table: of the second number the mean is inside. */
+  idm_diagnosis diagnosis[2] = {{.tail = NAN}, {.tail = 0.9}};
+  const idm_assessment a = {.quantities = 2, .diagnosis = diagnosis};
+  p->value[201] = -5; /* moves the mean, not the median */
+  figure = report_make("forest", &(idm_plot_subject){.posterior = p, .assessment = &a}, NULL);
+  double sorted[201];
+  memcpy(sorted, p->value + 201, sizeof sorted);
+  qsort(sorted, 201, sizeof *sorted, by_size);
+  assert_near(report_mark(figure->panel[1], IDM_MARK_FOREST, 0)->column[IDM_FIGURE_X][0],
+              sorted[100], 1e-12);
   idm_figure_destroy(figure);
   idm_posterior_destroy(p);
 }
