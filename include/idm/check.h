@@ -310,15 +310,16 @@ typedef struct idm_check {
          .cure = "free the number that is named (--free)", .owner = "invert/assess/model.c")       \
   RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
          .measures = "least p of a probability of the environment, times their number",            \
-         .kinds = IDM_CHECK_PREDICTED,                                                             \
+         .kinds = IDM_CHECK_PREDICTED | IDM_CHECK_DYNAMICS,                                        \
          .needs = "the log with observations, and matrices of the environment", .log = true,       \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "The observations of the log are as likely as the start, transition and "     \
-                     "observation probabilities of the file imply, given the actions. The level "  \
-                     "is divided by the number of tests. A difference of less than 2 % is a "      \
-                     "remark.",                                                                    \
-         .cure = "correct the probability that is named, or learn the dynamics (idm learn, then "  \
-                 "--dynamics)",                                                                    \
+                     "observation probabilities imply, given the actions, and no observation "     \
+                     "recurs within trajectories, or has a trend, that they do not. Of learnt "    \
+                     "dynamics the latter alone are tested. The level is divided by the number "   \
+                     "of tests. A difference of less than 2 % is a remark.",                       \
+         .cure = "correct the probability that is named, learn the dynamics (idm learn, then "     \
+                 "--dynamics), or add a state",                                                    \
          .owner = "invert/assess/environment.c")                                                   \
   RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
          .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \

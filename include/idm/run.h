@@ -97,7 +97,8 @@ IDM_API idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode,
                                          idm_progress opt_progress, void *context,
                                          idm_dynamics_draws *draws, idm_error *opt_error);
 /* Keep draws of dynamics (idm_dynamics_posterior) as a run: config.yaml holds the problem with the
- * dynamics learnt, and is a problem file itself. The assessment is of the draws alone. */
+ * dynamics learnt, and is a problem file itself. The assessment is of the draws, and of the fit of
+ * `problem`, which has a mode of the dynamics, to the observations. */
 IDM_API idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode,
                                           const idm_problem *problem, const idm_data *data,
                                           const idm_request *request, idm_posterior *posterior,

@@ -548,6 +548,8 @@ static idm_status write_run(learning *l, const char *folder, const char *paths)
                   "the draws are not to be trusted in %zu respect%s, the first being: %s",
                   assessment->failures.count, assessment->failures.count == 1 ? "" : "s",
                   assessment->failures.text[0]);
+  if (status == IDM_OK && assessment->misfits.count)
+    idm_notes_add(&call->notes, "%s", assessment->misfits.text[0]);
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(posterior);
   free(request);

@@ -11,7 +11,7 @@ static idm_status test_environment_once(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
   environment_check e;
-  const idm_status status = idm_environment_open(&e, f->problem, f->data, error);
+  const idm_status status = idm_environment_open(&e, f->problem, f->data, false, error);
   idm_environment_close(&e);
   return status;
 }

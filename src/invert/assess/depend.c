@@ -189,7 +189,7 @@ idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error)
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   const size_t size = idm_inquiry_sample(q, points);
   if (size < least_draws) return IDM_OK;
-  idm_status status = idm_environment_open(&e, q->f->problem, q->f->data, opt_error);
+  idm_status status = idm_environment_open(&e, q->f->problem, q->f->data, false, opt_error);
   difference d = {.q = q,
                   .e = &e,
                   .size = size < most_draws ? size : most_draws,

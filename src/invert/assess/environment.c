@@ -1,6 +1,6 @@
 /* Test of the environment with the observations of the log: see the header.
  *
- * Contents: the filter · scores · the test · the best value · words */
+ * Contents: the filter · scores · residuals · the test · the best value · words */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -34,7 +34,8 @@ typedef struct filter {
   double *value;       /* [direction][capacity][observation]: s(o|H) */
   double *copies;      /* [event]: trajectories */
   int32_t *seen;       /* [event] */
-  uint64_t left_out;   /* as in environment_check */
+  const idm_prefix_node **node; /* [event] */
+  uint64_t left_out;            /* as in environment_check */
   uint64_t impossible;
   size_t impossible_row;
 } filter;
@@ -48,6 +49,7 @@ static void close_filter(filter *f)
   free(f->value);
   free(f->copies);
   free(f->seen);
+  free(f->node);
 }
 
 static double *belief_at(const filter *f, size_t depth)
@@ -70,11 +72,12 @@ static idm_status open_filter(filter *f, idm_error *opt_error)
   f->scratch = idm_new(lanes, sizeof *f->scratch);
   f->alive = idm_new((size_t)f->tree->depth + 1, sizeof *f->alive);
   f->probability = idm_new(cells, sizeof *f->probability);
-  f->value = idm_new(idm_times(cells, f->count), sizeof *f->value);
+  f->value = idm_new(idm_times(cells, f->count ? f->count : 1), sizeof *f->value);
   f->copies = idm_new(f->capacity, sizeof *f->copies);
   f->seen = idm_new(f->capacity, sizeof *f->seen);
-  const bool made =
-      f->belief && f->scratch && f->alive && f->probability && f->value && f->copies && f->seen;
+  f->node = idm_new(f->capacity, sizeof *f->node);
+  const bool made = f->belief && f->scratch && f->alive && f->probability && f->value &&
+                    f->copies && f->seen && f->node;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
@@ -145,6 +148,7 @@ static bool foresee(filter *f, const idm_prefix_node *node, const double *belief
   }
   f->copies[event] = (double)node->count;
   f->seen[event] = node->observation;
+  f->node[event] = node;
   f->events++;
   return true;
 }
@@ -261,6 +265,84 @@ static bool is_informed(const environment_check *e, size_t i)
   return e->information[i] * given * (1 - given) >= 1;
 }
 
+/* --- residuals ------------------------------------------------------------------------------ */
+
+/* Weights g(H) of the residuals of observation k. Events follow the tree depth first, so that
+ * sum[depth] is of the branch that is being followed. */
+static void weigh_past(const filter *f, size_t k, double *sum, double *weight)
+{
+  const size_t width = f->sizes.observations;
+  memset(sum, 0, ((size_t)f->tree->depth + 1) * sizeof *sum);
+  for (size_t i = 0, e = 0; i < f->tree->nodes; i++) {
+    const idm_prefix_node *node = &f->tree->node[i];
+    sum[node->depth] = node->begin < 0 ? sum[node->depth - 1] : 0;
+    if (e == f->events || f->node[e] != node) continue;
+    weight[e] = sum[node->depth];
+    sum[node->depth] += (f->seen[e] == (int32_t)k) - f->probability[e * width + k];
+    e++;
+  }
+}
+
+/* The step, less its mean over all observations. */
+static void weigh_steps(const filter *f, double *weight)
+{
+  double total = 0, mean = 0;
+  for (size_t e = 0; e < f->events; e++) total += f->copies[e];
+  for (size_t e = 0; e < f->events; e++) mean += f->copies[e] * f->node[e]->depth / total;
+  for (size_t e = 0; e < f->events; e++) weight[e] = f->node[e]->depth - mean;
+}
+
+/* Test one kind of weights; a filter without directions has room for one. */
+static void test_residuals(const filter *f, serial_kind kind, size_t k, const double *weight,
+                           serial_test *least)
+{
+  const size_t width = f->sizes.observations;
+  double total = 0, squares = 0, variance = 0, score, information;
+  for (size_t e = 0; e < f->events; e++) {
+    const double p = f->probability[e * width + k], v = p * (1 - p);
+    for (size_t o = 0; o < width; o++) f->value[e * width + o] = weight[e] * ((o == k) - p);
+    total += f->copies[e];
+    variance += f->copies[e] * v;
+    squares += f->copies[e] * weight[e] * weight[e] * v * v;
+  }
+  add_up(f, 0, &score, &information);
+  if (!(variance >= 5) || !(information > 0)) return;
+  const double p = two_sided(f, 0, score, information);
+  if (!least->looked++ || p < least->p)
+    *least = (serial_test){.looked = least->looked,
+                           .p = p,
+                           .kind = kind,
+                           .observation = k,
+                           .statistic = score * score / information,
+                           .score = score,
+                           .size = fabs(score) / information * sqrt(squares / total)};
+}
+
+/* Of two observations one alone: the residuals of the other are opposite. */
+static idm_status test_serial(environment_check *e, const filter *shape, idm_error *opt_error)
+{
+  enum { most_observations = 64 };
+  const size_t width = shape->sizes.observations;
+  if (width < 2 || width > most_observations || !shape->capacity) return IDM_OK;
+  filter f = *shape;
+  double *weight = idm_new(f.capacity, sizeof *weight);
+  double *sum = idm_new((size_t)f.tree->depth + 1, sizeof *sum);
+  idm_status status = weight && sum ? open_filter(&f, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) run(&f);
+  for (size_t k = width == 2; k < width && status == IDM_OK && !f.impossible; k++) {
+    weigh_past(&f, k, sum, weight);
+    test_residuals(&f, SERIAL_PERSISTS, k, weight, &e->serial);
+    weigh_steps(&f, weight);
+    test_residuals(&f, SERIAL_TREND, k, weight, &e->serial);
+  }
+  e->observations = 0;
+  for (size_t i = 0; i < f.events; i++) e->observations += (uint64_t)f.copies[i];
+  close_filter(&f);
+  free(weight);
+  free(sum);
+  return status;
+}
+
 /* --- the test ------------------------------------------------------------------------------- */
 
 void idm_environment_close(environment_check *e)
@@ -357,12 +439,13 @@ static idm_status score_all(environment_check *e, const idm_prefix_tree *tree, i
 
 static void find_worst(environment_check *e)
 {
-  for (size_t i = 0; i < e->directions.count; i++) {
+  for (size_t i = 0; e->p && i < e->directions.count; i++) {
     if (isnan(e->p[i])) continue;
     if (!e->looked++ || e->p[i] < e->p[e->worst]) e->worst = i;
   }
-  if (e->looked) e->least = fmin(1, (double)e->looked * e->p[e->worst]);
-  if (!e->looked)
+  const double p = fmin(e->looked ? e->p[e->worst] : 1, e->serial.looked ? e->serial.p : 1);
+  e->least = fmin(1, (double)(e->looked + e->serial.looked) * p);
+  if (!e->looked && !e->serial.looked)
     idm_print(e->why, sizeof e->why, "the log has too few observations (%llu)",
               (unsigned long long)e->observations);
 }
@@ -416,7 +499,7 @@ static bool can_filter(const idm_setting *setting, char *why, size_t size)
 }
 
 idm_status idm_environment_open(environment_check *e, const idm_problem *problem,
-                                const idm_data *data, idm_error *opt_error)
+                                const idm_data *data, bool fitted, idm_error *opt_error)
 {
   *e = (environment_check){.least = 1, .best = NAN};
   const idm_setting *setting = problem->setting;
@@ -425,7 +508,9 @@ idm_status idm_environment_open(environment_check *e, const idm_problem *problem
   idm_status status = idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
   if (status == IDM_OK) status = find_directions(e, problem, tree, opt_error);
   if (status == IDM_OK && !e->why[0]) {
-    status = score_all(e, tree, opt_error);
+    const filter shape = filter_of(e, tree);
+    status = test_serial(e, &shape, opt_error);
+    if (status == IDM_OK && !fitted) status = score_all(e, tree, opt_error);
     if (status == IDM_OK) find_worst(e);
     if (status == IDM_OK && e->looked) status = find_best(e, tree, opt_error);
   }
@@ -440,13 +525,20 @@ double idm_environment_error(const environment_check *e, size_t i)
 
 /* --- words ---------------------------------------------------------------------------------- */
 
+/* Whether the residuals have the least p. */
+static bool is_serial(const environment_check *e)
+{
+  return e->serial.looked && (!e->looked || e->serial.p < e->p[e->worst]);
+}
+
 idm_tested idm_environment_tested(const environment_check *e)
 {
   if (e->impossible) return (idm_tested){.looked = true, .statistic = INFINITY, .expected = 1};
-  if (!e->looked) return (idm_tested){0};
-  const double score = e->score[e->worst];
+  if (!e->looked && !e->serial.looked) return (idm_tested){0};
+  const double score = e->looked ? e->score[e->worst] : 0;
   return (idm_tested){.looked = true,
-                      .statistic = score * score / e->information[e->worst],
+                      .statistic = is_serial(e) ? e->serial.statistic
+                                                : score * score / e->information[e->worst],
                       .expected = 1,
                       .p = e->least};
 }
@@ -477,6 +569,28 @@ static void describe_worst(const environment_check *e, idm_notes *notes, const c
                 "(standard error %.2g)%s",
                 fmax(e->least, smallest_p), e->looked, where, decimals(given), given, what,
                 decimals(e->best), e->best, idm_environment_error(e, e->worst), ending);
+}
+
+static void describe_serial(const environment_check *e, idm_notes *notes, const char *ending)
+{
+  static const double smallest_p = 1e-300;
+  static const struct {
+    const char *less, *more, *cause;
+  } words[SERIAL_KINDS] = {
+      [SERIAL_PERSISTS] = {"recurs less within trajectories", "recurs more within trajectories",
+                           "a state is missing, or trajectories differ"},
+      [SERIAL_TREND] = {"becomes rarer along trajectories",
+                        "becomes more frequent along trajectories",
+                        "the dynamics change with time, or a state is missing"}};
+  const serial_test *t = &e->serial;
+  idm_notes_add(
+      notes,
+      "the observations of this log contradict the environment (p <= %.2g over %zu "
+      "tests): `%.100s` %s than the dynamics imply, by about %.1f %% in probability%s: %s",
+      fmax(e->least, smallest_p), e->looked + t->looked,
+      e->directions.setting->observations.name[t->observation],
+      t->score < 0 ? words[t->kind].less : words[t->kind].more, 100 * t->size, ending,
+      words[t->kind].cause);
 }
 
 static void describe_impossible(const environment_check *e, idm_notes *notes)
@@ -513,8 +627,9 @@ void idm_environment_judge(const environment_check *e, const idm_problem *proble
     return;
   }
   const bool read = is_read(problem);
-  const double off =
-      e->impossible ? 1 : fabs(e->best - idm_direction_given(&e->directions, e->worst));
+  const double off = e->impossible  ? 1
+                     : is_serial(e) ? e->serial.size
+                                    : fabs(e->best - idm_direction_given(&e->directions, e->worst));
   const idm_check_outcome outcome = tested.p > level             ? IDM_CHECK_PASSED
                                     : read && off >= least_share ? IDM_CHECK_MISFIT
                                                                  : IDM_CHECK_REMARK;
@@ -523,21 +638,24 @@ void idm_environment_judge(const environment_check *e, const idm_problem *proble
   note_limits(e, a);
   if (outcome == IDM_CHECK_PASSED) return;
   idm_notes *notes = idm_check_note(a, IDM_CHECK_ENVIRONMENT, outcome);
+  const char *small =
+      read ? ", a difference of less than 2 %" : ", which this planner does not read";
   if (e->impossible)
     describe_impossible(e, notes);
+  else if (is_serial(e))
+    describe_serial(e, notes, outcome == IDM_CHECK_MISFIT ? "" : small);
   else
     describe_worst(e, notes,
                    outcome == IDM_CHECK_MISFIT ? ". Correct the file, or learn the dynamics "
                                                  "(idm learn, then --dynamics)"
-                   : read                      ? ", a difference of less than 2 %"
-                                               : ", which this planner does not read");
+                                               : small);
 }
 
-idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, double level,
-                                  idm_assessment *assessment, idm_error *opt_error)
+idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, bool fitted,
+                                  double level, idm_assessment *assessment, idm_error *opt_error)
 {
   environment_check e;
-  const idm_status status = idm_environment_open(&e, problem, data, opt_error);
+  const idm_status status = idm_environment_open(&e, problem, data, fitted, opt_error);
   if (status == IDM_OK) idm_environment_judge(&e, problem, level, assessment);
   idm_environment_close(&e);
   return status;

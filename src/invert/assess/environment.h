@@ -10,6 +10,13 @@
  * (base/saddlepoint.h), or that of a normal distribution where |S| < 2 sqrt(V). The test of the
  * environment takes the least p times the number of directions (Bonferroni).
  *
+ * Residuals e_k = 1{o = k} - p(k|H) of observation k are also tested for what no direction
+ * describes: that k persists within trajectories (s(o|H) = e_k times the sum of the earlier e_k),
+ * as where a state is missing or trajectories differ, and that k has a trend along them (e_k times
+ * the step). At dynamics that are fitted to the same observations these scores vary less than V, so
+ * that these two tests keep their size; tests of directions, whose scores are about 0 there, are
+ * left out.
+ *
  * Observations after actions that end the log are no part of it, and neither is what follows an
  * action that was not recorded. */
 #ifndef IDM_INVERT_ASSESS_ENVIRONMENT_H
@@ -18,6 +25,20 @@
 #include "invert/assess/direction.h"
 #include "invert/assess/inquiry.h"
 
+/* Tests of residuals. */
+typedef enum serial_kind { SERIAL_PERSISTS, SERIAL_TREND, SERIAL_KINDS } serial_kind;
+
+/* The one of least p. */
+typedef struct serial_test {
+  size_t looked; /* tests of residuals that have a p */
+  double p;
+  serial_kind kind;
+  size_t observation;
+  double statistic; /* S^2 / V */
+  double score;     /* S */
+  double size;      /* root mean square of the change of p(k|H) that it implies */
+} serial_test;
+
 typedef struct environment_check {
   directions directions;
   bool matrices;       /* whole matrices alone: the numbers are too many */
@@ -25,10 +46,11 @@ typedef struct environment_check {
   double *information; /* [direction]: V */
   double *p; /* [direction]: two-sided; NaN where the log has less information than one observation
                 of what the direction moves */
-  size_t looked;         /* directions that have a p */
-  size_t worst;          /* the one of least p */
-  double least;          /* that p times their number, at most 1 */
-  double best;           /* what grows along it, at the maximum of the likelihood */
+  size_t looked; /* directions that have a p */
+  size_t worst;  /* the one of least p */
+  double least;  /* the least p of all tests times their number, at most 1 */
+  double best;   /* what grows along it, at the maximum of the likelihood */
+  serial_test serial;
   uint64_t observations; /* that are part of the test */
   uint64_t left_out;     /* that follow an action that was not recorded */
   uint64_t impossible;   /* that have probability 0 */
@@ -36,9 +58,10 @@ typedef struct environment_check {
   char why[200];         /* nothing was tested; else empty */
 } environment_check;
 
-/* Test the environment of a problem. idm_environment_close frees what is there. */
+/* Test the environment of a problem; `fitted`: to the observations of these data, so that residuals
+ * alone are tested. idm_environment_close frees what is there. */
 idm_status idm_environment_open(environment_check *e, const idm_problem *problem,
-                                const idm_data *data, idm_error *opt_error);
+                                const idm_data *data, bool fitted, idm_error *opt_error);
 void idm_environment_close(environment_check *e);
 
 /* The standard error that the log's observations leave of what a direction moves; NaN where they
@@ -51,7 +74,7 @@ idm_tested idm_environment_tested(const environment_check *e);
 void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
                            idm_assessment *assessment);
 /* Test and judge at once. */
-idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, double level,
-                                  idm_assessment *assessment, idm_error *opt_error);
+idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, bool fitted,
+                                  double level, idm_assessment *assessment, idm_error *opt_error);
 
 #endif

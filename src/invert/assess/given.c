@@ -160,6 +160,7 @@ idm_status idm_assess_given(const idm_problem *problem, const idm_data *data,
                     .assessment = *ret_assessment,
                     .among = 1,
                     .learnt = true,
+                    .fitted = posterior->dynamics,
                     .rows = INQUIRY_ANSWER};
   inquiry model = answer;
   model.posterior = given;

@@ -26,6 +26,7 @@ typedef struct inquiry {
                                   `unconstrained` */
   bool learnt; /* the answer is over draws of learnt dynamics: those of the problem are no part of
                   it */
+  bool fitted; /* the dynamics of the problem are fitted to the observations of the log */
   inquiry_rows rows;
 } inquiry;
 

@@ -525,6 +525,12 @@ static idm_status judge_extensions(const trial *t, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* Draws of dynamics that were learnt from another log are not tested. */
+static bool tests_environment(const inquiry *q)
+{
+  return !q->learnt || q->fitted;
+}
+
 /* The tests, once the decisions have been looked at. */
 static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error)
 {
@@ -537,7 +543,8 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   if (!t->q->people) judge_chance(t->q);
   const fit *f = t->q->f;
   idm_status status = IDM_OK;
-  if (!t->q->learnt) status = idm_environment_open(&t->environment, f->problem, f->data, opt_error);
+  if (tests_environment(t->q))
+    status = idm_environment_open(&t->environment, f->problem, f->data, t->q->fitted, opt_error);
   if (status == IDM_OK) status = open_trial(t, opt_error);
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
@@ -545,7 +552,7 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   judge_summaries(t);
   judge_outside(t);
   judge_calibration(t);
-  if (t->q->learnt)
+  if (!tests_environment(t->q))
     idm_check_skip(&t->q->assessment->checks, IDM_CHECK_ENVIRONMENT,
                    "the answer is over draws of learnt dynamics");
   else

@@ -533,8 +533,11 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     own.way += k + several;
     status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
   }
-  if (status == IDM_OK && !plan.model.learnt && !w->by_group)
-    status = idm_audit_held_test(problem, data, *ret_audit, opt_error);
+  /* Cells of a joint audit are left in the mean of the dynamics. */
+  if (status == IDM_OK && w->opt_joint)
+    status = idm_audit_held_test(plan.model.cell[0].problem, data, true, *ret_audit, opt_error);
+  else if (status == IDM_OK && !plan.model.learnt && !w->by_group)
+    status = idm_audit_held_test(problem, data, false, *ret_audit, opt_error);
   if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
   if (status == IDM_OK && w->by_group)
     status = idm_audit_learn_check(&plan.model, *ret_audit, opt_error);

@@ -6,14 +6,14 @@
 #include "invert/assess/environment.h"
 #include "invert/check.h"
 
-idm_status idm_audit_held_test(const idm_problem *problem, const idm_data *data, idm_audit *a,
-                               idm_error *opt_error)
+idm_status idm_audit_held_test(const idm_problem *problem, const idm_data *data, bool fitted,
+                               idm_audit *a, idm_error *opt_error)
 {
   idm_assessment found = {0};
   idm_audit_group *all = &a->group[a->groups - 1];
   idm_checks_begin(&found.checks, a->checks.kind);
   const idm_status status =
-      idm_environment_assess(problem, data, IDM_CHECK_LEVEL, &found, opt_error);
+      idm_environment_assess(problem, data, fitted, IDM_CHECK_LEVEL, &found, opt_error);
   if (status == IDM_OK) idm_checks_merge(&a->checks, &found.checks, IDM_CHECK_MISFIT);
   for (size_t i = 0; i < found.misfits.count; i++) {
     idm_notes_add(&all->misfits, "%s", found.misfits.text[i]);

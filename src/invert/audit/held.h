@@ -5,10 +5,10 @@
 
 #include "invert/audit/lines.h"
 
-/* Test the environment with the observations of all groups: a misfit is one of the last group, all.
- */
-idm_status idm_audit_held_test(const idm_problem *problem, const idm_data *data, idm_audit *audit,
-                               idm_error *opt_error);
+/* Test the environment of the problem with the observations of all groups; `fitted`: its dynamics
+ * are fitted to them. A misfit is one of the last group, all. */
+idm_status idm_audit_held_test(const idm_problem *problem, const idm_data *data, bool fitted,
+                               idm_audit *audit, idm_error *opt_error);
 /* Shifts of groups and contrasts, in units of their coordinates, from those of the cells (cell:
  * [cell], as idm_audit_inspect leaves them). Each cell has an environment of its own, whose errors
  * are independent of the others'. */

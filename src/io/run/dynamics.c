@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "invert/assess/environment.h"
 #include "invert/check.h"
 #include "invert/label.h"
 #include "io/hash.h"
@@ -58,6 +59,19 @@ idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode, const id
   return status;
 }
 
+/* The draws, and whether the dynamics of the problem, which are a mode, describe the log. */
+static idm_status assess(const idm_problem *problem, const idm_data *data,
+                         const idm_posterior *posterior, idm_assessment **ret_assessment,
+                         idm_error *opt_error)
+{
+  idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_environment_assess(problem, data, true, IDM_CHECK_LEVEL, *ret_assessment, opt_error);
+  if (status == IDM_OK && (*ret_assessment)->misfits.count) (*ret_assessment)->trusted = false;
+  return status;
+}
+
 idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const idm_problem *problem,
                                   const idm_data *data, const idm_request *request,
                                   idm_posterior *posterior, idm_assessment **ret_assessment,
@@ -67,7 +81,7 @@ idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode, const i
   *ret_assessment = NULL;
   idm_run_writer made;
   posterior->request = idm_request_label(problem, request);
-  idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  idm_status status = assess(problem, data, posterior, ret_assessment, opt_error);
   if (status != IDM_OK) return status;
   status = idm_run_begin(&made, folder, mode, request, opt_error);
   if (status != IDM_OK) return status;

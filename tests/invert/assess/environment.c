@@ -97,7 +97,7 @@ static void compare_with_plain(const idm_problem *problem, const idm_data *data)
   const double h = 1e-5;
   environment_check e;
   idm_dynamics *moved;
-  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_environment_open(&e, problem, data, false, &support_error));
   check(idm_dynamics_create(e.directions.own->sizes, &moved, &support_error));
   assert_true(e.directions.count > 3);
   for (size_t i = 0; i < e.directions.count; i++) {
@@ -138,7 +138,7 @@ static void test_scores(void **state)
     data->action[data->first[1] + 2] = IDM_MISSING;
     compare_with_plain(problem, data);
     environment_check e;
-    check(idm_environment_open(&e, problem, data, &support_error));
+    check(idm_environment_open(&e, problem, data, false, &support_error));
     assert_int_equal(e.left_out, data->first[2] - data->first[1] - 2);
     assert_int_equal(e.observations + e.left_out + 1, data->rows);
     idm_environment_close(&e);
@@ -193,7 +193,7 @@ static void test_two_sites(void **state)
                                "the file gives 0.70 to the likeliest observation of each state, "
                                "this log is best described by 0.6"));
   environment_check e;
-  check(idm_environment_open(&e, a.problem, a.data, &support_error));
+  check(idm_environment_open(&e, a.problem, a.data, false, &support_error));
   assert_near(e.best, 0.65, 4 * idm_environment_error(&e, e.worst));
   assert_true(idm_environment_error(&e, e.worst) < 0.02);
   /* The best value is the maximum of the likelihood along the direction. */
@@ -240,7 +240,7 @@ static void count_alarms(const idm_problem *problem, size_t trajectories, int st
     environment_check e;
     check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                        &support_error));
-    check(idm_environment_open(&e, problem, data, &support_error));
+    check(idm_environment_open(&e, problem, data, false, &support_error));
     looked += e.looked > 0;
     alarms += e.looked && e.least <= 0.01;
     idm_environment_close(&e);
@@ -286,7 +286,7 @@ static void test_rare_outcomes(void **state)
     environment_check e;
     check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                        &support_error));
-    check(idm_environment_open(&e, problem, data, &support_error));
+    check(idm_environment_open(&e, problem, data, false, &support_error));
     double least = 1;
     for (size_t i = 0; i < e.directions.count; i++)
       if (!isnan(e.p[i])) least = fmin(least, erfc(fabs(e.score[i]) / sqrt(2 * e.information[i])));
@@ -341,7 +341,7 @@ static void test_missed(void **state)
     idm_problem *problem = support_yaml(text);
     idm_data *data = support_data(problem, log);
     environment_check e;
-    check(idm_environment_open(&e, problem, data, &support_error));
+    check(idm_environment_open(&e, problem, data, false, &support_error));
     assert_int_equal(e.observations, cases[i].observations);
     assert_int_equal(e.left_out, cases[i].left_out);
     idm_environment_close(&e);
@@ -356,20 +356,20 @@ static void test_nothing_to_test(void **state)
   environment_check e;
   idm_problem *problem = support_diag(1, 1, 0);
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
-  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_environment_open(&e, problem, data, false, &support_error));
   /* One observation has no information on tests whose result nothing else confirms. */
   assert_true(e.looked <= 1);
   idm_environment_close(&e);
   idm_data_destroy(data);
   data = support_data(problem, "trajectory,action,observation\n1,declare_healthy,negative\n");
-  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_environment_open(&e, problem, data, false, &support_error));
   assert_int_equal(e.observations, 0);
   assert_false(idm_environment_tested(&e).looked);
   assert_string_equal(e.why, "the log has too few observations (0)");
   idm_environment_close(&e);
   free(problem->setting->emission);
   problem->setting->emission = NULL;
-  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_environment_open(&e, problem, data, false, &support_error));
   assert_string_equal(e.why, "the problem has no dynamics of its own");
   idm_environment_close(&e);
   idm_data_destroy(data);
@@ -397,7 +397,7 @@ static void test_observed_states(void **state)
     assert_int_equal(problem->setting->moves != NULL, by_rows);
     idm_data *data = support_data(problem, log);
     environment_check e;
-    check(idm_environment_open(&e, problem, data, &support_error));
+    check(idm_environment_open(&e, problem, data, false, &support_error));
     char name[80];
     bool found[2] = {0};
     for (size_t i = 0; i < e.directions.count; i++) {
@@ -433,7 +433,7 @@ static void test_impossible(void **state)
   idm_data *data =
       support_data(problem, "trajectory,action,observation\n1,monitor,negative\n"
                             "1,monitor,positive\n1,monitor,negative\n2,monitor,negative\n");
-  check(idm_environment_open(&e, problem, data, &support_error));
+  check(idm_environment_open(&e, problem, data, false, &support_error));
   assert_int_equal(e.impossible, 1);
   assert_int_equal(e.impossible_row, 1);
   idm_checks_begin(&assessment.checks, IDM_CHECK_FIT);
@@ -447,6 +447,107 @@ static void test_impossible(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- residuals ------------------------------------------------------------------------------ */
+
+/* A marker that is seen at every step of an agent without influence: three states that a patient
+ * may be in, of which the file's model has two. */
+static idm_problem *make_marker(bool three)
+{
+  static const char head[] = "actions: [wait, treat]\nobservations: [low, middle, high]\n"
+                             "discount: 0.5\nutility: {wait: 0, treat: 0}\n"
+                             "agent: {planner: bounded-rational, alpha: 1, resolution: 5}\n";
+  static const char *const states[] = {
+      "states: [a, b]\nstart: [0.6, 0.4]\ntransition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
+      "observation: {'*': [[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]]}\n",
+      "states: [a, b, c]\nstart: [0.4, 0.3, 0.3]\ntransition: {'*': identity}\n"
+      "observation: {'*': [[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]]}\n"};
+  char text[1000];
+  snprintf(text, sizeof text, "%s%s", head, states[three]);
+  return support_yaml(text);
+}
+
+/* Fit dynamics of two states to logs, and count those whose residuals fail at a level of .01. */
+static size_t count_fitted(bool three, size_t logs)
+{
+  idm_problem *truth = make_marker(three);
+  idm_learn_settings settings;
+  size_t alarms = 0;
+  idm_learn_settings_default(&settings);
+  for (uint64_t seed = 1; seed <= logs; seed++) {
+    idm_problem *model = make_marker(false);
+    idm_data *data =
+        support_simulate(truth, (idm_simulation){.trajectories = 60, .steps = 12, .seed = seed});
+    data->sizes.states = 2; /* the log has no column of states */
+    idm_iohmm *learner;
+    idm_learnt learnt = {0};
+    environment_check e;
+    check(idm_iohmm_create(model, data, 0, settings.hold, &learner, &support_error));
+    check(idm_learn(learner, model, &settings, NULL, NULL, &learnt, &support_error));
+    check(idm_problem_put_dynamics(model, learnt.dynamics, &support_error));
+    check(idm_environment_open(&e, model, data, true, &support_error));
+    assert_true(e.serial.looked && !e.looked);
+    alarms += e.least <= 0.01;
+    idm_environment_close(&e);
+    idm_learnt_clear(&learnt);
+    idm_iohmm_destroy(learner);
+    idm_data_destroy(data);
+    idm_problem_destroy(model);
+  }
+  idm_problem_destroy(truth);
+  return alarms;
+}
+
+/* Residuals of dynamics that are fitted to the log itself: right dynamics fail in at most 1 % (of
+ * 100 logs more than 5 fail with probability 5e-4), dynamics that lack a state in most. */
+static void test_fitted(void **state)
+{
+  (void)state;
+  const size_t right = count_fitted(false, 100), wrong = count_fitted(true, 20);
+  print_message("%zu of 100 right dynamics, %zu of 20 without a state\n", right, wrong);
+  assert_true(right <= 5);
+  assert_true(wrong >= 15);
+}
+
+/* What the sums are, by the definition: one state, so that every probability is the file's. */
+static void test_residuals_by_definition(void **state)
+{
+  (void)state;
+  static const char text[] = "states: [s]\nactions: [go]\nobservations: [no, yes]\nstart: [1]\n"
+                             "discount: 0.5\ntransition: {go: identity}\n"
+                             "observation: {go: [[0.6, 0.4]]}\nutility: {go: 0}\n"
+                             "agent: {planner: bounded-rational, alpha: 1}\n";
+  enum { TRAJECTORIES = 60, STEPS = 6 };
+  char csv[8000] = "trajectory,action,observation\n";
+  double score = 0, variance = 0;
+  for (int i = 0; i < TRAJECTORIES; i++) {
+    double past = 0;
+    for (int t = 0; t < STEPS; t++) {
+      const bool yes = i % 3 == 0 ? t != 2 : (i + t) % 5 == 0;
+      snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,go,%s\n", i, yes ? "yes" : "no");
+      score += past * (yes - 0.4);
+      variance += past * past * 0.4 * 0.6;
+      past += yes - 0.4;
+    }
+  }
+  idm_problem *problem = support_yaml(text);
+  idm_data *data = support_data(problem, csv);
+  environment_check e;
+  idm_assessment a = {0};
+  check(idm_environment_open(&e, problem, data, false, &support_error));
+  assert_int_equal(e.serial.kind, SERIAL_PERSISTS);
+  assert_int_equal(e.serial.looked, 2);
+  assert_near(e.serial.score, score, 1e-12);
+  assert_near(e.serial.statistic, score * score / variance, 1e-10);
+  idm_checks_begin(&a.checks, IDM_CHECK_FIT);
+  idm_environment_judge(&e, problem, 0.01, &a);
+  assert_true(support_mentions(&a.misfits, "`yes` recurs more within trajectories"));
+  idm_notes_clear(&a.misfits);
+  idm_notes_clear(&a.remarks);
+  idm_environment_close(&e);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -454,6 +555,7 @@ int main(void)
       cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_rare_outcomes),
       cmocka_unit_test(test_missed),       cmocka_unit_test(test_nothing_to_test),
       cmocka_unit_test(test_impossible),   cmocka_unit_test(test_observed_states),
+      cmocka_unit_test(test_fitted),       cmocka_unit_test(test_residuals_by_definition),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
