@@ -12,10 +12,11 @@ program=$(cd .. && realpath "$1")
 folder=$(cd .. && realpath -m "$2")
 shift 2
 
-# The sources as they are: a commit, and a checksum of what has changed since. Without git: the program's checksum.
-if version=$(git rev-parse --short=12 HEAD 2>/dev/null); then
-  changed=$(git diff HEAD -- .. | sha256sum | cut -c1-8)
-  [ -z "$(git status --porcelain --untracked-files=no)" ] || version=$version-$changed
+# The sources that results depend on: a checksum of what the commit has of them, and of what has changed since, so that a
+# change of documents alone keeps results. Without git: the program's checksum.
+sources=(src include tests validation examples cmake CMakeLists.txt CMakePresets.json Makefile packages.txt)
+if version=$(cd .. && git ls-tree HEAD -- "${sources[@]}" 2>/dev/null); then
+  version=$( (echo "$version"; cd .. && git diff HEAD -- "${sources[@]}") | sha256sum | cut -c1-12)
 else
   version=$(sha256sum "$program" | cut -c1-12)
 fi
