@@ -1,8 +1,9 @@
 /* Score tests of extensions of the model by one number.
  *
  * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
- * discount), or lets a free number drift: c + x t, where t runs from the first to the last row of a
- * history. With g(u|h) = d log pi(u|h) / dx, the efficient score of a decision is
+ * discount), or lets a free number drift: c + x t, where t is the time of a clock (clock.h). Or
+ * a share x of choices is by a memory that begins anew in every trajectory (anew.h). With
+ * g(u|h) = d log pi(u|h) / dx, the efficient score of a decision is
  *
  *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
  *
@@ -16,23 +17,34 @@
  * the test is valid for every g.
  *
  * Each statistic is divided by its own 99 % quantile over the replicates, which makes skewed and
- * symmetric ones comparable. The p of an extension is the share of replicates whose largest ratio
- * is at least its own (Westfall and Young 1993).
+ * symmetric ones comparable. The p of a number that is held is the share of replicates whose
+ * largest ratio is at least its own (Westfall and Young 1993).
  *
  * A score is right to first order alone, and a number far from where it is held has a small score
  * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
- * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
- * of a drift, which cannot be fitted, is that of its score, and so is every p of a population,
- * whose fit takes as long as the answer itself did. */
+ * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. A
+ * population is not fitted again, which would take as long as the answer itself did.
+ *
+ * The other two kinds cannot be fitted. Their p is that of its score, by a saddlepoint
+ * approximation of the tail of the sum (base/saddlepoint.h), times the number of extensions. The
+ * largest ratio of replicates would hide them: the score of a lapse has a tail so heavy that it
+ * alone makes that ratio large. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
-#include "invert/assess/residual.h"
+#include "invert/assess/clock.h"
 #include "invert/assess/view.h"
 
+typedef enum extension_kind {
+  EXTENSION_HELD,  /* block `at` of theta is held */
+  EXTENSION_DRIFT, /* of free coordinate `at` over a clock */
+  EXTENSION_ANEW   /* a share of choices, held at 0, by a memory that begins anew (anew.h) */
+} extension_kind;
+
 typedef struct extension {
-  bool drift; /* of free coordinate `at`; else `at` is a block of theta */
+  extension_kind kind;
   size_t at;
+  clock_kind clock;   /* of a drift */
   idm_scale scale;    /* coordinate of a held number: identity, log, logit or inverse */
   double held;        /* value of that coordinate in the fit */
   double step;        /* of the difference; negative where only smaller values are allowed */
@@ -53,6 +65,8 @@ typedef struct extensions {
   size_t runs;
   size_t count;
   extension *item;
+  double *probability; /* [question][action] */
+  double *asked;       /* [question] */
 } extensions;
 
 /* Plan for every extension. Nothing is listed where the free numbers cannot be projected out. */

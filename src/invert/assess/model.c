@@ -521,7 +521,8 @@ static idm_status judge_extensions(const trial *t, idm_error *opt_error)
   const size_t count = idm_extensions_describe(&t->extensions, a->model.level, text, sizeof text);
   idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
                 "the model lacks a number (p <= %.2g): %s%s", a->model.test[IDM_TEST_EXTENSIONS].p,
-                text, count > 1 ? ". Free the first of them: the others may follow from it" : "");
+                text,
+                count > 1 ? ". Begin with the first of them: the others may follow from it" : "");
   return IDM_OK;
 }
 
