@@ -7,7 +7,7 @@
 
 /* Clocks whose squared correlation over the decisions is larger than this coincide. Rows in the
  * order of n trajectories of one length have 1 - 1 / n^2 with their trajectories. */
-static const double most_alike = 0.98;
+static const double most_alike = 0.9;
 
 void idm_clocks_close(clocks *c)
 {

@@ -325,16 +325,20 @@ void idm_extensions_compare(extensions *x, double *largest, double *work)
   }
 }
 
-/* Share of the runs whose largest ratio is at least that of an extension in run 0. */
-static double adjusted_p(const extensions *x, const extension *e, const double *largest)
+/* What a p is multiplied by: the number of extensions of its kind over the share of the level that
+ * they have. */
+static double factor_of(const extensions *x, const extension *e)
 {
-  size_t more = 1;
-  for (size_t i = 1; i < x->runs; i++) more += largest[i] >= ratio_of(e, 0) * (1 - 1e-9);
-  return (double)more / (double)x->runs;
+  static const double share = 2.0 / 3; /* of held numbers */
+  size_t held = 0;
+  for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_HELD;
+  const size_t others = x->count - held;
+  if (e->kind == EXTENSION_HELD) return (double)held / (others ? share : 1);
+  return (double)others / (held ? 1 - share : 1);
 }
 
-/* p of the score of what cannot be fitted, among all extensions. */
-static double tail_p(const extensions *x, const extension *e)
+/* p of a score among all extensions. */
+static double score_p(const extensions *x, const extension *e)
 {
   if (!(e->statistic[0] > 0)) return 1;
   const idm_discrete_sum sum = {.terms = x->r->questions,
@@ -343,7 +347,7 @@ static double tail_p(const extensions *x, const extension *e)
                                 .value = e->score,
                                 .copies = x->asked};
   const double p = idm_saddlepoint_two_sided(&sum, e->sum, e->information);
-  return fmin(1, (double)x->count * (e->edge ? p / 2 : p));
+  return fmin(1, factor_of(x, e) * (e->edge ? p / 2 : p));
 }
 
 /* Value and gain after one Newton step. */
@@ -372,7 +376,7 @@ static extension *next_by_gain(const extensions *x, bool held, double level, dou
 }
 
 /* Climb from the Newton step, where it is inside the range, and from one step of the difference:
- * the former may be far off. p is that of the likelihood ratio, times the number of extensions. */
+ * the former may be far off. p is that of the likelihood ratio. */
 static idm_status fit_again(const extensions *x, double without, extension *e, idm_error *opt_error)
 {
   const double start[2] = {number_at(e, e->held + e->step), e->value};
@@ -388,7 +392,7 @@ static idm_status fit_again(const extensions *x, double without, extension *e, i
     e->value = one.value;
   }
   e->gain = fmax(0, best - without);
-  e->p = fmin(1, (double)x->count * idm_chi_square_tail(2 * e->gain, 1));
+  e->p = fmin(1, factor_of(x, e) * idm_chi_square_tail(2 * e->gain, 1));
   return IDM_OK;
 }
 
@@ -408,13 +412,11 @@ static idm_status fit_chosen(const extensions *x, idm_error *opt_error)
   return status;
 }
 
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
-                                  idm_error *opt_error)
+idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error)
 {
   for (size_t k = 0; k < x->count; k++) {
-    extension *e = &x->item[k];
-    step_once(e);
-    e->p = e->kind == EXTENSION_HELD ? adjusted_p(x, e, largest) : tail_p(x, e);
+    step_once(&x->item[k]);
+    x->item[k].p = score_p(x, &x->item[k]);
   }
   const idm_status status = fit_chosen(x, opt_error);
   *ret_p = 1;
@@ -519,7 +521,9 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
     return (size_t)idm_print(
         text, size,
         "a memory that begins anew in every trajectory would gain about %.0f nats: make every "
-        "trajectory an agent of its own (data: {agent: COLUMN, trajectory: COLUMN})",
+        "trajectory an agent of its own (data: {agent: COLUMN, trajectory: COLUMN}, both the "
+        "column "
+        "of trajectories)",
         e->gain);
   default:
     return describe_held(x, e, text, size);

@@ -16,19 +16,18 @@
  * dominate; the difference over a step grows with log(1 / p) alone. e is centred under pi, so that
  * the test is valid for every g.
  *
- * Each statistic is divided by its own 99 % quantile over the replicates, which makes skewed and
- * symmetric ones comparable. The p of a number that is held is the share of replicates whose
- * largest ratio is at least its own (Westfall and Young 1993).
+ * The p of a score is by a saddlepoint approximation of the tail of its sum (base/saddlepoint.h),
+ * whose skewness and heavy tails, as those of a lapse, it has. Held numbers share two thirds of the
+ * level, and the other kinds, of which there may be many, one third; each p is multiplied by the
+ * number of its kind over that share.
  *
  * A score is right to first order alone, and a number far from where it is held has a small score
  * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
- * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. A
- * population is not fitted again, which would take as long as the answer itself did.
+ * p is that of the likelihood ratio on one degree of freedom, multiplied likewise. The other kinds
+ * cannot be fitted, and a population is not, since that takes as long as the answer itself did.
  *
- * The other two kinds cannot be fitted. Their p is that of its score, by a saddlepoint
- * approximation of the tail of the sum (base/saddlepoint.h), times the number of extensions. The
- * largest ratio of replicates would hide them: the score of a lapse has a tail so heavy that it
- * alone makes that ratio large. */
+ * What is recorded of all together is the largest statistic, each divided by its own 99 % quantile
+ * over the replicates, which makes skewed and symmetric ones comparable. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
@@ -80,8 +79,7 @@ void idm_extensions_compare(extensions *x, double *largest, double *work);
 
 /* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
  * are fitted again with the number free, except in a population. *ret_p is the least p. */
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
-                                  idm_error *opt_error);
+idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error);
 /* Copy name, estimate and p of all to the results, which own the copies. */
 idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
 /* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose

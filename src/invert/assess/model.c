@@ -295,8 +295,7 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
   m->test[IDM_TEST_ENVIRONMENT] = idm_environment_tested(&t->environment);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) looked += m->test[i].looked;
   const idm_status status =
-      idm_extensions_confirm(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS],
-                             &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
+      idm_extensions_confirm(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
   if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
   for (size_t i = 0; i < REPLICATED; i++)
