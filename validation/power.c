@@ -55,10 +55,14 @@ typedef struct kind {
   int steps;            /* of a trajectory at most */
   double length;        /* of a trajectory on average */
   const char *truth[4]; /* of the agents, beside the problem */
-  const char *drift;    /* a number whose logarithm falls by `spread` over the log; NULL: none */
+  const char *drift;    /* a number whose logarithm falls by `spread` over the trajectories of an
+                           agent; NULL: none */
+  bool switches;        /* it falls at once, after half of them */
   const char *differs;  /* a number whose logarithm differs between agents with sd `spread` */
   double spread;
   const char *other; /* problem whose agent decides; NULL: the same */
+  size_t agents;     /* 0: one, or with `differs` one a trajectory */
+  bool anew;         /* the one agent forgets between trajectories */
 } kind;
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
@@ -75,6 +79,25 @@ static const kind kinds[] = {
      .length = 4,
      .truth = {"beta=1.25"}},
     {.name = "right-tiger", .problem = tiger, .free_blocks = "alpha", .steps = 40, .length = 40},
+    {.name = "right-episodes", .problem = bandit, .free_blocks = RATES, .steps = 10, .length = 10},
+    {.name = "right-learners",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 10,
+     .length = 10,
+     .agents = 5},
+    {.name = "right-reversals",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 10,
+     .length = 10,
+     .agents = 5},
+    {.name = "right-clinics",
+     .free_blocks = "alpha,beta",
+     .steps = 50,
+     .length = 4,
+     .truth = {"alpha=0.5", "beta=1.25"},
+     .agents = 5},
     {.name = "learner-lapse",
      .problem = bandit,
      .free_blocks = RATES,
@@ -101,6 +124,27 @@ static const kind kinds[] = {
      .truth = {"inverse_temperature=6"},
      .drift = "inverse_temperature",
      .spread = 1.5},
+    {.name = "learner-switch",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 10,
+     .length = 10,
+     .truth = {"inverse_temperature=6"},
+     .drift = "inverse_temperature",
+     .switches = true,
+     .spread = 1.5},
+    {.name = "learner-anew",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 10,
+     .length = 10,
+     .anew = true},
+    {.name = "learner-anew-long",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .anew = true},
     {.name = "learners-differ",
      .problem = bandit,
      .free_blocks = RATES,
@@ -138,6 +182,31 @@ static const kind kinds[] = {
      .steps = 50,
      .length = 50,
      .other = bandit},
+    {.name = "reversal-switch",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 10,
+     .length = 10,
+     .drift = "alpha",
+     .switches = true,
+     .spread = 1},
+    {.name = "reversals-switch",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 10,
+     .length = 10,
+     .drift = "alpha",
+     .switches = true,
+     .spread = 1,
+     .agents = 5},
+    {.name = "diag-switch",
+     .free_blocks = "alpha,beta",
+     .steps = 50,
+     .length = 4,
+     .truth = {"beta=1.25"},
+     .drift = "alpha",
+     .switches = true,
+     .spread = 1},
     {.name = "diag-prior",
      .free_blocks = "alpha",
      .steps = 50,
@@ -200,9 +269,10 @@ typedef struct cast {
 static idm_status before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
 {
   const cast *c = context;
+  const size_t own = c->trajectories / (c->k->agents ? c->k->agents : 1);
+  const double late = (double)(trajectory % own) / (double)(own - 1) - 0.5;
   double moved = 0;
-  if (c->k->drift)
-    moved = -c->k->spread * ((double)trajectory / (double)(c->trajectories - 1) - 0.5);
+  if (c->k->drift) moved = -c->k->spread * (c->k->switches ? copysign(0.5, late) : late);
   if (c->k->differs) {
     idm_random random;
     idm_random_init(&random, c->seed, ((uint64_t)1 << 40) + agent);
@@ -233,13 +303,14 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
   idm_simulation simulation = {.trajectories = c.trajectories,
                                .steps = k->steps,
                                .seed = seed,
-                               .agents = k->differs ? c.trajectories : 1,
+                               .agents = k->differs || k->anew ? c.trajectories : k->agents,
                                .opt_before = before,
                                .opt_pay = truth->theta,
                                .context = &c};
   idm_data *data;
   check(idm_simulate(truth->setting, idm_workspace_behavior(c.workspace), &simulation, &data,
                      &support_error));
+  if (k->anew) asked_unite(data);
   idm_workspace_destroy(c.workspace);
   idm_theta_destroy(c.theta);
   idm_problem_destroy(truth);

@@ -59,7 +59,8 @@ typedef enum idm_model_test {
   IDM_TEST_STAYS,       /* the same action again, by what was seen in between */
   IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
-  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, and of drifts of those that are free */
+  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, of drifts of those that are free, and of
+                           a memory that begins anew in every trajectory */
   IDM_TEST_ENVIRONMENT, /* probabilities of the environment, by the observations */
   IDM_TEST_COUNT
 } idm_model_test;
@@ -75,9 +76,13 @@ typedef struct idm_tested {
 
 /* An extension of the model by one number: a score test. */
 typedef struct idm_extended {
-  char name[128];   /* the number that is held; "drift of NAME" of one that is free */
-  double held;      /* its value in the fit; 0 of a drift */
-  double value;     /* of one Newton step; where that is significant, of a fit with it free */
+  char name[128];   /* the number that is held; "drift of NAME within trajectories", "... over an
+                       agent's trajectories", "... over the log's trajectories" or "... along a
+                       history" of one that is free; "memory of single trajectories" */
+  double held;      /* its value in the fit; 0 of the others */
+  double value;     /* of one Newton step; where that is significant, of a fit with it free. Of a
+                       drift, how far the coordinate moves from first to last; of a memory, the
+                       share of choices */
   double gain;      /* in nats, of the same */
   double statistic; /* score^2 / information: chi-square with one degree, about */
   double p;         /* adjusted for all extensions together */

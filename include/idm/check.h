@@ -302,12 +302,17 @@ typedef struct idm_check {
          .cure = "free lapse or another number, or use another planner",                           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_EXTENSIONS, .name = "extensions",                                               \
-         .measures = "p of what a number that is held would gain if it were free, or of a drift",  \
+         .measures = "p of what a number that is held would gain if it were free, of a drift, or " \
+                     "of a memory that begins anew",                                               \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and at most 32 free numbers with names", \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "No number that is held (lapse, perseverance, prior_weight, discount, ...) "  \
-                     "would improve the likelihood if it were free, and no free number drifts.",   \
-         .cure = "free the number that is named (--free)", .owner = "invert/assess/model.c")       \
+                     "would improve the likelihood if it were free, no free number drifts within " \
+                     "or over trajectories, and no memory of agents begins anew in every "         \
+                     "trajectory.",                                                                \
+         .cure = "free the number that is named (--free), or fit early and late rows or "          \
+                 "trajectories apart (--where, --each)",                                           \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
          .measures = "least p of a probability of the environment, times their number",            \
          .kinds = IDM_CHECK_PREDICTED | IDM_CHECK_DYNAMICS,                                        \

@@ -114,3 +114,11 @@ double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x)
   const double lattice = spacing > 1e-9 ? spacing / -expm1(-spacing) : 1;
   return fmin(chernoff, fmax(0, smooth * lattice));
 }
+
+double idm_saddlepoint_two_sided(const idm_discrete_sum *sum, double x, double variance)
+{
+  static const double far = 2; /* in sds */
+  const double z = x / sqrt(variance);
+  if (fabs(z) < far) return erfc(fabs(z) / sqrt(2));
+  return fmin(1, 2 * idm_saddlepoint_tail(sum, x));
+}

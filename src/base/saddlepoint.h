@@ -19,5 +19,8 @@ typedef struct idm_discrete_sum {
  * large where there is no lattice, less so the more terms there are. Never above the Chernoff
  * bound, which is exact at either end of the support. 1 where the sum does not vary. */
 double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x);
+/* Two-sided p of a sum of mean 0 and variance `variance`: twice that tail, or within two sds of the
+ * mean, where the lattice's correction is large, that of a normal distribution. */
+double idm_saddlepoint_two_sided(const idm_discrete_sum *sum, double x, double variance);
 
 #endif

@@ -110,13 +110,26 @@ static void test_no_variance(void **state)
   assert_near(idm_saddlepoint_tail(&coin, 0), 0.5, 1e-12);
 }
 
+/* Twice the tail beyond two sds, that of a normal distribution before. */
+static void test_two_sided(void **state)
+{
+  (void)state;
+  const double even[2] = {0.5, 0.5}, sides[2] = {1, -1}, many = 100;
+  const idm_discrete_sum coin = {1, 2, even, sides, &many};
+  assert_true(idm_saddlepoint_two_sided(&coin, 0, many) == 1);
+  assert_near(idm_saddlepoint_two_sided(&coin, -12, many), 0.230139340, 1e-8);
+  assert_near(idm_saddlepoint_two_sided(&coin, 30, many), 2 * idm_saddlepoint_tail(&coin, 30),
+              1e-15);
+  assert_near(idm_saddlepoint_two_sided(&coin, -30, many), 2 * idm_saddlepoint_tail(&coin, 30),
+              1e-12);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_counts),
-      cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_mixture),
-      cmocka_unit_test(test_no_variance),
+      cmocka_unit_test(test_counts),    cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_mixture),   cmocka_unit_test(test_no_variance),
+      cmocka_unit_test(test_two_sided),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,15 +247,12 @@ static void add_up(const filter *f, size_t i, double *score, double *information
 
 static double two_sided(const filter *f, size_t i, double score, double information)
 {
-  static const double far = 2; /* in sds */
-  const double z = score / sqrt(information);
-  if (fabs(z) < far) return erfc(fabs(z) / sqrt(2));
   const idm_discrete_sum sum = {.terms = f->events,
                                 .width = f->sizes.observations,
                                 .probability = f->probability,
                                 .value = f->value + i * f->capacity * f->sizes.observations,
                                 .copies = f->copies};
-  return fmin(1, 2 * idm_saddlepoint_tail(&sum, score));
+  return idm_saddlepoint_two_sided(&sum, score, information);
 }
 
 /* Whether the log has at least the information of one observation of what the direction moves. */

@@ -7,9 +7,11 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/saddlepoint.h"
 #include "idm/distribution.h"
 #include "idm/planner.h"
 #include "idm/quantile.h"
+#include "invert/assess/anew.h"
 #include "invert/assess/refit.h"
 #include "setting/freedom.h"
 
@@ -27,6 +29,8 @@ void idm_extensions_close(extensions *x)
     free(x->item[i].statistic);
   }
   free(x->item);
+  free(x->probability);
+  free(x->asked);
   *x = (extensions){0};
 }
 
@@ -144,8 +148,7 @@ static idm_status keep(extensions *x, extension e, double *score, double *work,
   project(r, score, work);
   centre(r, score);
   e.information = variance(r, score);
-  const double step = e.drift ? 1 : e.step;
-  if (!(e.information * step * step > 1e-10 * decisions) || !(e.information > 1e-4 * raw))
+  if (!(e.information * e.step * e.step > 1e-10 * decisions) || !(e.information > 1e-4 * raw))
     return IDM_OK;
   e.score = idm_duplicate(score, r->questions * r->actions, sizeof *score);
   e.statistic = idm_new(x->runs, sizeof *e.statistic);
@@ -171,6 +174,7 @@ typedef struct search {
   double *side;  /* [2][node][action] */
   double *score; /* [question][action] */
   double *work;  /* [2][dimension] */
+  clocks clocks;
 } search;
 
 static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
@@ -189,23 +193,52 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
   return keep(x, e, s->score, s->work, opt_error);
 }
 
-/* The drift of free coordinate j: its score times t, which runs from -1/2 to 1/2. */
-static idm_status try_drift(extensions *x, search *s, size_t j, idm_error *opt_error)
+/* The drift of free coordinate j over a clock: its score times the time. */
+static idm_status try_drift(extensions *x, search *s, size_t j, size_t clock, idm_error *opt_error)
 {
   const residual *r = x->r;
-  uint32_t least = UINT32_MAX, most = 0;
-  for (size_t i = 0; i < r->questions; i++) {
-    const uint32_t depth = r->question[i].depth;
-    if (depth < least) least = depth;
-    if (depth > most) most = depth;
-  }
-  if (!(most > least)) return IDM_OK;
-  for (size_t i = 0; i < r->questions; i++) {
-    const double t = (double)(r->question[i].depth - least) / (most - least) - 0.5;
+  for (size_t i = 0; i < r->questions; i++)
     for (size_t u = 0; u < r->actions; u++)
-      s->score[i * r->actions + u] = t * idm_residual_score(r, &r->question[i], u)[j];
+      s->score[i * r->actions + u] =
+          s->clocks.time[clock][i] * idm_residual_score(r, &r->question[i], u)[j];
+  const extension e = {.kind = EXTENSION_DRIFT, .at = j, .clock = s->clocks.kind[clock], .step = 1};
+  return keep(x, e, s->score, s->work, opt_error);
+}
+
+/* What the decisions gain if they are by other probabilities [node][action]. */
+static double gain_of(const residual *r, const double *other)
+{
+  double sum = 0;
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++) {
+      const size_t cell = r->question[i].node * r->actions + u;
+      const double taken = r->taken[i * r->actions + u];
+      if (taken > 0) sum += taken * log(other[cell] / r->probability[cell]);
+    }
+  return sum;
+}
+
+/* A memory that begins anew: the mean slope of log((1 - x) pi + x pi_anew) from 0 to a half. The
+ * Newton step is far off where single decisions dominate its gain: that of x = 1 or of a half
+ * replaces it, with the free numbers as they are. */
+static idm_status try_anew(extensions *x, search *s, size_t cells, idm_error *opt_error)
+{
+  static const double half = 0.5;
+  bool seen;
+  double *const mixed = s->side;
+  const residual *r = x->r;
+  const idm_status status = idm_anew_view(x->q, r, mixed, &seen, opt_error);
+  if (status != IDM_OK || !seen) return status;
+  extension e = {.kind = EXTENSION_ANEW, .step = half, .edge = true, .value = 1};
+  e.gain = gain_of(r, mixed);
+  for (size_t i = 0; i < cells; i++) mixed[i] = half * mixed[i] + (1 - half) * r->probability[i];
+  const double gain = gain_of(r, mixed);
+  if (!(gain <= e.gain)) {
+    e.value = half;
+    e.gain = fmax(0, gain);
   }
-  return keep(x, (extension){.drift = true, .at = j}, s->score, s->work, opt_error);
+  take_difference(r, r->probability, mixed, half, s->score);
+  return keep(x, e, s->score, s->work, opt_error);
 }
 
 static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
@@ -217,9 +250,26 @@ static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
     extension e = {.at = b};
     if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
   }
-  for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
-    status = try_drift(x, s, j, opt_error);
+  for (size_t k = 0; k < s->clocks.count; k++)
+    for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
+      status = try_drift(x, s, j, k, opt_error);
+  if (status == IDM_OK) status = try_anew(x, s, cells, opt_error);
   return status;
+}
+
+/* The distribution of every answer, in the order of the scores. */
+static bool list_answers(extensions *x)
+{
+  const residual *r = x->r;
+  x->probability = idm_new(idm_times(r->questions, r->actions), sizeof *x->probability);
+  x->asked = idm_new(r->questions, sizeof *x->asked);
+  if (!x->probability || !x->asked) return false;
+  for (size_t i = 0; i < r->questions; i++) {
+    memcpy(x->probability + i * r->actions, idm_residual_probability(r, &r->question[i]),
+           r->actions * sizeof *x->probability);
+    x->asked[i] = r->question[i].asked;
+  }
+  return true;
 }
 
 idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *r, size_t runs,
@@ -231,11 +281,13 @@ idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *
   search s = {.side = idm_new(idm_times(2 * r->strata->nodes, r->actions), sizeof *s.side),
               .score = idm_new(pairs, sizeof *s.score),
               .work = idm_new(2 * r->dimension, sizeof *s.work)};
-  x->item = idm_new(q->f->problem->theta->blocks + r->dimension, sizeof *x->item);
-  const bool made = s.side && s.score && s.work && x->item;
+  x->item = idm_new(q->f->problem->theta->blocks + CLOCK_KINDS * r->dimension + 1, sizeof *x->item);
+  const bool made = s.side && s.score && s.work && x->item && list_answers(x);
   idm_status status =
       made ? idm_view_open(&s.v, q->f, r->strata, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_clocks_open(&s.clocks, r, opt_error);
   if (status == IDM_OK) status = try_all(x, &s, opt_error);
+  idm_clocks_close(&s.clocks);
   idm_view_close(&s.v);
   free(s.side);
   free(s.score);
@@ -273,37 +325,58 @@ void idm_extensions_compare(extensions *x, double *largest, double *work)
   }
 }
 
-/* Share of the runs whose largest ratio is at least that of an extension in run 0. */
-static double adjusted_p(const extensions *x, const extension *e, const double *largest)
+/* What a p is multiplied by: the number of extensions of its kind over the share of the level that
+ * they have. */
+static double factor_of(const extensions *x, const extension *e)
 {
-  size_t more = 1;
-  for (size_t i = 1; i < x->runs; i++) more += largest[i] >= ratio_of(e, 0) * (1 - 1e-9);
-  return (double)more / (double)x->runs;
+  static const double share = 2.0 / 3; /* of held numbers */
+  size_t held = 0;
+  for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_HELD;
+  const size_t others = x->count - held;
+  if (e->kind == EXTENSION_HELD) return (double)held / (others ? share : 1);
+  return (double)others / (held ? 1 - share : 1);
+}
+
+/* p of a score among all extensions. */
+static double score_p(const extensions *x, const extension *e)
+{
+  if (!(e->statistic[0] > 0)) return 1;
+  const idm_discrete_sum sum = {.terms = x->r->questions,
+                                .width = x->r->actions,
+                                .probability = x->probability,
+                                .value = e->score,
+                                .copies = x->asked};
+  const double p = idm_saddlepoint_two_sided(&sum, e->sum, e->information);
+  return fmin(1, factor_of(x, e) * (e->edge ? p / 2 : p));
 }
 
 /* Value and gain after one Newton step. */
 static void step_once(extension *e)
 {
+  if (e->kind == EXTENSION_ANEW) return;
   const double moved = e->sum / e->information;
-  e->value = e->drift ? moved : number_at(e, e->held + moved);
+  e->value = e->kind == EXTENSION_DRIFT ? moved : number_at(e, e->held + moved);
   e->gain = e->sum * e->sum / (2 * e->information);
 }
 
 /* --- refits --------------------------------------------------------------------------------- */
 
-/* The extension of largest gain below `last` whose p is at most `level`. */
-static extension *next_by_gain(const extensions *x, double level, double last)
+/* The extension of largest gain below `last` whose p is at most `level`; `held`: that can be
+ * fitted.
+ */
+static extension *next_by_gain(const extensions *x, bool held, double level, double last)
 {
   extension *best = NULL;
   for (size_t k = 0; k < x->count; k++) {
     extension *e = &x->item[k];
-    if (e->p <= level && e->gain < last && (!best || e->gain > best->gain)) best = e;
+    if ((held && e->kind != EXTENSION_HELD) || e->p > level || !(e->gain < last)) continue;
+    if (!best || e->gain > best->gain) best = e;
   }
   return best;
 }
 
 /* Climb from the Newton step, where it is inside the range, and from one step of the difference:
- * the former may be far off. p is that of the likelihood ratio, times the number of extensions. */
+ * the former may be far off. p is that of the likelihood ratio. */
 static idm_status fit_again(const extensions *x, double without, extension *e, idm_error *opt_error)
 {
   const double start[2] = {number_at(e, e->held + e->step), e->value};
@@ -319,30 +392,33 @@ static idm_status fit_again(const extensions *x, double without, extension *e, i
     e->value = one.value;
   }
   e->gain = fmax(0, best - without);
-  e->p = fmin(1, (double)x->count * idm_chi_square_tail(2 * e->gain, 1));
+  e->p = fmin(1, factor_of(x, e) * idm_chi_square_tail(2 * e->gain, 1));
   return IDM_OK;
 }
 
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
-                                  idm_error *opt_error)
+/* Fit those again whose score is significant, three at most. */
+static idm_status fit_chosen(const extensions *x, idm_error *opt_error)
 {
   extension *chosen[shown] = {NULL};
   double last = INFINITY;
-  bool any = false;
+  for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, true, screen, last)); i++)
+    last = chosen[i]->gain;
+  if (!chosen[0] || x->q->people) return IDM_OK;
+  refit without = {0};
+  idm_status status = idm_refit(x->q, NULL, &without, opt_error);
+  const double before = fmax(without.log_likelihood, x->r->log_likelihood);
+  for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
+    status = fit_again(x, before, chosen[i], opt_error);
+  return status;
+}
+
+idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error)
+{
   for (size_t k = 0; k < x->count; k++) {
     step_once(&x->item[k]);
-    x->item[k].p = adjusted_p(x, &x->item[k], largest);
+    x->item[k].p = score_p(x, &x->item[k]);
   }
-  for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, screen, last)); i++) {
-    last = chosen[i]->gain;
-    any = any || (!chosen[i]->drift && !x->q->people);
-  }
-  refit without = {0};
-  idm_status status = any ? idm_refit(x->q, NULL, &without, opt_error) : IDM_OK;
-  for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
-    if (any && !chosen[i]->drift)
-      status =
-          fit_again(x, fmax(without.log_likelihood, x->r->log_likelihood), chosen[i], opt_error);
+  const idm_status status = fit_chosen(x, opt_error);
   *ret_p = 1;
   for (size_t k = 0; k < x->count; k++) *ret_p = fmin(*ret_p, x->item[k].p);
   return status;
@@ -352,9 +428,18 @@ idm_status idm_extensions_confirm(extensions *x, const double *largest, double *
 
 static void name_one(const extensions *x, const extension *e, char *text, size_t size)
 {
-  const char *name = e->drift ? x->q->f->parameters->coordinate.name[e->at]
-                              : x->q->f->problem->theta->block[e->at].info->name;
-  idm_print(text, size, "%s%.100s", e->drift ? "drift of " : "", name);
+  switch (e->kind) {
+  case EXTENSION_HELD:
+    idm_print(text, size, "%.100s", x->q->f->problem->theta->block[e->at].info->name);
+    break;
+  case EXTENSION_DRIFT:
+    idm_print(text, size, "drift of %.85s %s", x->q->f->parameters->coordinate.name[e->at],
+              idm_clock_name(e->clock));
+    break;
+  case EXTENSION_ANEW:
+    idm_print(text, size, "memory of single trajectories");
+    break;
+  }
 }
 
 idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error)
@@ -366,7 +451,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
     const extension *e = &x->item[k];
     idm_extended *to = &model->extension[k];
     name_one(x, e, to->name, sizeof to->name);
-    to->held = e->drift ? 0 : x->q->f->problem->theta->block[e->at].value[0];
+    if (e->kind == EXTENSION_HELD) to->held = x->q->f->problem->theta->block[e->at].value[0];
     to->value = e->value;
     to->statistic = e->statistic[0];
     to->gain = e->gain;
@@ -385,18 +470,40 @@ static void list_free(const idm_theta *theta, char *text, size_t size)
       used += (size_t)idm_print(text + used, size - used, ",%.60s", theta->block[b].info->name);
 }
 
-static size_t describe_one(const extensions *x, const extension *e, char *text, size_t size)
+/* "alpha from about 1.6 to 0.37"; in a population, or where the coordinate is no number by itself,
+ * "alpha by about -1.5". */
+static void describe_size(const extensions *x, const extension *e, char *text, size_t size)
+{
+  const idm_parameters *p = x->q->f->parameters;
+  const double y = x->r->strata->centre[e->at];
+  char name[128];
+  for (size_t i = 0; i < p->items && !x->q->people; i++) {
+    const parameter *item = &p->item[i];
+    if (item->first != e->at || !idm_parameter_is_scalar(item)) continue;
+    idm_print(
+        text, size, "%.100s from about %.2g to %.2g",
+        idm_quantity_spoken(p->quantity.name[idm_parameter_reported(item)], name, sizeof name),
+        idm_parameter_reported_at(item, y - e->value / 2),
+        idm_parameter_reported_at(item, y + e->value / 2));
+    return;
+  }
+  idm_print(text, size, "%.100s by about %+.2g", p->coordinate.name[e->at], e->value);
+}
+
+static size_t describe_drift(const extensions *x, const extension *e, char *text, size_t size)
+{
+  char moved[200];
+  describe_size(x, e, moved, sizeof moved);
+  return (size_t)idm_print(text, size, "a drift of %s %s would gain about %.0f nats: %s", moved,
+                           idm_clock_span(e->clock), e->gain,
+                           idm_clock_cure(e->clock, x->q->people));
+}
+
+static size_t describe_held(const extensions *x, const extension *e, char *text, size_t size)
 {
   const idm_theta *theta = x->q->f->problem->theta;
-  char others[400];
-  if (e->drift)
-    return (size_t)idm_print(text, size,
-                             "a drift of %.100s by about %+.2g from the first to the last row of a "
-                             "history would gain about %.0f nats: fit early and late rows apart "
-                             "(--where)",
-                             x->q->f->parameters->coordinate.name[e->at], e->value, e->gain);
   const idm_block *block = &theta->block[e->at];
-  char at[40] = "";
+  char others[400], at[40] = "";
   /* The Newton step of a population is far off where the number is: nobody fitted it. */
   if (!x->q->people) idm_print(at, sizeof at, " at about %.2g", e->value);
   list_free(theta, others, sizeof others);
@@ -405,12 +512,30 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
       block->info->name, at, block->value[0], e->gain, block->info->name, others);
 }
 
+static size_t describe_one(const extensions *x, const extension *e, char *text, size_t size)
+{
+  switch (e->kind) {
+  case EXTENSION_DRIFT:
+    return describe_drift(x, e, text, size);
+  case EXTENSION_ANEW:
+    return (size_t)idm_print(
+        text, size,
+        "a memory that begins anew in every trajectory would gain about %.0f nats: make every "
+        "trajectory an agent of its own (data: {agent: COLUMN, trajectory: COLUMN}, both the "
+        "column "
+        "of trajectories)",
+        e->gain);
+  default:
+    return describe_held(x, e, text, size);
+  }
+}
+
 size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size)
 {
   size_t count = 0, used = 0;
   text[0] = '\0';
-  for (const extension *e = next_by_gain(x, level, INFINITY); e;
-       e = next_by_gain(x, level, e->gain)) {
+  for (const extension *e = next_by_gain(x, false, level, INFINITY); e;
+       e = next_by_gain(x, false, level, e->gain)) {
     if (count++ >= shown) continue;
     if (used) used += (size_t)idm_print(text + used, size - used, "; ");
     used += describe_one(x, e, text + used, size - used);

@@ -1,8 +1,9 @@
 /* Score tests of extensions of the model by one number.
  *
  * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
- * discount), or lets a free number drift: c + x t, where t runs from the first to the last row of a
- * history. With g(u|h) = d log pi(u|h) / dx, the efficient score of a decision is
+ * discount), or lets a free number drift: c + x t, where t is the time of a clock (clock.h). Or
+ * a share x of choices is by a memory that begins anew in every trajectory (anew.h). With
+ * g(u|h) = d log pi(u|h) / dx, the efficient score of a decision is
  *
  *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
  *
@@ -15,24 +16,34 @@
  * dominate; the difference over a step grows with log(1 / p) alone. e is centred under pi, so that
  * the test is valid for every g.
  *
- * Each statistic is divided by its own 99 % quantile over the replicates, which makes skewed and
- * symmetric ones comparable. The p of an extension is the share of replicates whose largest ratio
- * is at least its own (Westfall and Young 1993).
+ * The p of a score is by a saddlepoint approximation of the tail of its sum (base/saddlepoint.h),
+ * whose skewness and heavy tails, as those of a lapse, it has. Held numbers share two thirds of the
+ * level, and the other kinds, of which there may be many, one third; each p is multiplied by the
+ * number of its kind over that share.
  *
  * A score is right to first order alone, and a number far from where it is held has a small score
  * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
- * p is that of the likelihood ratio on one degree of freedom, times the number of extensions. The p
- * of a drift, which cannot be fitted, is that of its score, and so is every p of a population,
- * whose fit takes as long as the answer itself did. */
+ * p is that of the likelihood ratio on one degree of freedom, multiplied likewise. The other kinds
+ * cannot be fitted, and a population is not, since that takes as long as the answer itself did.
+ *
+ * What is recorded of all together is the largest statistic, each divided by its own 99 % quantile
+ * over the replicates, which makes skewed and symmetric ones comparable. */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
-#include "invert/assess/residual.h"
+#include "invert/assess/clock.h"
 #include "invert/assess/view.h"
 
+typedef enum extension_kind {
+  EXTENSION_HELD,  /* block `at` of theta is held */
+  EXTENSION_DRIFT, /* of free coordinate `at` over a clock */
+  EXTENSION_ANEW   /* a share of choices, held at 0, by a memory that begins anew (anew.h) */
+} extension_kind;
+
 typedef struct extension {
-  bool drift; /* of free coordinate `at`; else `at` is a block of theta */
+  extension_kind kind;
   size_t at;
+  clock_kind clock;   /* of a drift */
   idm_scale scale;    /* coordinate of a held number: identity, log, logit or inverse */
   double held;        /* value of that coordinate in the fit */
   double step;        /* of the difference; negative where only smaller values are allowed */
@@ -53,6 +64,8 @@ typedef struct extensions {
   size_t runs;
   size_t count;
   extension *item;
+  double *probability; /* [question][action] */
+  double *asked;       /* [question] */
 } extensions;
 
 /* Plan for every extension. Nothing is listed where the free numbers cannot be projected out. */
@@ -66,8 +79,7 @@ void idm_extensions_compare(extensions *x, double *largest, double *work);
 
 /* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
  * are fitted again with the number free, except in a population. *ret_p is the least p. */
-idm_status idm_extensions_confirm(extensions *x, const double *largest, double *ret_p,
-                                  idm_error *opt_error);
+idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error);
 /* Copy name, estimate and p of all to the results, which own the copies. */
 idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
 /* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose

@@ -295,8 +295,7 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
   m->test[IDM_TEST_ENVIRONMENT] = idm_environment_tested(&t->environment);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) looked += m->test[i].looked;
   const idm_status status =
-      idm_extensions_confirm(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS],
-                             &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
+      idm_extensions_confirm(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
   if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
   for (size_t i = 0; i < REPLICATED; i++)
@@ -521,7 +520,8 @@ static idm_status judge_extensions(const trial *t, idm_error *opt_error)
   const size_t count = idm_extensions_describe(&t->extensions, a->model.level, text, sizeof text);
   idm_notes_add(idm_check_note(a, IDM_CHECK_EXTENSIONS, IDM_CHECK_MISFIT),
                 "the model lacks a number (p <= %.2g): %s%s", a->model.test[IDM_TEST_EXTENSIONS].p,
-                text, count > 1 ? ". Free the first of them: the others may follow from it" : "");
+                text,
+                count > 1 ? ". Begin with the first of them: the others may follow from it" : "");
   return IDM_OK;
 }
 

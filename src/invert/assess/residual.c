@@ -49,7 +49,8 @@ static void list_trajectory(residual *r, size_t c, size_t t)
                      .agent = of->agent[t],
                      .previous = first ? IDM_MISSING : data->action[row - 1],
                      .seen = first ? IDM_MISSING : data->observation[row - 1],
-                     .step = (uint32_t)(row - data->first[t])};
+                     .step = (uint32_t)(row - data->first[t]),
+                     .when = of->when[t]};
     node = parent;
   }
 }
@@ -60,7 +61,9 @@ static int by_question(const void *a, const void *b)
   const question *y = b;
   if (x->agent != y->agent) return x->agent < y->agent ? -1 : 1;
   if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
-  return (x->available > y->available) - (x->available < y->available);
+  if (x->available != y->available) return x->available < y->available ? -1 : 1;
+  if (x->when.of_agent != y->when.of_agent) return x->when.of_agent < y->when.of_agent ? -1 : 1;
+  return (x->when.of_log > y->when.of_log) - (x->when.of_log < y->when.of_log);
 }
 
 /* Put the same questions of a stratum, from `first` on, together, and count their answers. */

@@ -28,8 +28,8 @@
 
 #include "invert/assess/strata.h"
 
-/* A question: what to do after a history, asked of one agent. Every row with a recorded action of
- * which more than one was open is an answer to one. */
+/* A question: what to do after a history, asked of one agent at one moment. Every row with a
+ * recorded action of which more than one was open is an answer to one. */
 typedef struct question {
   uint32_t stratum;
   uint32_t node;   /* of all strata (strata.h): a row that answers it */
@@ -40,6 +40,7 @@ typedef struct question {
   int32_t previous; /* action of the row before; IDM_MISSING: none, or not recorded */
   int32_t seen;     /* what was seen after that; IDM_MISSING: the same */
   uint32_t step;    /* rows of the trajectory before it */
+  moment when;      /* of the trajectory */
   uint32_t asked;   /* how often */
 } question;
 

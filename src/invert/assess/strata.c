@@ -1,6 +1,6 @@
 /* Strata: decisions that share one vector of free numbers. See the header.
  *
- * Contents: a plain fit · a population */
+ * Contents: moments · a plain fit · a population */
 #include "invert/assess/strata.h"
 
 #include <math.h>
@@ -20,21 +20,46 @@ void idm_strata_close(strata *s)
   free(s->one);
   free(s->centre);
   free(s->step);
+  free(s->when);
   *s = (strata){0};
 }
 
-static idm_status make_room(strata *s, idm_error *opt_error)
+static idm_status make_room(strata *s, size_t trajectories, idm_error *opt_error)
 {
   s->one = idm_new(s->count, sizeof *s->one);
   s->centre = idm_new(idm_times(s->count, s->dimension), sizeof *s->centre);
   s->step = idm_new(idm_times(s->count, s->dimension), sizeof *s->step);
-  return s->one && s->centre && s->step ? IDM_OK : idm_fail_memory(opt_error);
+  s->when = idm_new(trajectories, sizeof *s->when);
+  return s->one && s->centre && s->step && s->when ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* A step that is lost in rounding, or is none, is replaced by one relative to the number. */
 static double mend_step(double step, double y)
 {
   return step > 1e-10 * fabs(y) && isfinite(step) ? step : 1e-4 * fmax(1, fabs(y));
+}
+
+/* --- moments -------------------------------------------------------------------------------- */
+
+/* How far the i-th of n trajectories is, rounded. */
+static uint8_t eighths(size_t i, size_t n)
+{
+  return n > 1 ? (uint8_t)((2 * MOMENTS * i + n - 1) / (2 * (n - 1))) : MOMENTS / 2;
+}
+
+/* when[trajectory] of trajectories in the order of the log, by agent[trajectory] < agents. */
+static idm_status find_moments(const uint32_t *agent, size_t agents, size_t trajectories,
+                               moment *when, idm_error *opt_error)
+{
+  size_t *count = idm_new(2 * agents, sizeof *count);
+  if (!count) return idm_fail_memory(opt_error);
+  size_t *const before = count + agents;
+  for (size_t t = 0; t < trajectories; t++) count[agent[t]]++;
+  for (size_t t = 0; t < trajectories; t++)
+    when[t] = (moment){.of_agent = eighths(before[agent[t]]++, count[agent[t]]),
+                       .of_log = eighths(t, trajectories)};
+  free(count);
+  return IDM_OK;
 }
 
 /* --- a plain fit ---------------------------------------------------------------------------- */
@@ -72,9 +97,11 @@ idm_status idm_strata_whole(strata *s, const inquiry *q, idm_error *opt_error)
                 .agents = data->agent_name.count,
                 .agent_name = &data->agent_name,
                 .dimension = q->f->parameters->dimension};
-  idm_status status = make_room(s, opt_error);
+  idm_status status = make_room(s, data->trajectories, opt_error);
+  if (status == IDM_OK)
+    status = find_moments(data->agent, s->agents, data->trajectories, s->when, opt_error);
   if (status == IDM_OK) {
-    s->one[0] = (stratum){.data = data, .tree = q->f->tree, .agent = data->agent};
+    s->one[0] = (stratum){.data = data, .tree = q->f->tree, .agent = data->agent, .when = s->when};
     idm_inquiry_centre(q, s->centre);
     status = find_steps(q, s->centre, s->step, opt_error);
   }
@@ -113,10 +140,29 @@ static idm_status divide_log(strata *s, const idm_problem *problem, const idm_da
     status = idm_data_part(data, order + first[c], size, &s->part[c], opt_error);
     if (status == IDM_OK) status = idm_evidence_tree(problem, s->part[c], &s->tree[c], opt_error);
     if (status != IDM_OK) break;
-    s->one[c] = (stratum){
-        .data = s->part[c], .tree = s->tree[c], .first = s->nodes, .agent = s->agent + first[c]};
+    s->one[c] = (stratum){.data = s->part[c],
+                          .tree = s->tree[c],
+                          .first = s->nodes,
+                          .agent = s->agent + first[c],
+                          .when = s->when + first[c]};
     s->nodes += s->tree[c]->nodes;
   }
+  return status;
+}
+
+/* Moments by person, over all of a person's strata; order[] as above. */
+static idm_status place_moments(strata *s, size_t trajectories, const uint32_t *order,
+                                idm_error *opt_error)
+{
+  uint32_t *person = idm_new(trajectories, sizeof *person);
+  moment *when = idm_new(trajectories, sizeof *when);
+  idm_status status = person && when ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t t = 0; status == IDM_OK && t < trajectories; t++)
+    person[t] = s->design->cell_person[s->design->cell_of[t]];
+  if (status == IDM_OK) status = find_moments(person, s->agents, trajectories, when, opt_error);
+  for (size_t t = 0; status == IDM_OK && t < trajectories; t++) s->when[t] = when[order[t]];
+  free(person);
+  free(when);
   return status;
 }
 
@@ -158,11 +204,13 @@ idm_status idm_strata_divide(strata *s, const idm_problem *problem, const idm_da
   s->tree = idm_new(s->count, sizeof *s->tree);
   s->agent = idm_new(data->trajectories, sizeof *s->agent);
   const bool made = order && first && s->part && s->tree && s->agent;
-  idm_status status = made ? make_room(s, opt_error) : idm_fail_memory(opt_error);
+  idm_status status =
+      made ? make_room(s, data->trajectories, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     sort_trajectories(design, data->trajectories, order, first);
-    status = divide_log(s, problem, data, order, first, opt_error);
+    status = place_moments(s, data->trajectories, order, opt_error);
   }
+  if (status == IDM_OK) status = divide_log(s, problem, data, order, first, opt_error);
   if (status == IDM_OK) status = place_strata(s, opt_error);
   free(order);
   free(first);

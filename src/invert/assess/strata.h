@@ -14,11 +14,20 @@
 #include "idm/people.h"
 #include "invert/assess/inquiry.h"
 
+/* When a trajectory was: eighths of the way from the first to the last of its agent's trajectories
+ * and of the log's, 4 where it is the only one. No finer, so that questions recur (residual.h). */
+enum { MOMENTS = 8 };
+typedef struct moment {
+  uint8_t of_agent;
+  uint8_t of_log;
+} moment;
+
 typedef struct stratum {
   const idm_data *data;
   const idm_prefix_tree *tree;
   size_t first;          /* of its nodes among those of all strata */
   const uint32_t *agent; /* [trajectory of data]: the agent whose rates it counts for */
+  const moment *when;    /* [trajectory of data] */
 } stratum;
 
 typedef struct strata {
@@ -30,6 +39,7 @@ typedef struct strata {
   size_t dimension;
   double *centre; /* [stratum][dimension] */
   double *step;   /* [stratum][dimension]: of differences about it */
+  moment *when;   /* [trajectory], by stratum */
   /* Of a population: */
   const idm_design *design; /* borrowed; NULL: a plain fit */
   const idm_people *people; /* borrowed */

@@ -1,5 +1,6 @@
 #include "invert/assess/asked_support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
@@ -94,4 +95,29 @@ idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t
   idm_workspace_destroy(c.workspace);
   idm_theta_destroy(c.theta);
   return data;
+}
+
+idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t trajectories, int steps,
+                         uint64_t seed)
+{
+  idm_workspace *workspace;
+  idm_data *data;
+  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                             &support_error));
+  check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
+  const idm_simulation simulation = {.trajectories = agents * trajectories,
+                                     .steps = steps,
+                                     .seed = seed,
+                                     .agents = agents,
+                                     .opt_pay = problem->theta};
+  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
+                     &support_error));
+  idm_workspace_destroy(workspace);
+  return data;
+}
+
+void asked_unite(idm_data *data)
+{
+  for (size_t t = 0; t < data->trajectories; t++) data->agent[t] = 0;
+  while (data->agent_name.count > 1) free(data->agent_name.name[--data->agent_name.count]);
 }

@@ -34,5 +34,10 @@ idm_problem *asked_reversal(double alpha);
 /* A log in which agent i decides with alpha[i]. */
 idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t agents,
                          size_t trajectories, int steps, uint64_t seed);
+/* A log of learners, each with some trajectories, that the problem's utilities are paid in. */
+idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t trajectories, int steps,
+                         uint64_t seed);
+/* Make all trajectories those of one agent. */
+void asked_unite(idm_data *data);
 
 #endif

@@ -1,5 +1,5 @@
-/* Score tests of extensions: efficient scores, replicates, likelihood ratios, and learners who
- * slip. */
+/* Score tests of extensions: efficient scores, replicates, likelihood ratios, agents that switch,
+ * and learners that slip or forget. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -47,7 +47,14 @@ static void close_fixture(fixture *f)
 static extension *find(const extensions *x, size_t block)
 {
   for (size_t k = 0; k < x->count; k++)
-    if (!x->item[k].drift && x->item[k].at == block) return &x->item[k];
+    if (x->item[k].kind == EXTENSION_HELD && x->item[k].at == block) return &x->item[k];
+  return NULL;
+}
+
+static extension *find_drift(const extensions *x, clock_kind clock)
+{
+  for (size_t k = 0; k < x->count; k++)
+    if (x->item[k].kind == EXTENSION_DRIFT && x->item[k].clock == clock) return &x->item[k];
   return NULL;
 }
 
@@ -66,7 +73,11 @@ static void test_candidates(void **state)
   assert_null(find(&f.x, IDM_ALPHA));
   assert_true(find(&f.x, IDM_LAPSE)->edge);
   assert_false(find(&f.x, IDM_PERSEVERANCE)->edge);
-  assert_true(f.x.item[f.x.count - 1].drift);
+  /* Trajectories are its histories, and one agent has all of them. */
+  assert_non_null(find_drift(&f.x, CLOCK_ROW));
+  assert_non_null(find_drift(&f.x, CLOCK_AGENT));
+  assert_null(find_drift(&f.x, CLOCK_HISTORY));
+  assert_null(find_drift(&f.x, CLOCK_LOG));
   close_fixture(&f);
 }
 
@@ -128,6 +139,88 @@ static void test_likelihood_ratio(void **state)
   }
 }
 
+/* The p of a score is by its own tail, times the number of extensions of its kind over their share
+ * of the level: over replicates it is below 1 % in about 1 % of them, of a lapse too (10 are
+ * expected; the correction for a lattice makes it fewer, and more than 23 have a probability below
+ * 1e-4). */
+static void test_tail(void **state)
+{
+  (void)state;
+  fixture f;
+  open_fixture(&f, 0, 1);
+  f.a.q.people = f.r.strata; /* nothing is fitted again */
+  double *below = calloc(f.x.count, sizeof *below), held = 0, least;
+  assert_non_null(below);
+  for (size_t k = 0; k < f.x.count; k++) held += f.x.item[k].kind == EXTENSION_HELD;
+  const double others = (double)f.x.count - held;
+  assert_true(held > 3 && others == 2);
+  for (size_t run = 1; run < RUNS; run++) {
+    idm_random random;
+    idm_random_init(&random, 5, run);
+    idm_residual_draw(&f.r, &random, f.taken);
+    idm_extensions_take(&f.x, 0, f.taken);
+    check(idm_extensions_confirm(&f.x, &least, &support_error));
+    for (size_t k = 0; k < f.x.count; k++) {
+      const extension *e = &f.x.item[k];
+      const double factor = e->kind == EXTENSION_HELD ? held * 3 / 2 : others * 3;
+      below[k] += e->p <= 0.01 * factor;
+    }
+  }
+  for (size_t k = 0; k < f.x.count; k++)
+    if (below[k] < 2 || below[k] > 23) fail_msg("%g of %d below 1 %%", below[k], RUNS - 1);
+  free(below);
+  close_fixture(&f);
+}
+
+/* --- trajectories --------------------------------------------------------------------------- */
+
+/* One agent whose alpha is another after half of 80 trajectories. */
+static void judge_switch(asked *a, double first, double second, uint64_t seed)
+{
+  const double alpha[2] = {first, second};
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, alpha, 2, 40, 10, seed);
+  asked_unite(data);
+  asked_open(a, problem, data, "alpha");
+  check(idm_assess_model(&a->q, &support_error));
+}
+
+static const idm_extended *extended(const asked *a, const char *name)
+{
+  const idm_model_check *m = &a->assessment->model;
+  for (size_t i = 0; i < m->extensions; i++)
+    if (strcmp(m->extension[i].name, name) == 0) return &m->extension[i];
+  fail_msg("no extension is called %s", name);
+  return NULL;
+}
+
+/* A number that switches between trajectories is named as one that drifts over them. Logs of an
+ * agent that does not switch pass: each does with a probability of 99 %. */
+static void test_switch(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    asked a;
+    judge_switch(&a, 0.5, 0.15, seed);
+    assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_MISFIT);
+    assert_true(support_mentions(&a.assessment->misfits,
+                                 "between the first and the last trajectory of an agent would "
+                                 "gain about"));
+    assert_true(support_mentions(&a.assessment->misfits,
+                                 "fit early and late trajectories apart (--where, or --each "
+                                 "COLUMN)"));
+    const idm_extended *e = extended(&a, "drift of alpha over an agent's trajectories");
+    assert_true(e->value < -0.5 && e->value > -3 && e->gain > 5 && e->held == 0);
+    assert_true(e->p < 1e-3);
+    assert_true(extended(&a, "drift of alpha within trajectories")->p > 0.01);
+    asked_close(&a);
+    judge_switch(&a, 0.3, 0.3, seed);
+    assert_int_equal(a.assessment->misfits.count, 0);
+    assert_true(extended(&a, "drift of alpha over an agent's trajectories")->p > 0.01);
+    asked_close(&a);
+  }
+}
+
 /* --- learners ------------------------------------------------------------------------------- */
 
 /* A log of a learner with equal rates, fitted with what is free. */
@@ -137,18 +230,9 @@ static void judge_learner(asked *a, const char *truth, const char *free_blocks, 
   static const char *const learner[] = {"inverse_temperature=8", "learning_rate_gain=0.4",
                                         "learning_rate_loss=0.4"};
   idm_problem *problem = population_bandit();
-  idm_workspace *workspace;
-  idm_data *data;
   for (size_t i = 0; i < 3; i++) check(idm_problem_set(problem, learner[i], &support_error));
   check(idm_problem_set(problem, truth, &support_error));
-  check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
-                             &support_error));
-  check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
-  idm_simulation simulation = {.trajectories = trajectories, .steps = 50, .seed = seed};
-  idm_simulation_suit(&simulation, problem);
-  check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
-                     &support_error));
-  idm_workspace_destroy(workspace);
+  idm_data *data = asked_learners(problem, 1, trajectories, 50, seed);
   check(idm_problem_set(problem, "lapse=0", &support_error));
   asked_open(a, problem, data, free_blocks);
   check(idm_assess_model(&a->q, &support_error));
@@ -193,12 +277,44 @@ static void test_no_slips(void **state)
   }
 }
 
+/* Learners of a trajectory each, taken for one: it begins anew in every trajectory. One that
+ * remembers passes, and learners of a trajectory each have no more to forget. */
+static void test_anew(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 1; seed <= 4; seed++)
+    for (int forgets = 0; forgets < 2; forgets++) {
+      asked a;
+      idm_problem *problem = population_bandit();
+      idm_data *data = asked_learners(problem, forgets ? 12 : 1, forgets ? 1 : 12, 40, seed);
+      asked_unite(data);
+      asked_open(&a, problem, data, RATES);
+      check(idm_assess_model(&a.q, &support_error));
+      assert_int_equal(support_mentions(&a.assessment->misfits,
+                                        "a memory that begins anew in every trajectory would gain "
+                                        "about"),
+                       forgets);
+      assert_true(extended(&a, "memory of single trajectories")->p > 0.002 || forgets);
+      if (!forgets) assert_int_equal(a.assessment->misfits.count, 0);
+      asked_close(&a);
+    }
+  asked alone;
+  idm_problem *problem = population_bandit();
+  idm_data *data = asked_learners(problem, 3, 1, 40, 1);
+  asked_open(&alone, problem, data, RATES);
+  check(idm_assess_model(&alone.q, &support_error));
+  for (size_t i = 0; i < alone.assessment->model.extensions; i++)
+    assert_null(strstr(alone.assessment->model.extension[i].name, "memory"));
+  asked_close(&alone);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_candidates),       cmocka_unit_test(test_scores),
       cmocka_unit_test(test_likelihood_ratio), cmocka_unit_test(test_slips),
-      cmocka_unit_test(test_no_slips),
+      cmocka_unit_test(test_no_slips),         cmocka_unit_test(test_tail),
+      cmocka_unit_test(test_switch),           cmocka_unit_test(test_anew),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

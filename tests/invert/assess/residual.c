@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "invert/assess/asked_support.h"
 #include "invert/assess/crowd_support.h"
@@ -48,7 +49,7 @@ static void test_scores(void **state)
   asked_close(&a);
 }
 
-/* Every decision answers one question, and none is asked twice of an agent. */
+/* Every decision answers one question, and none is asked twice of an agent at one moment. */
 static void test_questions(void **state)
 {
   (void)state;
@@ -67,7 +68,8 @@ static void test_questions(void **state)
     assert_int_equal(q->step == 0, q->previous == IDM_MISSING);
     if (q->step) assert_int_equal(a.f.tree->node[q->parent].action, q->previous);
     for (size_t k = 0; k < i; k++)
-      assert_false(r.question[k].agent == q->agent && r.question[k].parent == q->parent);
+      assert_false(r.question[k].agent == q->agent && r.question[k].parent == q->parent &&
+                   memcmp(&r.question[k].when, &q->when, sizeof q->when) == 0);
   }
   assert_near(decisions, (double)a.data->rows, 0);
   assert_true(r.questions < a.data->rows);

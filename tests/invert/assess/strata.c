@@ -25,6 +25,11 @@ static void test_whole(void **state)
   idm_inquiry_centre(&a.q, &y);
   assert_true(s.centre[0] == y);
   assert_true(s.step[0] > 0 && s.step[0] < 1);
+  static const moment when[4] = {{0, 0}, {8, 3}, {0, 5}, {8, 8}};
+  for (size_t t = 0; t < 4; t++) {
+    assert_int_equal(s.one[0].when[t].of_agent, when[t].of_agent);
+    assert_int_equal(s.one[0].when[t].of_log, when[t].of_log);
+  }
   idm_strata_close(&s);
   asked_close(&a);
 }
