@@ -251,8 +251,19 @@ typedef struct idm_check {
       .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",         \
       .log = true, .threshold = IDM_CHECK_LEVEL, .worst = IDM_CHECK_MISFIT,                        \
       .sentence = "The model predicts the decisions better than uniform choice, by more than its " \
-                  "free numbers would by chance.",                                                 \
+                  "free numbers would by chance. Where it does not, chance-evidence decides "      \
+                  "whether that is a misfit or a remark: few decisions are no misfit.",            \
       .cure = "free another number, use another planner, or collect more decisions")               \
+  RECORD(IDM_CHECK_EVIDENCE, .name = "chance-evidence",                                            \
+         .measures = "likelihood of the decisions under the model with its prior, over that of "   \
+                     "uniform choice",                                                             \
+         .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,                                          \
+         .needs = "the log, and decisions that do not pass the check chance", .log = true,         \
+         .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,                              \
+         .sentence = "Decisions that do not distinguish the model from chance do not contradict "  \
+                     "it: uniform choice explains them less than 20 times as well. Agents of the " \
+                     "prior who follow the model fail in at most 5 % of cases.",                   \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
   RECORD(IDM_CHECK_RATES, .name = "rates",                                                         \
          .measures = "p of the loss in likelihood against the actions' own rates",                 \
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",      \
@@ -330,6 +341,12 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_EACH, .threshold = IDM_CHECK_LEVEL, .below = true,                     \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
+         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
+         .measures = "p of the number of people who are predicted no better than by chance",       \
+         .kinds = IDM_CHECK_EACH, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,     \
+         .sentence = "No more people than 1 in 20 decide as if by chance, where their decisions "  \
+                     "suffice to show it (chance-evidence).",                                      \
          .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
   RECORD(IDM_CHECK_PERSON_CHANCE, .name = "person-chance",                                         \
          .measures = "people predicted no better than by uniform choice",                          \
