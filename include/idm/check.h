@@ -183,6 +183,15 @@ typedef struct idm_check {
       .sentence = "Posterior medians, or points, are within the 95 % intervals of the profile "    \
                   "likelihood.",                                                                   \
       .cure = "examine the prior")                                                                 \
+  RUN(IDM_CHECK_PRIOR_PULL, idm_check_prior_pull, .name = "prior-pull",                            \
+      .measures = "largest distance of a posterior mean from the prior's, in sds of what the "     \
+                  "prior expects of it, where the prior moves it by more than one posterior sd",   \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
+      .needs = "the log, and a normal prior on an unbounded coordinate", .draws = true,            \
+      .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,                  \
+      .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
+                  "and holds the answer off what they lead to.",                                   \
+      .cure = "correct or widen the prior")                                                        \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \
          .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
@@ -355,6 +364,14 @@ typedef struct idm_check {
          .sentence = "Every person is predicted better than by uniform choice.",                   \
          .cure = "read the numbers of these people as those of the population",                    \
          .owner = "invert/people/report.c")                                                        \
+  RECORD(IDM_CHECK_OUTLIER, .name = "outlier",                                                     \
+         .measures = "p of the person furthest from the others", .kinds = IDM_CHECK_POPULATION,    \
+         .needs = "three people more than coefficients, who vary", .draws = true,                  \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "No person is so far from the others that people cannot vary normally.",      \
+         .cure = "exclude the person that is named (--where), or describe what sets it apart by "  \
+                 "a column (--model)",                                                             \
+         .owner = "invert/people/outlier.c")                                                       \
   RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
          .measures = "least 1 - posterior variance / prior variance",                              \
          .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \
