@@ -68,9 +68,12 @@ typedef enum idm_audit_verdict {
   IDM_AUDIT_DYNAMICS_DRIVEN,   /* too much of a variance lies between draws of the dynamics: beyond
                                   the threshold of the check between-dynamics */
   IDM_AUDIT_PRIOR_DRIVEN,      /* beyond the thresholds of contraction or prior-scale */
+  IDM_AUDIT_MIXED,             /* of all: the groups differ, and one vector for all, which does not
+                                  describe everybody, is an average over them */
   IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
-/* "identified", "population-driven", "depends on dynamics", "prior-driven", "failed". */
+/* "identified", "population-driven", "depends on dynamics", "prior-driven", "groups differ",
+ * "failed". */
 IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
 
 /* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
@@ -105,6 +108,7 @@ typedef struct idm_audit_group {
   idm_audit_verdict verdict;
   bool unfit;               /* the model does not explain its decisions: see misfits, here or with a
                                group that has them too */
+  bool mixed;               /* of all: misfits are those of an average over groups that differ */
   bool elsewhere;           /* they are likelier by far where no draw is: prior and log disagree */
   idm_notes misfits;        /* what the model does not explain, as in a fit */
   idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
@@ -153,7 +157,7 @@ typedef struct idm_audit {
   idm_checks checks;         /* the worst over groups of every row; a group's own are its reasons */
   bool refitted;             /* prior sensitivity by fits, as weights would not do */
   bool trusted;              /* no group failed, and nothing else did */
-  idm_notes failures;        /* of the population, and of what all rests on */
+  idm_notes failures;        /* of the population, of contrasts, and of what all rests on */
   idm_notes remarks;         /* what to know */
 } idm_audit;
 

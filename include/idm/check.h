@@ -183,6 +183,15 @@ typedef struct idm_check {
       .sentence = "Posterior medians, or points, are within the 95 % intervals of the profile "    \
                   "likelihood.",                                                                   \
       .cure = "examine the prior")                                                                 \
+  RUN(IDM_CHECK_PRIOR_PULL, idm_check_prior_pull, .name = "prior-pull",                            \
+      .measures = "largest distance of a posterior mean from the prior's, in sds of what the "     \
+                  "prior expects of it, where the prior moves it by more than one posterior sd",   \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
+      .needs = "the log, and a normal prior on an unbounded coordinate", .draws = true,            \
+      .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,                  \
+      .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
+                  "and holds the answer off what they lead to.",                                   \
+      .cure = "correct or widen the prior")                                                        \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \
          .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
@@ -251,8 +260,19 @@ typedef struct idm_check {
       .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",         \
       .log = true, .threshold = IDM_CHECK_LEVEL, .worst = IDM_CHECK_MISFIT,                        \
       .sentence = "The model predicts the decisions better than uniform choice, by more than its " \
-                  "free numbers would by chance.",                                                 \
+                  "free numbers would by chance. Where it does not, chance-evidence decides "      \
+                  "whether that is a misfit or a remark: few decisions are no misfit.",            \
       .cure = "free another number, use another planner, or collect more decisions")               \
+  RECORD(IDM_CHECK_EVIDENCE, .name = "chance-evidence",                                            \
+         .measures = "likelihood of the decisions under the model with its prior, over that of "   \
+                     "uniform choice",                                                             \
+         .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,                                          \
+         .needs = "the log, and decisions that do not pass the check chance", .log = true,         \
+         .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,                              \
+         .sentence = "Decisions that do not distinguish the model from chance do not contradict "  \
+                     "it: uniform choice explains them less than 20 times as well. Agents of the " \
+                     "prior who follow the model fail in at most 5 % of cases.",                   \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
   RECORD(IDM_CHECK_RATES, .name = "rates",                                                         \
          .measures = "p of the loss in likelihood against the actions' own rates",                 \
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",      \
@@ -337,6 +357,12 @@ typedef struct idm_check {
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
          .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
+         .measures = "p of the number of people who are predicted no better than by chance",       \
+         .kinds = IDM_CHECK_EACH, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,     \
+         .sentence = "No more people than 1 in 20 decide as if by chance, where their decisions "  \
+                     "suffice to show it (chance-evidence).",                                      \
+         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
   RECORD(IDM_CHECK_PERSON_CHANCE, .name = "person-chance",                                         \
          .measures = "people predicted no better than by uniform choice",                          \
          .kinds = IDM_CHECK_POPULATION, .needs = "a log of decisions", .log = true,                \
@@ -344,6 +370,14 @@ typedef struct idm_check {
          .sentence = "Every person is predicted better than by uniform choice.",                   \
          .cure = "read the numbers of these people as those of the population",                    \
          .owner = "invert/people/report.c")                                                        \
+  RECORD(IDM_CHECK_OUTLIER, .name = "outlier",                                                     \
+         .measures = "p of the person furthest from the others", .kinds = IDM_CHECK_POPULATION,    \
+         .needs = "three people more than coefficients, who vary", .draws = true,                  \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "No person is so far from the others that people cannot vary normally.",      \
+         .cure = "exclude the person that is named (--where), or describe what sets it apart by "  \
+                 "a column (--model)",                                                             \
+         .owner = "invert/people/outlier.c")                                                       \
   RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
          .measures = "least 1 - posterior variance / prior variance",                              \
          .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \

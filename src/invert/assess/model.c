@@ -19,6 +19,7 @@
 #include "invert/assess/agents.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/environment.h"
+#include "invert/assess/evidence.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/predictive.h"
 #include "invert/assess/reliability.h"
@@ -108,37 +109,67 @@ static void judge_rates(const inquiry *q, double own)
                   own, idm_log_loss(m->rates, (double)m->decisions));
 }
 
-/* A log-likelihood of 0 is that of certain predictions which are all right. */
-static void judge_chance(const inquiry *q)
+/* Decisions that do not distinguish the model from chance: whether they contradict it depends on
+ * what agents of the prior would decide, of whom some are near chance too. Few decisions contradict
+ * nothing. */
+static void judge_undistinguished(const inquiry *q, double factor, double own, double uniform)
 {
   const idm_model_check *m = &q->assessment->model;
   const unsigned long long decisions = m->decisions;
-  if (!decisions) return;
+  const double level = level_of(q, IDM_CHECK_EVIDENCE);
+  const bool few = chance_p(q, 0) > level_of(q, IDM_CHECK_CHANCE);
+  const bool contradicts = isnan(factor) ? !few : factor < level;
+  const idm_check_outcome outcome = contradicts ? IDM_CHECK_MISFIT : IDM_CHECK_REMARK;
+  char against[160] = "";
+  if (!isnan(factor)) {
+    record(q, IDM_CHECK_EVIDENCE, contradicts ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, factor, level);
+    idm_print(against, sizeof against,
+              "; the model with its prior explains the decisions %.2g times as well as uniform "
+              "choice",
+              factor);
+  } else {
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_EVIDENCE, "a prior is improper");
+  }
+  idm_notes *notes = idm_check_note(q->assessment, IDM_CHECK_CHANCE, outcome);
+  if (contradicts)
+    idm_notes_add(notes,
+                  "no better than chance: a log-loss of %.4f a decision at the best draw, where "
+                  "taking every open action alike has %.4f (%llu decisions%s)",
+                  own, uniform, decisions, against);
+  else
+    idm_notes_add(notes,
+                  "%llu decision%s too few to distinguish the model from chance%s: its log-loss "
+                  "is %.4f a decision at the best draw, where taking every open action alike has "
+                  "%.4f%s. The interval holds given the model, which is hardly tested",
+                  decisions, decisions == 1 ? " is" : "s are",
+                  few ? ", whatever it predicts" : " where agents may be as near it as these", own,
+                  uniform, against);
+}
+
+/* A log-likelihood of 0 is that of certain predictions which are all right. */
+static idm_status judge_chance(const inquiry *q, idm_error *opt_error)
+{
+  const idm_model_check *m = &q->assessment->model;
+  const unsigned long long decisions = m->decisions;
+  if (!decisions) return IDM_OK;
   const double own = idm_log_loss(m->log_likelihood, (double)decisions);
   const double uniform = idm_log_loss(m->uniform, (double)decisions);
   const double level = level_of(q, IDM_CHECK_CHANCE), p = chance_p(q, m->log_likelihood);
-  const bool chance = p > level, few = chance_p(q, 0) > level;
   if (is_untold(q)) {
     judge_untold(q, own, uniform);
-    return;
+    return IDM_OK;
   }
-  record(q, IDM_CHECK_CHANCE, chance ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p, level);
-  if (!chance)
+  record(q, IDM_CHECK_CHANCE, IDM_CHECK_PASSED, p, level);
+  if (p <= level) {
+    idm_check_skip(&q->assessment->checks, IDM_CHECK_EVIDENCE, "the model is better than chance");
     judge_rates(q, own);
-  else
-    idm_check_skip(&q->assessment->checks, IDM_CHECK_RATES, "the model is no better than chance");
-  if (few)
-    idm_notes_add(
-        &q->assessment->misfits,
-        "%llu decision%s too few to tell the model from chance, whatever it predicts: its "
-        "log-loss is %.4f a decision at the best draw, where taking every open action alike has "
-        "%.4f",
-        decisions, decisions == 1 ? " is" : "s are", own, uniform);
-  else if (chance)
-    idm_notes_add(&q->assessment->misfits,
-                  "no better than chance: a log-loss of %.4f a decision at the best draw, where "
-                  "taking every open action alike has %.4f (%llu decisions)",
-                  own, uniform, decisions);
+    return IDM_OK;
+  }
+  idm_check_skip(&q->assessment->checks, IDM_CHECK_RATES, "the model is no better than chance");
+  double factor = NAN;
+  const idm_status status = idm_evidence_against_chance(q, m->uniform, &factor, opt_error);
+  if (status == IDM_OK) judge_undistinguished(q, factor, own, uniform);
+  return status;
 }
 
 /* --- tests ---------------------------------------------------------------------------------- */
@@ -540,10 +571,9 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
                                               .uniform = chance->uniform,
                                               .rates = chance->rates,
                                               .agents = agent_count(t)};
-  if (!t->q->people) judge_chance(t->q);
   const fit *f = t->q->f;
-  idm_status status = IDM_OK;
-  if (tests_environment(t->q))
+  idm_status status = t->q->people ? IDM_OK : judge_chance(t->q, opt_error);
+  if (status == IDM_OK && tests_environment(t->q))
     status = idm_environment_open(&t->environment, f->problem, f->data, t->q->fitted, opt_error);
   if (status == IDM_OK) status = open_trial(t, opt_error);
   if (status == IDM_OK) status = run_tests(t, opt_error);

@@ -48,6 +48,8 @@ static verdict judge(const idm_assessment *a)
     return (verdict){"the draws can be trusted; the model does not fit everybody, no more often "
                      "than chance has it",
                      ""};
+  if (a->checks.kind == IDM_CHECK_FIT && a->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
+    return (verdict){"the draws can be trusted; the decisions are too few to test the model", ""};
   if (a->model.looked && a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK)
     return (verdict){"the draws can be trusted, and nothing speaks against the model; the answer "
                      "depends on dynamics",

@@ -39,8 +39,8 @@ const char *idm_pool_word(idm_pool pool)
 
 const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 {
-  static const char *const words[] = {"identified", "population-driven", "depends on dynamics",
-                                      "prior-driven", "failed"};
+  static const char *const words[] = {"identified",   "population-driven", "depends on dynamics",
+                                      "prior-driven", "groups differ",     "failed"};
   return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }
 

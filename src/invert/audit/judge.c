@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "idm/pareto.h"
 #include "idm/prior.h"
+#include "invert/audit/differ.h"
 #include "invert/audit/draws.h"
 #include "invert/audit/held.h"
 #include "invert/audit/inspect.h"
@@ -427,11 +428,33 @@ static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_
   return true;
 }
 
-/* The model's rows. A misfit of too few decisions does not fail the group. */
-static void record_cell(const idm_assessment *cell, bool speaks, idm_checks *checks)
+/* Where everybody is a cell, one vector of numbers for all: whether its misfit is that of an
+ * average over groups that differ. Such groups are what the audit finds, and each of them has tests
+ * of its own. */
+static idm_status judge_mixture(const audit_plan *plan, const audit_draws *draws,
+                                const idm_assessment *everybody, idm_audit *a, idm_error *opt_error)
+{
+  idm_audit_group *all = &a->group[a->groups - 1];
+  audit_difference most = {0};
+  if (!everybody->misfits.count || !idm_audit_is_mixture(&everybody->checks)) return IDM_OK;
+  const idm_status status = idm_audit_differ(plan, draws, &most, opt_error);
+  all->mixed = status == IDM_OK && most.p < IDM_CHECK_LEVEL;
+  if (all->mixed)
+    idm_notes_add(&all->reasons,
+                  "the groups differ (%s of '%s' less that of '%s' is %.3g, %.1f of its sds), so "
+                  "that one set of numbers does not describe everybody: it is an average over "
+                  "groups, and the verdicts of the groups do not depend on it",
+                  a->coordinate.name[most.coordinate], a->contrast[most.contrast].group,
+                  a->contrast[most.contrast].against, most.mean, most.sds);
+  return status;
+}
+
+/* The model's rows. A misfit of too few decisions does not fail the group, nor does that of an
+ * average over groups. */
+static void record_cell(const idm_assessment *cell, bool counts, idm_checks *checks)
 {
   const idm_model_check *m = &cell->model;
-  const idm_check_outcome misfit = speaks ? IDM_CHECK_MISFIT : IDM_CHECK_REMARK;
+  const idm_check_outcome misfit = counts ? IDM_CHECK_MISFIT : IDM_CHECK_REMARK;
   const bool better = m->log_likelihood > m->uniform;
   idm_checks_merge(checks, &cell->checks, misfit);
   if (checks->kind == IDM_CHECK_NESTED && m->decisions)
@@ -451,7 +474,7 @@ static void spread_cells(const audit_plan *plan, const idm_assessment *cell, con
       /* Where cells are groups, they are judged as such: see judge_all and judge_rests. */
       const bool own = told || (g >= a->groups && !plan->model.partition);
       add_cell(&a->group[g], &cell[c], told);
-      if (own && speaks[c] && cell[c].misfits.count) a->group[g].unfit = true;
+      if (own && speaks[c] && cell[c].misfits.count && !a->group[g].mixed) a->group[g].unfit = true;
       if (elsewhere[c]) a->group[g].elsewhere = true;
     }
 }
@@ -470,10 +493,14 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   if (status == IDM_OK)
     status = m->wards ? idm_audit_nest_inspect(m, draws, among, cell, opt_error)
                       : idm_audit_inspect(m, draws, among, cell, opt_error);
+  if (status == IDM_OK && !m->pooled && !m->wards)
+    status = judge_mixture(plan, draws, &cell[m->cells - 1], a, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
     elsewhere[c] = look_elsewhere(m, draws, c, a, &cell[c]);
-  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
-    record_cell(&cell[c], speaks[c], &a->checks);
+  for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
+    const bool everybody = !m->pooled && c + 1 == m->cells;
+    record_cell(&cell[c], speaks[c] && !(everybody && a->group[a->groups - 1].mixed), &a->checks);
+  }
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
   if (status == IDM_OK) idm_audit_held_spread(plan, cell, a);
   idm_audit_inspected_clear(cell, m->cells);
@@ -576,6 +603,7 @@ static void judge_group(idm_audit *a, idm_audit_group *g)
     judge_number(a, g, j);
     if (a->people) judge_within(a, g, j);
   }
+  if (g->mixed) worsen(g, IDM_AUDIT_MIXED);
   if (g->unfit || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
@@ -602,14 +630,16 @@ static void take_in(idm_audit_group *side, const idm_audit_group *failed)
   idm_notes_add(&side->reasons, "it takes in '%s', which failed", failed->name);
 }
 
-/* All who are pooled are no better than the worst of them. */
+/* All are no better than the worst of the groups. Where groups are not pooled, `all` has draws of
+ * its own, and what fails in the draws of a group is not in them. */
 static void judge_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
   if (all->verdict == IDM_AUDIT_FAILED) return; /* it has said why */
-  for (size_t g = 0; g < a->sides && a->pool == IDM_POOL_PARTIAL; g++) {
-    if (&a->group[g] == all || a->group[g].verdict != IDM_AUDIT_FAILED) continue;
-    take_in(all, &a->group[g]);
+  for (size_t g = 0; g < a->sides; g++) {
+    const idm_audit_group *one = &a->group[g];
+    const bool shared = a->pool == IDM_POOL_PARTIAL || one->unfit || one->elsewhere;
+    if (one != all && one->verdict == IDM_AUDIT_FAILED && shared) take_in(all, one);
   }
 }
 
@@ -624,11 +654,27 @@ static void judge_rests(const audit_plan *plan, const idm_audit *a)
   }
 }
 
+/* Whether the draws of a difference are enough: those of its two sides may be where its own are
+ * not. */
+static bool judge_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size_t j)
+{
+  const idm_diagnosis *d = &c->number[j].diagnosis;
+  if (record_draws(a, &c->number[j])) return true;
+  a->trusted = false;
+  for (size_t i = 0; i < 2; i++)
+    if (a->group[c->side[i]].verdict == IDM_AUDIT_FAILED) return false; /* it has said why */
+  idm_notes_add(&a->failures,
+                "the contrast of '%s' less '%s' in %s has R-hat %.3f and effective sample sizes of "
+                "%.0f (bulk) and %.0f (tail): take more --draws",
+                c->group, c->against, a->coordinate.name[j], d->rhat, d->ess_bulk, d->ess_tail);
+  return false;
+}
+
 /* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two
  * sides may be known well whose difference, other predicates held, is not. Whether it depends on
  * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
  * failed is not flagged. */
-static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
+static void judge_contrast(idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;
   for (size_t i = 0; i < 2; i++) {
@@ -641,7 +687,7 @@ static void judge_contrast(const idm_audit *a, idm_audit_contrast *c)
     if (c->number[j].contraction < idm_check_threshold(IDM_CHECK_CONTRACTION) &&
         c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
-    if (!is_sound(a, &c->number[j])) c->verdict = IDM_AUDIT_FAILED;
+    if (!judge_contrast_draws(a, c, j)) c->verdict = IDM_AUDIT_FAILED;
   }
   for (size_t j = 0; j < a->coordinate.count && c->verdict == IDM_AUDIT_FAILED; j++)
     c->number[j].flagged = false;
@@ -675,9 +721,9 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
   for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
   judge_all(a);
   judge_rests(plan, a);
+  a->trusted = true;
   for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
   idm_audit_held_judge(a);
-  a->trusted = true;
   for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   judge_population(a);

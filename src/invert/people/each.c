@@ -128,12 +128,19 @@ static double most_own(const each *e, const idm_person *one)
   return most;
 }
 
+/* Whether the decisions contradict the model as those of chance do. */
+static bool is_chance(const idm_checks *checks)
+{
+  return checks->of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_MISFIT ||
+         checks->of[IDM_CHECK_BEHAVIOR].outcome == IDM_CHECK_MISFIT;
+}
+
 /* The first reason that applies, in order of weight. */
 static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
 {
   if (a->failures.count)
     say(one, IDM_PERSON_FAILED, a->failures.text[0]);
-  else if (one->decisions && !(one->log_loss < one->uniform_log_loss))
+  else if (is_chance(&a->checks))
     say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
   else if (a->misfits.count)
     say(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
@@ -216,7 +223,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech4";
+static const char kind[] = "idmech5";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -430,28 +437,36 @@ static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
   return count;
 }
 
-/* A right model is called a misfit in one fit of a hundred, and of one person that fit decides
- * (the margin is for the rounding of 1 - 0.99). Who is predicted no better than by chance is not
- * described by the model either. */
+/* Whether so many people are more than a right model leads to, where a share of them that is the
+ * threshold of the row is called so: of one person that fit decides (the margin is for the rounding
+ * of 1 - 0.99). */
+static bool are_many(idm_assessment *a, idm_check_id row, size_t count, size_t fitted)
+{
+  const double rate = idm_check_threshold(row), p = binomial_tail(fitted, rate, count);
+  const bool many = count && p <= rate + 1e-9;
+  idm_check_record(&a->checks, row, many ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p);
+  return many;
+}
+
+/* The model does not describe people whom it predicts no better than chance either. Agents of the
+ * prior who follow it are called so more often than misfits: see chance-evidence. */
 static void judge_misfits(idm_assessment *a)
 {
-  const double rate = idm_check_threshold(IDM_CHECK_PERSON_MISFITS);
   const size_t chance = count_verdict(a, IDM_PERSON_CHANCE);
-  const size_t misfits = count_verdict(a, IDM_PERSON_MISFIT) + chance;
+  const size_t misfits = count_verdict(a, IDM_PERSON_MISFIT);
   const size_t fitted = a->people - count_verdict(a, IDM_PERSON_FAILED);
-  char of_chance[80] = "";
-  const double p = binomial_tail(fitted, rate, misfits);
-  const bool many = misfits && p <= rate + 1e-9;
-  idm_check_record(&a->checks, IDM_CHECK_PERSON_MISFITS, many ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED,
-                   p);
-  if (!misfits) return;
+  const bool ill = are_many(a, IDM_CHECK_PERSON_MISFITS, misfits, fitted);
+  const bool random = are_many(a, IDM_CHECK_PERSON_GUESSES, chance, fitted);
+  if (misfits)
+    idm_notes_add(ill ? &a->misfits : &a->remarks,
+                  "the model does not fit %zu of %zu people, of whom 1 in 100 would be called so "
+                  "where it is right; see their reasons",
+                  misfits, fitted);
   if (chance)
-    snprintf(of_chance, sizeof of_chance, " (%zu of them are predicted no better than by chance)",
-             chance);
-  idm_notes_add(many ? &a->misfits : &a->remarks,
-                "the model does not fit %zu of %zu people%s, of whom 1 in 100 would be called so "
-                "where it is right; see their reasons",
-                misfits, fitted, of_chance);
+    idm_notes_add(random ? &a->misfits : &a->remarks,
+                  "%zu of %zu people are predicted no better than by chance, as are up to 1 in 20 "
+                  "where the model is right: it does not fit them",
+                  chance, fitted);
 }
 
 /* What is wrong with a person's draws is said of that person. */

@@ -6,6 +6,7 @@
 
 #include "base/moments.h"
 #include "idm/prior.h"
+#include "invert/assess/pull.h"
 #include "invert/check.h"
 
 /* Numbers that are told in one remark. */
@@ -28,10 +29,24 @@ static void tell(told *t, const char *what, const char *effect)
 /* What is found of numbers of the population. */
 typedef struct found {
   idm_checks *checks;
+  idm_notes *misfits;
   size_t numbers;
   told driven;     /* hardly narrower than the prior */
   told unexpected; /* two of its sds from where it is: once in twenty priors that are right */
 } found;
+
+/* A prior that holds a number off what people lead to. */
+static void look_at_pull(found *f, const idm_moments *m, double centre, double scale,
+                         const char *what, const char *effect)
+{
+  const prior_pull pull = idm_prior_pull(m->mean, m->variance, centre, scale * scale);
+  if (!idm_check_test(f->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pulled(&pull))) return;
+  idm_notes_add(f->misfits,
+                "the prior of %s of %s contradicts the people, and holds it off what they lead to: "
+                "its posterior mean is %.1f sds of what the prior expects of it from the prior's "
+                "centre, and is moved by %.1f posterior sds; correct or widen the prior",
+                what, effect, pull.conflict, pull.shift);
+}
 
 /* One number by the mean, the variance and the centre and scale of its prior. */
 static void look_at(found *f, const double *x, size_t all, double variance, double centre,
@@ -43,12 +58,13 @@ static void look_at(found *f, const double *x, size_t all, double variance, doub
     tell(&f->driven, what, effect);
   if (idm_check_beyond(f->checks, IDM_CHECK_PRIOR_DISTANCE, fabs(m.mean - centre) / scale))
     tell(&f->unexpected, what, effect);
+  look_at_pull(f, &m, centre, scale, what, effect);
 }
 
 void idm_judge_population(const idm_design *d, const idm_people *people, idm_assessment *a)
 {
   const size_t all = people->chains * people->draws;
-  found f = {.checks = &a->checks};
+  found f = {.checks = &a->checks, .misfits = &a->misfits};
   for (size_t e = 0; e < d->effects; e++) {
     const double scale = d->sd_scale[e];
     const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &d->sd_scale[e]};

@@ -16,6 +16,7 @@
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
+#include "invert/people/outlier.h"
 #include "invert/people/prior.h"
 #include "invert/people/tally.h"
 #include "invert/posterior.h"
@@ -398,7 +399,8 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
                   "alike, or decided too little; read what is said of them as of people like them",
                   driven, a->people);
   idm_notes_add(&a->remarks,
-                "unchecked for people: whether they vary normally, and an independent look at the "
+                "unchecked for people: whether they vary normally but for single people far off, "
+                "and an independent look at the "
                 "posterior, which `idm fit --each` has person by person");
 }
 
@@ -455,8 +457,10 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) {
     idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
-    status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
+    status = idm_judge_outliers(design, people, *ret_assessment, opt_error);
   }
+  if (status == IDM_OK)
+    status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   if (status == IDM_OK)
     (*ret_assessment)->trusted =
         !(*ret_assessment)->failures.count && !(*ret_assessment)->misfits.count;

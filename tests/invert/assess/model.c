@@ -110,7 +110,8 @@ static void test_chance(void **state)
 }
 
 /* DIAG by somebody who is all but sure of every decision, and right: 2 log 3 a decision are beyond
- * chi-square (1 %, one free number: 6.63) from the fourth on. Before that nothing can be told. */
+ * chi-square (1 %, one free number: 6.63) from the fourth on. Fewer do not test the model, and do
+ * not contradict it. */
 static void test_too_few(void **state)
 {
   (void)state;
@@ -118,20 +119,24 @@ static void test_too_few(void **state)
   static const char rows[][40] = {"1,monitor,negative\n", "1,monitor,positive\n",
                                   "1,monitor,negative\n", "1,monitor,negative\n"};
   for (size_t decisions = 1; decisions <= 4; decisions++) {
-    char csv[200] = "trajectory,action,observation\n", words[120];
+    char csv[200] = "trajectory,action,observation\n", words[160];
     for (size_t i = 0; i < decisions; i++) strcat(csv, rows[i]);
     idm_problem *problem = support_diag(0.5, INFINITY, 0);
     problem->agent.resolution = 20;
     idm_data *data = support_data(problem, csv);
     asked a;
     judge(&a, problem, data, free_blocks);
-    const idm_notes *misfits = &a.assessment->misfits;
+    const idm_checks *checks = &a.assessment->checks;
     snprintf(words, sizeof words,
-             "%zu decision%s too few to tell the model from chance, whatever it predicts: its "
-             "log-loss is 0.0000 a decision",
+             "%zu decision%s too few to distinguish the model from chance, whatever it predicts: "
+             "its log-loss is 0.0000 a decision",
              decisions, decisions == 1 ? " is" : "s are");
-    assert_int_equal(support_mentions(misfits, words), decisions < 4);
-    assert_false(support_mentions(misfits, "no better than chance"));
+    assert_int_equal(support_mentions(&a.assessment->remarks, words), decisions < 4);
+    assert_int_equal(a.assessment->misfits.count, 0);
+    assert_int_equal(checks->of[IDM_CHECK_CHANCE].outcome,
+                     decisions < 4 ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
+    assert_int_equal(checks->of[IDM_CHECK_EVIDENCE].outcome,
+                     decisions < 4 ? IDM_CHECK_PASSED : IDM_CHECK_NOT_RUN);
     asked_close(&a);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "idm/cut.h"
@@ -117,6 +118,51 @@ static void much_data_identify(void **state)
   assert_string_equal(audit->contrast[0].group, "b");
   assert_string_equal(audit->contrast[0].against, "a");
   assert_null(audit->contrast[0].pooled);
+  audit_close(&c);
+}
+
+static bool mentions(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
+/* Groups that differ and are not pooled: one vector for all is an average, which `all` states, and
+ * which is no misfit of the groups. */
+static void groups_that_differ_are_no_misfit(void **state)
+{
+  (void)state;
+  for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_HOLM; pool++) {
+    audit_case c = audit_open(1.5, 0.4, 2, 100, "site");
+    for (size_t t = 0; t < c.data->trajectories; t++) c.data->agent[t] = (uint32_t)(t / 20);
+    c.settings.pool = pool;
+    const idm_audit *audit = run(&c);
+    const idm_audit_group *all = &audit->group[2];
+    for (size_t g = 0; g < 2; g++) assert_int_equal(audit->group[g].verdict, IDM_AUDIT_IDENTIFIED);
+    const bool mixed = pool != IDM_POOL_PARTIAL;
+    assert_int_equal(all->verdict, mixed ? IDM_AUDIT_MIXED : IDM_AUDIT_IDENTIFIED);
+    assert_int_equal(all->mixed, mixed);
+    assert_int_equal(says(all, "the groups differ (log_alpha of 'b' less that of 'a'"), mixed);
+    assert_int_equal(audit->checks.of[IDM_CHECK_ALIKE].outcome,
+                     mixed ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
+    assert_true(audit->trusted);
+    audit_close(&c);
+  }
+}
+
+/* Agents who differ across groups, which do not: `all` is no average over groups. */
+static void agents_that_differ_fail_all(void **state)
+{
+  (void)state;
+  audit_case c = audit_open(1.5, 0.2, 5, 100, "sex");
+  for (size_t t = 0; t < c.data->trajectories; t++) c.data->agent[t] = (uint32_t)(t / 100);
+  c.settings.pool = IDM_POOL_NONE;
+  c.settings.fit.draws = 200;
+  const idm_audit *audit = run(&c);
+  assert_int_equal(audit->group[audit->groups - 1].verdict, IDM_AUDIT_FAILED);
+  assert_false(audit->group[audit->groups - 1].mixed);
+  assert_false(audit->trusted);
   audit_close(&c);
 }
 
@@ -259,6 +305,35 @@ static void effects_that_go_together_are_the_priors(void **state)
   audit_close(&c);
 }
 
+/* Draws of two sides that each suffice, and of a difference that do not: the contrast fails, and so
+ * does the audit. */
+static void a_contrast_fails_by_its_own_draws(void **state)
+{
+  (void)state;
+  audit_case c = audit_open(1.5, 0.5, 0.5, 20, "site");
+  c.settings.pool = IDM_POOL_NONE;
+  const idm_audit *audit = run(&c);
+  assert_true(audit->trusted);
+  audit_plan plan = {0};
+  check(idm_audit_plan(c.problem, c.data, c.groups, &c.settings, &plan, &support_error));
+  plan.model.dimension = 1;
+  plan.model.mean = calloc(1, sizeof(double));
+  plan.model.sd = calloc(1, sizeof(double));
+  plan.model.sd[0] = 1.5;
+  const audit_scales scales[3] = {{{0, 0}}, {{0, 0}}, {{0, 0}}};
+  double *draw = c.audit->contrast[0].number[0].draw;
+  for (size_t i = 0; i < c.audit->draws; i++) draw[i] += 10;
+  for (size_t g = 0; g < 3; g++) idm_notes_clear(&c.audit->group[g].reasons);
+  check(idm_audit_conclude(&plan, scales, c.audit, &support_error));
+  for (size_t g = 0; g < 3; g++) assert_int_not_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
+  assert_int_equal(audit->contrast[0].verdict, IDM_AUDIT_FAILED);
+  assert_int_equal(audit->checks.of[IDM_CHECK_RHAT].outcome, IDM_CHECK_FAILED);
+  assert_true(mentions(&audit->failures, "the contrast of 'b' less 'a' in log_alpha"));
+  assert_false(audit->trusted);
+  idm_audit_plan_clear(&plan);
+  audit_close(&c);
+}
+
 /* --- the prior ------------------------------------------------------------------------------ */
 
 /* What a group's decisions make of the prior by themselves is, without pooling, what they make of
@@ -349,12 +424,15 @@ int main(void)
       cmocka_unit_test(little_data_are_the_priors),
       cmocka_unit_test(dynamics_decide_where_they_are_open),
       cmocka_unit_test(much_data_identify),
+      cmocka_unit_test(groups_that_differ_are_no_misfit),
+      cmocka_unit_test(agents_that_differ_fail_all),
       cmocka_unit_test(agents_that_differ_fail_their_group),
       cmocka_unit_test(decisions_that_no_number_explains_fail_their_group),
       cmocka_unit_test(a_group_of_few_is_identified_by_the_others),
       cmocka_unit_test(a_contrast_is_worth_what_the_rest_is),
       cmocka_unit_test(misfits_of_those_in_no_group_are_told),
       cmocka_unit_test(effects_that_go_together_are_the_priors),
+      cmocka_unit_test(a_contrast_fails_by_its_own_draws),
       cmocka_unit_test(what_a_log_tells_has_its_tails),
       cmocka_unit_test(a_prior_that_is_far_off_fails),
       cmocka_unit_test(modes_that_chains_cannot_leave_fail),

@@ -224,8 +224,8 @@ static void chance_speaks_against_the_model(void **state)
   (void)state;
   static const char *const action[] = {"declare_healthy", "declare_diseased", "monitor"};
   for (size_t people = 1; people <= 3; people += 2) {
-    char csv[20000] = "agent,trajectory,action,observation\n";
-    for (size_t i = 0; i < 30 * people; i++) {
+    char csv[40000] = "agent,trajectory,action,observation\n";
+    for (size_t i = 0; i < 200 * people; i++) {
       const char *taken = action[i * 7 / 3 % 3];
       snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "p%zu,t%zu,%s,%s\n", i % people, i,
                taken, taken == action[2] ? "positive" : "");
@@ -240,17 +240,48 @@ static void chance_speaks_against_the_model(void **state)
       assert_true(a->person[i].verdict == IDM_PERSON_CHANCE ||
                   a->person[i].verdict == IDM_PERSON_MISFIT);
     assert_false(a->trusted);
-    assert_int_equal(a->misfits.count, 1);
-    assert_non_null(strstr(a->misfits.text[0], "does not fit"));
+    assert_true(a->misfits.count > 0);
+    assert_non_null(strstr(a->misfits.text[0], "not fit"));
     idm_posterior_destroy(p);
     idm_assessment_destroy(a);
     idm_data_destroy(coins);
   }
 }
 
+/* People of one to five decisions, in accordance with the model: too few to test it, and no misfit.
+ */
+static void few_decisions_are_no_misfit(void **state)
+{
+  (void)state;
+  char csv[2000] = "agent,trajectory,action,observation\n";
+  for (size_t i = 0; i < 10; i++)
+    for (size_t k = 0; k <= i / 2; k++)
+      snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "p%zu,t%zu,monitor,%s\n", i, i,
+               (i + k) % 2 ? "positive" : "negative");
+  idm_data *few = support_data(problem, csv);
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  settings.draws = 1500;
+  check(idm_each_fit(problem, few, "agent", idm_inverse_at(0), &settings, NULL, &p, &a, &projection,
+                     &support_error));
+  settings.draws = 150;
+  for (size_t i = 0; i < 10; i++)
+    assert_true(a->person[i].verdict == IDM_PERSON_PRIOR_DRIVEN ||
+                a->person[i].verdict == IDM_PERSON_IDENTIFIED);
+  assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
+  assert_int_equal(a->misfits.count, 0);
+  assert_true(a->trusted);
+  assert_int_equal(a->checks.of[IDM_CHECK_PERSON_GUESSES].outcome, IDM_CHECK_PASSED);
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(a);
+  idm_data_destroy(few);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(few_decisions_are_no_misfit),
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
       cmocka_unit_test(a_wish_to_stop_is_met),

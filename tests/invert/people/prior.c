@@ -46,7 +46,7 @@ static void free_people(idm_people *p)
   free(p);
 }
 
-static idm_notes said_of(double narrower, size_t number, double off)
+static idm_assessment judged(double narrower, size_t number, double off)
 {
   idm_problem *problem = covariates_problem();
   idm_design *d =
@@ -60,6 +60,13 @@ static idm_notes said_of(double narrower, size_t number, double off)
   free_people(p);
   idm_design_destroy(d);
   idm_problem_destroy(problem);
+  return a;
+}
+
+static idm_notes said_of(double narrower, size_t number, double off)
+{
+  idm_assessment a = judged(narrower, number, off);
+  assert_int_equal(a.misfits.count, 0);
   return a.remarks;
 }
 
@@ -94,12 +101,33 @@ static void a_prior_that_people_contradict_is_told(void **state)
   idm_notes_clear(&said);
 }
 
+/* Four prior sds off with half the prior's sd left: the prior moves the mean by 4 * 0.5 / 0.75
+ * posterior sds. With a twentieth left it hardly does. */
+static void a_prior_that_holds_people_off_is_a_misfit(void **state)
+{
+  (void)state;
+  for (int pulled = 0; pulled < 2; pulled++) {
+    idm_assessment a = judged(pulled ? 0.5 : 0.05, 2, -4);
+    const idm_check_result *result = &a.checks.of[IDM_CHECK_PRIOR_PULL];
+    assert_int_equal(result->outcome, pulled ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_int_equal(a.misfits.count, pulled);
+    if (pulled) {
+      assert_near(result->value, 4 / sqrt(0.75), 1e-3);
+      assert_non_null(strstr(a.misfits.text[0], "the prior of age of log_alpha contradicts"));
+      assert_non_null(strstr(a.misfits.text[0], "is moved by 2.7 posterior sds"));
+    }
+    idm_notes_clear(&a.misfits);
+    idm_notes_clear(&a.remarks);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_data_narrowed_is_not_told),
       cmocka_unit_test(what_only_the_prior_says_is_told_by_name),
       cmocka_unit_test(a_prior_that_people_contradict_is_told),
+      cmocka_unit_test(a_prior_that_holds_people_off_is_a_misfit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

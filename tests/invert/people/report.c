@@ -224,6 +224,7 @@ static void slips_that_are_not_modelled_are_named(void **state)
     assert_int_equal(a->checks.of[IDM_CHECK_CALIBRATION].outcome >= IDM_CHECK_PASSED, true);
     assert_int_equal(a->checks.of[IDM_CHECK_OUTSIDE].outcome >= IDM_CHECK_PASSED, true);
     assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(a->checks.of[IDM_CHECK_OUTLIER].outcome, IDM_CHECK_PASSED);
     assert_null(strstr(idm_assessment_verdict(a), "unchecked"));
     idm_assessment_destroy(a);
     population_close(&p);

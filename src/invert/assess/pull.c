@@ -1,0 +1,54 @@
+/* How far a prior holds a posterior off what the data lead to: see the header. */
+#include "invert/assess/pull.h"
+
+#include <math.h>
+
+#include "base/moments.h"
+#include "idm/prior.h"
+#include "invert/assess/checks.h"
+#include "invert/check.h"
+
+prior_pull idm_prior_pull(double mean, double variance, double prior_mean, double prior_variance)
+{
+  /* Without data m and v are those of the prior but for errors of the draws. */
+  static const double least = 0.01;
+  const double off = fabs(mean - prior_mean);
+  const double gained = fmax(prior_variance - variance, least * prior_variance);
+  return (prior_pull){.conflict = off / sqrt(gained), .shift = off * sqrt(variance) / gained};
+}
+
+double idm_prior_pulled(const prior_pull *pull)
+{
+  return pull->shift > 1 ? pull->conflict : 0;
+}
+
+static void judge(const inquiry *q, const parameter *item)
+{
+  const idm_posterior *p = q->posterior;
+  const size_t all = p->chains * p->draws;
+  const idm_moments m = idm_moments_of(p->unconstrained + item->first * all, all);
+  const double sd = idm_prior_sd(item->prior);
+  const prior_pull pull = idm_prior_pull(m.mean, m.variance, idm_prior_mean(item->prior), sd * sd);
+  char name[128];
+  if (!idm_check_test(&q->assessment->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pulled(&pull)))
+    return;
+  idm_notes_add(&q->assessment->misfits,
+                "the prior of %s contradicts the data, and holds the answer off what they lead to: "
+                "the posterior mean is %.1f sds of what the prior expects of it from the prior's "
+                "centre, and is moved by %.1f posterior sds; correct or widen the prior",
+                idm_quantity_spoken(p->quantity.name[item->quantity], name, sizeof name),
+                pull.conflict, pull.shift);
+}
+
+idm_status idm_check_prior_pull(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_parameters *p = q->f->parameters;
+  for (size_t i = 0; i < p->items; i++) {
+    const parameter *item = &p->item[i];
+    const bool open = isinf(item->lower) && isinf(item->upper);
+    if (open && idm_parameter_is_scalar(item) && item->prior->kind == IDM_PRIOR_NORMAL)
+      judge(q, item);
+  }
+  return IDM_OK;
+}

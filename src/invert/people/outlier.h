@@ -1,0 +1,23 @@
+/* People who are too far from the others for the population to be normal. */
+#ifndef IDM_INVERT_PEOPLE_OUTLIER_H
+#define IDM_INVERT_PEOPLE_OUTLIER_H
+
+#include "idm/assess.h"
+#include "idm/people.h"
+
+/* P(|T| > |t|), T being Student's t with so many degrees of freedom. */
+double idm_student_tails(double t, size_t degrees);
+
+/* Record the check outlier, with a misfit that names the person furthest from the others where it
+ * fails.
+ *
+ * At one draw of the posterior, log and effects of people have the joint distribution that log and
+ * true effects have (Johnson 2007), so that the effects are a sample of the population: the
+ * residual of a person from the regression through all others, studentised by them, is Student's
+ * t. Unlike a distance in sds of the population it is not bounded where the outlier widens that sd.
+ * p of a draw is Bonferroni's over people and effects; of all draws looked at, which depend on each
+ * other, twice their median is one too. */
+idm_status idm_judge_outliers(const idm_design *design, const idm_people *people,
+                              idm_assessment *assessment, idm_error *opt_error);
+
+#endif

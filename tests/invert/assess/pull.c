@@ -1,0 +1,68 @@
+/* Priors that hold an answer off what the data lead to, against conjugate normals and a fit. */
+#include "invert/assess/pull.h"
+
+#include <math.h>
+
+#include "invert/assess/checks.h"
+#include "support.h"
+
+/* A normal likelihood of maximum 4 and variance 1 under normal(0, 0.5): m = 0.8, v = 0.2. */
+static void a_normal_likelihood_is_recovered(void **state)
+{
+  (void)state;
+  const prior_pull pull = idm_prior_pull(0.8, 0.2, 0, 0.25);
+  assert_near(pull.conflict, 4 / sqrt(1.25), 1e-12);
+  assert_near(pull.shift, (4 - 0.8) / sqrt(0.2), 1e-12);
+  assert_near(idm_prior_pulled(&pull), pull.conflict, 0);
+}
+
+/* Much data move a posterior from a prior that is wrong; no data leave it there. */
+static void neither_much_nor_no_data_are_pulled(void **state)
+{
+  (void)state;
+  const prior_pull much = idm_prior_pull(4.99, 0.001, 0, 0.25);
+  assert_true(much.conflict > 9 && much.shift < 1);
+  assert_near(idm_prior_pulled(&much), 0, 0);
+  const prior_pull none = idm_prior_pull(0.02, 0.251, 0, 0.25);
+  assert_true(idm_prior_pulled(&none) < 0.5);
+}
+
+/* DIAG with alpha = 1 under a prior of log alpha that is right, and one that is far off. */
+static void a_fit_under_a_prior_far_off_is_a_misfit(void **state)
+{
+  (void)state;
+  for (int off = 0; off < 2; off++) {
+    idm_problem *problem = support_diag(1, INFINITY, 0);
+    problem->agent.resolution = 20;
+    idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 4});
+    check(idm_problem_free(problem,
+                           off ? "{alpha: {scale: log, prior: {normal: [-2, 0.2]}}}"
+                               : "{alpha: {scale: log, prior: {normal: [0, 0.2]}}}",
+                           &support_error));
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    settings.threads = 1;
+    idm_posterior *posterior;
+    idm_assessment *a;
+    check(idm_inverse_at(0)->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+    check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+    assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_PULL].outcome,
+                     off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_int_equal(support_mentions(&a->misfits, "the prior of alpha contradicts the data"), off);
+    assert_int_equal(a->trusted, !off);
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(posterior);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_normal_likelihood_is_recovered),
+      cmocka_unit_test(neither_much_nor_no_data_are_pulled),
+      cmocka_unit_test(a_fit_under_a_prior_far_off_is_a_misfit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

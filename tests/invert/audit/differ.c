@@ -1,0 +1,57 @@
+/* Whether groups differ, from draws that are made up. */
+#include "invert/audit/differ.h"
+
+#include <math.h>
+
+#include "invert/audit/audit_support.h"
+#include "invert/check.h"
+
+/* Two cells whose draws are 0 and `apart`, each with an sd of 1, as a square wave. */
+static audit_difference between(double apart)
+{
+  enum { all = 40 };
+  double x[2 * all];
+  const double sign[] = {1, -1};
+  audit_line contrast = {.cell = (double[]){-1, 1}, .effect = (double[]){0, 0}};
+  const audit_plan plan = {
+      .model = {.dimension = 1, .cells = 2, .effects = 2}, .contrasts = 1, .contrast = &contrast};
+  for (size_t i = 0; i < all; i++) {
+    x[i] = sign[i % 2];
+    x[all + i] = apart + sign[i / 2 % 2];
+  }
+  const audit_draws draws = {.chains = 4, .draws = all / 4, .cell = x, .effect = x};
+  audit_difference found;
+  check(idm_audit_differ(&plan, &draws, &found, &support_error));
+  assert_near(found.mean, apart, 1e-12);
+  assert_near(found.sds, apart / sqrt(2), 0.05 * apart);
+  return found;
+}
+
+/* Two sds are no difference, five are. */
+static void sds_are_those_of_the_contrast(void **state)
+{
+  (void)state;
+  assert_true(between(2 * sqrt(2)).p > 0.04);
+  assert_true(between(5 * sqrt(2)).p < 1e-5);
+}
+
+/* An environment that the observations contradict is no average over groups. */
+static void rows_that_groups_cannot_explain(void **state)
+{
+  (void)state;
+  idm_checks checks;
+  idm_checks_begin(&checks, IDM_CHECK_AUDIT);
+  idm_check_record(&checks, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT, 0.001);
+  assert_true(idm_audit_is_mixture(&checks));
+  idm_check_record(&checks, IDM_CHECK_ENVIRONMENT, IDM_CHECK_MISFIT, 0.001);
+  assert_false(idm_audit_is_mixture(&checks));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sds_are_those_of_the_contrast),
+      cmocka_unit_test(rows_that_groups_cannot_explain),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

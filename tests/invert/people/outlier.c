@@ -1,0 +1,103 @@
+/* People far from the others, among effects that are made up. */
+#include "invert/people/outlier.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/check.h"
+#include "support.h"
+
+/* Against Simpson's rule over the density. */
+static void tails_are_those_of_student(void **state)
+{
+  (void)state;
+  enum { STEPS = 2000 };
+  static const double at[] = {0.5, 2, 4};
+  for (size_t degrees = 1; degrees <= 31; degrees += 3)
+    for (size_t k = 0; k < 3; k++) {
+      const double n = (double)degrees, h = at[k] / STEPS;
+      const double scale = exp(lgamma((n + 1) / 2) - lgamma(n / 2)) / sqrt(acos(-1) * n);
+      double sum = 0;
+      for (size_t i = 0; i <= STEPS; i++) {
+        const double x = h * (double)i, weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * scale * pow(1 + x * x / n, -(n + 1) / 2) * h / 3;
+      }
+      assert_near(idm_student_tails(at[k], degrees), 1 - 2 * sum, 1e-10);
+      assert_near(idm_student_tails(-at[k], degrees), 1 - 2 * sum, 1e-10);
+    }
+}
+
+enum { PEOPLE = 12, DRAWS = 50 };
+
+/* A population of one effect, normal about a line in a regressor; `far` is added to person 3. */
+static idm_check_result judge(uint64_t seed, double far, idm_notes *misfits)
+{
+  double regressor[2 * PEOPLE], effect[PEOPLE * DRAWS];
+  double *w = regressor;
+  size_t coefficients = 2;
+  char names[PEOPLE][8], *name[PEOPLE], own[] = "log_alpha", *effects = own;
+  idm_random random;
+  idm_random_init(&random, seed, 0);
+  for (size_t i = 0; i < PEOPLE; i++) {
+    snprintf(names[i], sizeof names[i], "p%zu", i);
+    name[i] = names[i];
+    regressor[2 * i] = 1;
+    regressor[2 * i + 1] = (double)i - 5.5;
+    const double x = 2 + 0.3 * regressor[2 * i + 1] + idm_random_normal(&random);
+    for (size_t k = 0; k < DRAWS; k++)
+      effect[i * DRAWS + k] = x + (i == 3 ? far : 0) + 0.1 * idm_random_normal(&random);
+  }
+  const idm_design design = {.people = PEOPLE,
+                             .person = {PEOPLE, name},
+                             .effects = 1,
+                             .effect = {1, &effects},
+                             .coefficients = &coefficients,
+                             .regressor = &w};
+  const idm_people people = {
+      .chains = 1, .draws = DRAWS, .people = PEOPLE, .effects = 1, .effect = effect};
+  idm_assessment a = {0};
+  idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
+  check(idm_judge_outliers(&design, &people, &a, &support_error));
+  *misfits = a.misfits;
+  return a.checks.of[IDM_CHECK_OUTLIER];
+}
+
+/* Of SEEDS normal cohorts more than 8 fail at a level of 1 % with probability 1e-3. */
+static void normal_people_pass(void **state)
+{
+  (void)state;
+  enum { SEEDS = 300 };
+  size_t failed = 0;
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    idm_notes misfits;
+    failed += judge(seed, 0, &misfits).outcome == IDM_CHECK_MISFIT;
+    idm_notes_clear(&misfits);
+  }
+  print_message("  %zu of %d normal cohorts failed\n", failed, SEEDS);
+  assert_true(failed <= 8);
+}
+
+/* One of twelve who is ten sds off is at most 3.2 sds off where the sd includes it. */
+static void one_far_off_is_named(void **state)
+{
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    idm_notes misfits;
+    assert_int_equal(judge(seed, seed % 2 ? 10 : -10, &misfits).outcome, IDM_CHECK_MISFIT);
+    assert_int_equal(misfits.count, 1);
+    assert_non_null(strstr(misfits.text[0], "'p3' is far from the others: its log_alpha is "));
+    idm_notes_clear(&misfits);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tails_are_those_of_student),
+      cmocka_unit_test(normal_people_pass),
+      cmocka_unit_test(one_far_off_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
