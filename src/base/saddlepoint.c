@@ -109,10 +109,10 @@ double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x)
   const double chernoff = exp(-exponent);
   if (end || !(at.curvature > 0)) return chernoff;
   const double w = sqrt(2 * exponent), u = fabs(t) * sqrt(at.curvature);
-  const double smooth = normal_tail(w) + exp(-exponent) / root_two_pi * (1 / u - 1 / w);
   const double spacing = fabs(t) * at.spread / at.curvature;
   const double lattice = spacing > 1e-9 ? spacing / -expm1(-spacing) : 1;
-  return fmin(chernoff, fmax(0, smooth * lattice));
+  const double tail = normal_tail(w) + chernoff / root_two_pi * (lattice / u - 1 / w);
+  return fmin(chernoff, fmax(0, tail));
 }
 
 double idm_saddlepoint_two_sided(const idm_discrete_sum *sum, double x, double variance)

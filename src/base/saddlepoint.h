@@ -14,10 +14,10 @@ typedef struct idm_discrete_sum {
 } idm_discrete_sum;
 
 /* P(sum >= x) for x above the mean, P(sum <= x) for x below. The sum takes few values where
- * outcomes are rare: the correction for a lattice whose spacing is the mean range of a term,
- * weighted by its variance, keeps the approximation from being too small there, and makes it too
- * large where there is no lattice, less so the more terms there are. Never above the Chernoff
- * bound, which is exact at either end of the support. 1 where the sum does not vary. */
+ * outcomes are rare: the correction for a lattice (Daniels 1987) whose spacing is the mean range of
+ * a term, weighted by its variance, keeps the approximation from being too small there, and makes
+ * it too large where there is no lattice, less so the more terms there are. Never above the
+ * Chernoff bound, which is exact at either end of the support. 1 where the sum does not vary. */
 double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x);
 /* Two-sided p of a sum of mean 0 and variance `variance`: twice that tail, or within two sds of the
  * mean, where the lattice's correction is large, that of a normal distribution. */

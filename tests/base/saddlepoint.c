@@ -110,6 +110,17 @@ static void test_no_variance(void **state)
   assert_near(idm_saddlepoint_tail(&coin, 0), 0.5, 1e-12);
 }
 
+/* One of 200 rare outcomes (its probability is 1 - .9995^200 = .095) is as likely beside one that
+ * never occurs and is a hundred times as large, although that one dominates tilted sums. */
+static void test_outlier(void **state)
+{
+  (void)state;
+  const double probability[4] = {0.9995, 0.0005, 1, 1e-35}, value[4] = {-0.0005, 0.9995, 0, 100};
+  const double copies[2] = {200, 1};
+  const idm_discrete_sum sum = {2, 2, probability, value, copies};
+  assert_true(idm_saddlepoint_tail(&sum, 0.9) >= 0.095);
+}
+
 /* Twice the tail beyond two sds, that of a normal distribution before. */
 static void test_two_sided(void **state)
 {
@@ -129,7 +140,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),    cmocka_unit_test(test_ends),
       cmocka_unit_test(test_mixture),   cmocka_unit_test(test_no_variance),
-      cmocka_unit_test(test_two_sided),
+      cmocka_unit_test(test_two_sided), cmocka_unit_test(test_outlier),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,24 @@ static double number(size_t effect, size_t person, size_t draw)
   return 0.1 * (double)(person + 1) + (effect ? 10 : 0) + 0.01 * (double)(draw * (person + 2));
 }
 
+/* A person's first and last trajectories, of all conditions, are at either end of the person's
+ * own time; one alone is in the middle. */
+static void check_moments(const strata *s, size_t person)
+{
+  size_t count = 0, least = MOMENTS, most = 0;
+  for (size_t c = 0; c < s->count; c++)
+    for (size_t t = 0; t < s->one[c].data->trajectories; t++) {
+      const uint8_t when = s->one[c].when[t].of_agent;
+      if (s->one[c].agent[t] != person) continue;
+      count++;
+      least = when < least ? when : least;
+      most = when > most ? when : most;
+    }
+  assert_true(count > 0);
+  assert_int_equal(least, count > 1 ? 0 : MOMENTS / 2);
+  assert_int_equal(most, count > 1 ? MOMENTS : MOMENTS / 2);
+}
+
 /* People whose dose is high or low: p1 to p5 have both, p6 has low alone. */
 static void test_population(void **state)
 {
@@ -86,6 +104,7 @@ static void test_population(void **state)
   }
   assert_int_equal(nodes, s.nodes);
   assert_int_equal(rows, data->rows);
+  for (size_t i = 0; i < people; i++) check_moments(&s, i);
   idm_strata_close(&s);
   free(draws.effect);
   idm_design_destroy(design);
