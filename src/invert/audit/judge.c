@@ -597,16 +597,38 @@ static void judge_within(idm_audit *a, idm_audit_group *g, size_t j)
                 n->diagnosis.ess_tail);
 }
 
+/* Whether dynamics that are not known leave a number open: a misfit in some of them is then no
+ * misfit of the model. */
+static bool is_open(const idm_audit *a, const idm_audit_group *g)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++)
+    if (idm_depends_on_dynamics(g->number[j].between)) return true;
+  return false;
+}
+
 static void judge_group(idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) {
     judge_number(a, g, j);
     if (a->people) judge_within(a, g, j);
   }
+  const bool open = is_open(a, g);
   if (g->mixed) worsen(g, IDM_AUDIT_MIXED);
-  if (g->unfit || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
+  if ((g->unfit && !open) || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
+  if (g->unfit && open)
+    idm_notes_add(&g->reasons, "the model does not fit in the dynamics that it was looked at in, "
+                               "which leave the answer open; others may explain the decisions");
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
+}
+
+/* Misfits that fail no group are remarks. */
+static void excuse_misfits(idm_audit *a)
+{
+  for (size_t g = 0; g < a->sides; g++)
+    if ((a->group[g].unfit && !is_open(a, &a->group[g])) || a->group[g].elsewhere) return;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (a->checks.of[id].outcome == IDM_CHECK_MISFIT) a->checks.of[id].outcome = IDM_CHECK_REMARK;
 }
 
 static void judge_population(idm_audit *a)
@@ -719,6 +741,7 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
     n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
   for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
+  excuse_misfits(a);
   judge_all(a);
   judge_rests(plan, a);
   a->trusted = true;
