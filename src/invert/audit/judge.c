@@ -32,8 +32,8 @@ enum { most_among = 16 };
 static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *opt_error)
 {
   const size_t all = a->chains * a->draws;
-  const idm_status status = idm_diagnose_cuts(n->draw, a->chains, a->draws, a->cuts, &n->diagnosis,
-                                              &n->between, opt_error);
+  const idm_status status = idm_diagnose_cuts(n->draw, NULL, a->chains, a->draws, a->cuts,
+                                              &n->diagnosis, &n->between, opt_error);
   double *sorted = status == IDM_OK ? idm_duplicate(n->draw, all, sizeof *sorted) : NULL;
   if (status != IDM_OK) return status;
   if (!sorted) return idm_fail_memory(opt_error);
