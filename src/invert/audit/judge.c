@@ -370,6 +370,11 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
   group->rates += m->rates;
   for (size_t i = 0; told && i < cell->misfits.count; i++)
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
+  if (told && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
+    idm_notes_add(
+        &group->reasons,
+        "%llu decision%s too few to distinguish the model from chance: it is hardly tested",
+        (unsigned long long)m->decisions, m->decisions == 1 ? " is" : "s are");
 }
 
 /* Groups tell what the model does not explain of theirs, and all, where that is no cell, nothing.

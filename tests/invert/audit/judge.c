@@ -58,6 +58,33 @@ static void little_data_are_the_priors(void **state)
   audit_close(&c);
 }
 
+/* One decision each: the model is hardly tested, which is no misfit. */
+static void one_decision_is_no_misfit(void **state)
+{
+  (void)state;
+  audit_case c = {.problem = audit_problem(1.5), .settings = audit_settings()};
+  const idm_csv_options options = {.keep = (const char *const[]){"site"}, .keep_count = 1};
+  static const char log[] = "trajectory,action,observation,site\n"
+                            "1,monitor,positive,a\n2,monitor,negative,b\n";
+  check(idm_data_parse_csv(log, sizeof log - 1, "log.csv", c.problem, &options, &c.data, NULL,
+                           &support_error));
+  check(idm_groups_by(c.data, "site", &c.groups, NULL, &support_error));
+  for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_HOLM; pool++) {
+    c.settings.pool = pool;
+    const idm_audit *audit = run(&c);
+    for (size_t g = 0; g < 2; g++) {
+      assert_int_equal(audit->group[g].verdict, IDM_AUDIT_PRIOR_DRIVEN);
+      assert_int_equal(audit->group[g].misfits.count, 0);
+      assert_true(says(&audit->group[g], "1 decision is too few to distinguish the model"));
+    }
+    assert_int_equal(audit->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_REMARK);
+    assert_true(audit->trusted);
+    idm_audit_destroy(c.audit);
+    c.audit = NULL;
+  }
+  audit_close(&c);
+}
+
 /* The verdict on the first group over eight draws of dynamics learnt from so many patients. */
 static idm_audit_verdict over_dynamics(size_t patients, double *between)
 {
@@ -451,6 +478,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(holm_is_that_of_r),
       cmocka_unit_test(little_data_are_the_priors),
+      cmocka_unit_test(one_decision_is_no_misfit),
       cmocka_unit_test(dynamics_decide_where_they_are_open),
       cmocka_unit_test(the_model_is_tested_in_learnt_dynamics),
       cmocka_unit_test(much_data_identify),
