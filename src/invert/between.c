@@ -27,8 +27,9 @@ bool idm_depends_on_dynamics(double between)
   return between > idm_check_threshold(IDM_CHECK_BETWEEN);
 }
 
-idm_status idm_diagnose_cuts(const double *value, size_t chains, size_t draws, size_t cuts,
-                             idm_diagnosis *diagnosis, double *opt_between, idm_error *opt_error)
+idm_status idm_diagnose_cuts(const double *value, const double *opt_coordinate, size_t chains,
+                             size_t draws, size_t cuts, idm_diagnosis *diagnosis,
+                             double *opt_between, idm_error *opt_error)
 {
   idm_diagnosis *d = diagnosis;
   idm_status status = idm_diagnose(value, chains, draws, draws, 1, d, opt_error);
@@ -44,8 +45,8 @@ idm_status idm_diagnose_cuts(const double *value, size_t chains, size_t draws, s
     d->ess_bulk += one.ess_bulk;
     d->ess_tail += one.ess_tail;
   }
-  const double between = idm_between(value, cuts, each * draws);
-  const double share = between > 0 ? between : 0;
+  const double between = idm_between(opt_coordinate ? opt_coordinate : value, cuts, each * draws);
+  const double share = fmax(0, idm_between(value, cuts, each * draws));
   d->mcse_mean = d->sd * sqrt(share / (double)cuts + (1 - share) / fmax(d->ess_bulk, 1));
   /* A few draws of the dynamics do not cover what decisions would make of them. */
   if (idm_depends_on_dynamics(between)) d->q05 = d->q95 = NAN;

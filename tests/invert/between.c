@@ -34,8 +34,9 @@ static void chains_agree_within_cuts(void **state)
   idm_diagnosis one, several;
   double between;
   fill(value, 3);
-  check(idm_diagnose_cuts(value, cuts * chains, draws, 1, &one, NULL, &support_error));
-  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, 1, &one, NULL, &support_error));
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, cuts, &several, &between,
+                          &support_error));
   assert_true(one.rhat > 1.5);
   assert_true(several.rhat < 1.02);
   assert_true(several.ess_bulk > 1000);
@@ -53,21 +54,41 @@ static void what_depends_on_dynamics_has_no_interval(void **state)
   idm_diagnosis one, several;
   double between;
   fill(value, 3);
-  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, cuts, &several, &between,
+                          &support_error));
   assert_true(idm_depends_on_dynamics(between));
   assert_true(isnan(several.q05) && isnan(several.q95) && isfinite(several.q50));
   fill(value, 1);
-  check(idm_diagnose_cuts(value, cuts * chains, draws, 1, &one, NULL, &support_error));
-  check(idm_diagnose_cuts(value, cuts * chains, draws, cuts, &several, &between, &support_error));
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, 1, &one, NULL, &support_error));
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, cuts, &several, &between,
+                          &support_error));
   assert_false(idm_depends_on_dynamics(between));
   assert_false(idm_depends_on_dynamics(NAN));
   assert_near(several.q05, one.q05, 0);
   assert_near(several.q95, one.q95, 0);
 }
 
+/* A lognormal number: its tail hides what lies between cuts, and its logarithm does not. */
+static void shares_are_of_the_coordinate(void **state)
+{
+  (void)state;
+  static double value[all], coordinate[all];
+  idm_diagnosis several;
+  double own, scaled;
+  fill(coordinate, 3);
+  for (size_t i = 0; i < all; i++) value[i] = exp(2 * coordinate[i]);
+  check(idm_diagnose_cuts(value, NULL, cuts * chains, draws, cuts, &several, &own, &support_error));
+  assert_true(own < 0.3 && isfinite(several.q05));
+  check(idm_diagnose_cuts(value, coordinate, cuts * chains, draws, cuts, &several, &scaled,
+                          &support_error));
+  assert_near(scaled, idm_between(coordinate, cuts, all / cuts), 0);
+  assert_true(scaled > 0.6 && isnan(several.q05) && isnan(several.q95));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(shares_are_of_the_variance),
+                                     cmocka_unit_test(shares_are_of_the_coordinate),
                                      cmocka_unit_test(chains_agree_within_cuts),
                                      cmocka_unit_test(what_depends_on_dynamics_has_no_interval)};
   return cmocka_run_group_tests(tests, NULL, NULL);

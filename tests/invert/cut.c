@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/between.h"
 #include "invert/posterior.h"
 #include "support.h"
 
@@ -114,6 +115,10 @@ static void test_fit(void **state)
   assert_memory_equal(pooled->value + 2 * 250, alone->value, 2 * 250 * sizeof(double));
   check(idm_assess_draws(pooled, &a, &support_error));
   assert_true(a->between[0] >= 0 && a->between[0] <= 1);
+  assert_string_equal(pooled->quantity.name[0], "alpha");
+  assert_near(pooled->unconstrained[0], log(pooled->value[0]), 1e-12);
+  assert_near(a->between[0], idm_between(pooled->unconstrained, 3, 2 * 250), 0);
+  assert_true(a->between[0] != idm_between(pooled->value, 3, 2 * 250));
   assert_true(a->diagnosis[0].rhat < 1.05); /* within each, however far apart they are */
   idm_assessment_destroy(a);
   idm_posterior_destroy(alone);

@@ -149,6 +149,16 @@ idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_w
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
+/* Draws of a number on the scale of its prior; NULL where it is summarised on that scale, or has
+ * none. */
+static const double *find_coordinate(const idm_posterior *p, size_t quantity)
+{
+  const char *name = p->quantity.name[quantity];
+  if (!name || !p->unconstrained || p->coordinate_size) return NULL;
+  const long at = idm_labels_find(&p->coordinate, name, strlen(name));
+  return at < 0 ? NULL : p->unconstrained + (size_t)at * p->chains * p->draws;
+}
+
 static idm_status diagnose(const idm_posterior *p, idm_assessment *a, idm_error *opt_error)
 {
   const size_t all = p->chains * p->draws;
@@ -158,8 +168,9 @@ static idm_status diagnose(const idm_posterior *p, idm_assessment *a, idm_error 
   idm_status status = IDM_OK;
   for (size_t i = 0; status == IDM_OK && i < a->quantities; i++)
     if (!p->quantity_size || p->quantity_size[i] == 1)
-      status = idm_diagnose_cuts(p->value + i * all, p->chains, p->draws, p->cuts, &a->diagnosis[i],
-                                 a->between ? &a->between[i] : NULL, opt_error);
+      status =
+          idm_diagnose_cuts(p->value + i * all, find_coordinate(p, i), p->chains, p->draws, p->cuts,
+                            &a->diagnosis[i], a->between ? &a->between[i] : NULL, opt_error);
   return status;
 }
 

@@ -16,6 +16,7 @@
 #include "invert/audit/dynamics.h"
 #include "invert/audit/held.h"
 #include "invert/audit/judge.h"
+#include "invert/audit/looked.h"
 #include "invert/audit/remarks.h"
 #include "invert/audit/sample.h"
 #include "invert/audit/tabulate.h"
@@ -432,6 +433,14 @@ static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch
   return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
 }
 
+/* Whether the model is looked at in a draw of the dynamics where it does not fit in their mean: in
+ * some of them, evenly spread. */
+static bool is_looked_at(const ways *w, size_t way)
+{
+  const size_t every = (w->count + IDM_AUDIT_LOOKS - 1) / IDM_AUDIT_LOOKS;
+  return w->count > 1 && way % every == 0;
+}
+
 /* One draw of the dynamics or, where there is one way only, all. */
 static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const audit_watch *watch,
                           idm_audit *audit, audit_scales *scales, idm_error *opt_error)
@@ -447,6 +456,8 @@ static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const aud
   if (status == IDM_OK && scales)
     status = idm_audit_collect(plan, &draws, way, stream, &judging, audit, scales, opt_error);
   if (status == IDM_OK && w->count == 1) status = idm_audit_look(plan, &draws, audit, opt_error);
+  if (status == IDM_OK && is_looked_at(w, way) && idm_audit_count_unfit(audit))
+    status = idm_audit_look_again(plan, &draws, audit, opt_error);
   idm_audit_draws_clear(&draws);
   return status;
 }
@@ -483,17 +494,22 @@ static idm_status run_joint(audit_plan *plan, const audit_joint *joint, const au
   return status;
 }
 
-/* How the model fits over several ways: in the problem's own dynamics, or the mode of a cell's. */
+/* How the model fits over several ways: in the mean of the draws of the dynamics, or the mode of a
+ * cell's own. Where it does not, run_way looks at some of the draws. */
 static idm_status look_between(audit_plan *plan, const ways *w, const audit_watch *watch,
                                idm_audit *audit, idm_error *opt_error)
 {
-  const ways middle = {w->problem, NULL, w->by_group, 1, NULL};
-  const idm_status status = run_way(plan, &middle, 0, watch, audit, NULL, opt_error);
+  idm_dynamics_draws mean = {0};
+  const idm_cuts one = {w->opt_cut ? w->opt_cut->learnt : NULL, &mean, 1};
+  const ways middle = {w->problem, w->opt_cut ? &one : NULL, w->by_group, 1, NULL};
+  idm_status status = w->opt_cut ? idm_dynamics_mean(w->opt_cut, NULL, &mean, opt_error) : IDM_OK;
+  if (status == IDM_OK) status = run_way(plan, &middle, 0, watch, audit, NULL, opt_error);
   for (size_t c = 0; c < plan->model.cells; c++) {
     audit_cell *cell = &plan->model.cell[c];
     cell->problem = w->problem;
     idm_dynamics_draws_clear(&cell->own);
   }
+  idm_dynamics_draws_clear(&mean);
   return status;
 }
 
@@ -606,7 +622,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
     status = idm_joint_learner(problem, opt_cut, data, &learner, opt_error);
   joint.learner = learner;
   if (learner) all.opt_joint = &joint;
-  if (status == IDM_OK) status = idm_journal_create("idmaud2", opt_watch, &journal, opt_error);
+  if (status == IDM_OK) status = idm_journal_create("idmaud3", opt_watch, &journal, opt_error);
   const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
   const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
   if (status == IDM_OK && by_group)

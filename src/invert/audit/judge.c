@@ -32,8 +32,8 @@ enum { most_among = 16 };
 static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *opt_error)
 {
   const size_t all = a->chains * a->draws;
-  const idm_status status = idm_diagnose_cuts(n->draw, a->chains, a->draws, a->cuts, &n->diagnosis,
-                                              &n->between, opt_error);
+  const idm_status status = idm_diagnose_cuts(n->draw, NULL, a->chains, a->draws, a->cuts,
+                                              &n->diagnosis, &n->between, opt_error);
   double *sorted = status == IDM_OK ? idm_duplicate(n->draw, all, sizeof *sorted) : NULL;
   if (status != IDM_OK) return status;
   if (!sorted) return idm_fail_memory(opt_error);
@@ -370,6 +370,11 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
   group->rates += m->rates;
   for (size_t i = 0; told && i < cell->misfits.count; i++)
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
+  if (told && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
+    idm_notes_add(
+        &group->reasons,
+        "%llu decision%s too few to distinguish the model from chance: it is hardly tested",
+        (unsigned long long)m->decisions, m->decisions == 1 ? " is" : "s are");
 }
 
 /* Groups tell what the model does not explain of theirs, and all, where that is no cell, nothing.
@@ -597,16 +602,38 @@ static void judge_within(idm_audit *a, idm_audit_group *g, size_t j)
                 n->diagnosis.ess_tail);
 }
 
+/* Whether dynamics that are not known leave a number open: a misfit in some of them is then no
+ * misfit of the model. */
+static bool is_open(const idm_audit *a, const idm_audit_group *g)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++)
+    if (idm_depends_on_dynamics(g->number[j].between)) return true;
+  return false;
+}
+
 static void judge_group(idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) {
     judge_number(a, g, j);
     if (a->people) judge_within(a, g, j);
   }
+  const bool open = is_open(a, g);
   if (g->mixed) worsen(g, IDM_AUDIT_MIXED);
-  if (g->unfit || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
+  if ((g->unfit && !open) || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
+  if (g->unfit && open)
+    idm_notes_add(&g->reasons, "the model does not fit in the dynamics that it was looked at in, "
+                               "which leave the answer open; others may explain the decisions");
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
+}
+
+/* Misfits that fail no group are remarks. */
+static void excuse_misfits(idm_audit *a)
+{
+  for (size_t g = 0; g < a->sides; g++)
+    if ((a->group[g].unfit && !is_open(a, &a->group[g])) || a->group[g].elsewhere) return;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (a->checks.of[id].outcome == IDM_CHECK_MISFIT) a->checks.of[id].outcome = IDM_CHECK_REMARK;
 }
 
 static void judge_population(idm_audit *a)
@@ -719,6 +746,7 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
     n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
   for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
+  excuse_misfits(a);
   judge_all(a);
   judge_rests(plan, a);
   a->trusted = true;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "invert/audit/words.h"
 #include "invert/check.h"
 #include "invert/joint/verdict.h"
 
@@ -15,10 +16,16 @@ static void remark_cuts(idm_audit *a)
     most = fmax(most, a->contrast[i / d].number[i % d].between);
   for (size_t i = 0; a->cuts > 1 && i < a->groups * d; i++)
     most = fmax(most, a->group[i / d].number[i % d].between);
-  if (a->joint) {
-    idm_joint_judge(a->joint, &a->checks, &a->remarks, &a->failures, &a->trusted);
-    idm_notes_add(&a->remarks, "how the model fits is looked at in the mean of these dynamics");
-  }
+  if (a->joint) idm_joint_judge(a->joint, &a->checks, &a->remarks, &a->failures, &a->trusted);
+  if (a->joint || a->cuts > 1)
+    idm_notes_add(&a->remarks, "how the model fits is looked at in the %s",
+                  a->dynamics == IDM_AUDIT_BY_GROUP ? "most probable dynamics of each group"
+                                                    : "mean of these dynamics");
+  if (a->cuts > 1)
+    idm_notes_add(&a->remarks,
+                  "where the model does not fit there, it is looked at in up to %d draws of the "
+                  "dynamics as well, and the draw in which fewest groups fail counts",
+                  (int)IDM_AUDIT_LOOKS);
   if (a->cuts == 1 && a->dynamics == IDM_AUDIT_BY_GROUP)
     idm_notes_add(&a->remarks,
                   "each group is seen in the dynamics learnt from its own log as if they were "

@@ -13,4 +13,7 @@ extern const char *const idm_audit_dynamics_words[];
 /* Every pair of a partition is compared up to so many groups; beyond, each with the rest. */
 enum { IDM_AUDIT_PAIRED = 10 };
 
+/* Draws of the dynamics that the model is looked at in where it does not fit in their mean. */
+enum { IDM_AUDIT_LOOKS = 4 };
+
 #endif

@@ -128,6 +128,20 @@ static double most_own(const each *e, const idm_person *one)
   return most;
 }
 
+/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
+ * failure of log_alpha. Where other rows fail, or numbers are told as they are, it stays one. */
+static bool is_excused(const each *e, const idm_checks *checks)
+{
+  bool excused = checks->of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (id != IDM_CHECK_MEAN && checks->of[id].outcome == IDM_CHECK_FAILED) excused = false;
+  for (size_t i = 0; i < e->parameters->items; i++) {
+    const parameter *item = &e->parameters->item[i];
+    if (!idm_parameter_is_scalar(item) || item->scale != IDM_SCALE_LOG) excused = false;
+  }
+  return excused;
+}
+
 /* Whether the decisions contradict the model as those of chance do. */
 static bool is_chance(const idm_checks *checks)
 {
@@ -138,7 +152,7 @@ static bool is_chance(const idm_checks *checks)
 /* The first reason that applies, in order of weight. */
 static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
 {
-  if (a->failures.count)
+  if (a->failures.count && !is_excused(e, &a->checks))
     say(one, IDM_PERSON_FAILED, a->failures.text[0]);
   else if (is_chance(&a->checks))
     say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
@@ -154,8 +168,10 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
  * again, after an interruption, changes nothing. */
 static void record_person(each *e, const idm_person *one, const idm_assessment *a)
 {
+  idm_checks checks = a->checks;
+  if (is_excused(e, &checks)) checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
   pthread_mutex_lock(&e->mutex);
-  idm_checks_merge(&e->checks, &a->checks, IDM_CHECK_REMARK);
+  idm_checks_merge(&e->checks, &checks, IDM_CHECK_REMARK);
   if (a->answer == IDM_POSTERIOR)
     idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, most_own(e, one));
   pthread_mutex_unlock(&e->mutex);

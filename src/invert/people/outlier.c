@@ -130,7 +130,7 @@ static void take_draw(const regression *r, size_t draw, size_t at, tally *t)
 static void judge(const idm_design *d, tally *t, size_t looked, idm_assessment *a)
 {
   size_t most = 0;
-  const double p = fmin(1, 2 * idm_quantile(t->p, looked, 0.5));
+  const double p = idm_quantile(t->p, looked, 0.5);
   for (size_t i = 0; i < d->effects * d->people; i++)
     if (t->count[i] > t->count[most]) most = i;
   if (!idm_check_test(&a->checks, IDM_CHECK_OUTLIER, p)) return;

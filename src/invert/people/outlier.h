@@ -15,8 +15,9 @@ double idm_student_tails(double t, size_t degrees);
  * true effects have (Johnson 2007), so that the effects are a sample of the population: the
  * residual of a person from the regression through all others, studentised by them, is Student's
  * t. Unlike a distance in sds of the population it is not bounded where the outlier widens that sd.
- * p of a draw is Bonferroni's over people and effects; of all draws looked at, which depend on each
- * other, twice their median is one too. */
+ * p of a draw is Bonferroni's over people and effects, and that of all draws looked at their
+ * median: where people's own decisions determine their effects, draws agree and it is exact; else
+ * it is near 1/2 or above, since draws of the same person differ. */
 idm_status idm_judge_outliers(const idm_design *design, const idm_people *people,
                               idm_assessment *assessment, idm_error *opt_error);
 

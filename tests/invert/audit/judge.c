@@ -29,11 +29,16 @@ static const idm_audit *run(audit_case *c)
   return c->audit;
 }
 
+static bool mentions(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
 static bool says(const idm_audit_group *group, const char *words)
 {
-  for (size_t i = 0; i < group->reasons.count; i++)
-    if (strstr(group->reasons.text[i], words)) return true;
-  return false;
+  return mentions(&group->reasons, words);
 }
 
 /* Three patients say next to nothing under a prior that is narrow. */
@@ -50,6 +55,33 @@ static void little_data_are_the_priors(void **state)
   }
   assert_true(audit->trusted);
   assert_int_equal(audit->checks.of[IDM_CHECK_CONTRACTION].outcome, IDM_CHECK_REMARK);
+  audit_close(&c);
+}
+
+/* One decision each: the model is hardly tested, which is no misfit. */
+static void one_decision_is_no_misfit(void **state)
+{
+  (void)state;
+  audit_case c = {.problem = audit_problem(1.5), .settings = audit_settings()};
+  const idm_csv_options options = {.keep = (const char *const[]){"site"}, .keep_count = 1};
+  static const char log[] = "trajectory,action,observation,site\n"
+                            "1,monitor,positive,a\n2,monitor,negative,b\n";
+  check(idm_data_parse_csv(log, sizeof log - 1, "log.csv", c.problem, &options, &c.data, NULL,
+                           &support_error));
+  check(idm_groups_by(c.data, "site", &c.groups, NULL, &support_error));
+  for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_HOLM; pool++) {
+    c.settings.pool = pool;
+    const idm_audit *audit = run(&c);
+    for (size_t g = 0; g < 2; g++) {
+      assert_int_equal(audit->group[g].verdict, IDM_AUDIT_PRIOR_DRIVEN);
+      assert_int_equal(audit->group[g].misfits.count, 0);
+      assert_true(says(&audit->group[g], "1 decision is too few to distinguish the model"));
+    }
+    assert_int_equal(audit->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_REMARK);
+    assert_true(audit->trusted);
+    idm_audit_destroy(c.audit);
+    c.audit = NULL;
+  }
   audit_close(&c);
 }
 
@@ -98,6 +130,37 @@ static void dynamics_decide_where_they_are_open(void **state)
   assert_true(between < 0.5);
 }
 
+/* A file that takes the test for right nine times in ten, where it is seven times: given dynamics
+ * of another log, in which it is seven, the decisions are tested in those and not in the file's. */
+static void the_model_is_tested_in_learnt_dynamics(void **state)
+{
+  (void)state;
+  audit_case c = audit_open(1.5, 0.5, 0.5, 150, "site");
+  const idm_model_rule rule = {.perturb = {0, 0.1}};
+  const idm_sizes n = idm_setting_sizes(c.problem->setting);
+  idm_dynamics_draws draws;
+  check(idm_problem_apply_rule(c.problem, &rule, &support_error));
+  idm_data *seen =
+      support_simulate(c.problem, (idm_simulation){.trajectories = 20000, .steps = 20, .seed = 3});
+  check(idm_audit_learn(c.problem, seen, true, 5, &draws, &support_error));
+  for (size_t i = 0; i < n.actions * n.states * n.observations; i++)
+    if (c.problem->setting->emission[i] != 0.5)
+      c.problem->setting->emission[i] = c.problem->setting->emission[i] > 0.5 ? 0.9 : 0.1;
+  check(idm_problem_apply_rule(c.problem, &rule, &support_error));
+  c.settings.fit.draws = 250;
+  const idm_cuts cuts = {c.problem, &draws, 8};
+  check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, &cuts, NULL, &c.audit,
+                      &support_error));
+  for (size_t g = 0; g < 2; g++) {
+    assert_int_equal(c.audit->group[g].misfits.count, 0);
+    assert_int_not_equal(c.audit->group[g].verdict, IDM_AUDIT_FAILED);
+  }
+  assert_true(mentions(&c.audit->remarks, "looked at in the mean of these dynamics"));
+  idm_data_destroy(seen);
+  idm_dynamics_draws_clear(&draws);
+  audit_close(&c);
+}
+
 /* Groups that differ are told apart, with nothing to say against them. */
 static void much_data_identify(void **state)
 {
@@ -119,13 +182,6 @@ static void much_data_identify(void **state)
   assert_string_equal(audit->contrast[0].against, "a");
   assert_null(audit->contrast[0].pooled);
   audit_close(&c);
-}
-
-static bool mentions(const idm_notes *notes, const char *words)
-{
-  for (size_t i = 0; i < notes->count; i++)
-    if (strstr(notes->text[i], words)) return true;
-  return false;
 }
 
 /* Groups that differ and are not pooled: one vector for all is an average, which `all` states, and
@@ -422,7 +478,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(holm_is_that_of_r),
       cmocka_unit_test(little_data_are_the_priors),
+      cmocka_unit_test(one_decision_is_no_misfit),
       cmocka_unit_test(dynamics_decide_where_they_are_open),
+      cmocka_unit_test(the_model_is_tested_in_learnt_dynamics),
       cmocka_unit_test(much_data_identify),
       cmocka_unit_test(groups_that_differ_are_no_misfit),
       cmocka_unit_test(agents_that_differ_fail_all),

@@ -278,9 +278,36 @@ static void few_decisions_are_no_misfit(void **state)
   idm_data_destroy(few);
 }
 
+/* One decision under a wide prior: alpha has no mean, and log_alpha, which is what is told of
+ * people, has. */
+static void a_long_tail_of_alpha_is_no_failure(void **state)
+{
+  (void)state;
+  idm_problem *wide = support_diag(1, INFINITY, 0);
+  wide->agent.resolution = 29;
+  check(idm_problem_free(wide, "{alpha: {scale: log, prior: {normal: [0, 5]}}}", &support_error));
+  idm_data *one = support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  settings.draws = 1500;
+  check(idm_each_fit(wide, one, "agent", idm_inverse_at(0), &settings, NULL, &p, &a, &projection,
+                     &support_error));
+  settings.draws = 150;
+  assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
+  assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
+  assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
+  assert_true(a->trusted);
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(a);
+  idm_data_destroy(one);
+  idm_problem_destroy(wide);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_long_tail_of_alpha_is_no_failure),
       cmocka_unit_test(few_decisions_are_no_misfit),
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
