@@ -10,6 +10,7 @@
 #include "base/moments.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
+#include "infer/nuts.h"
 #include "infer/pcn.h"
 #include "invert/joint/approach.h"
 #include "invert/matching/drawing.h"
@@ -124,8 +125,9 @@ static idm_status disperse(lanes *l, size_t i, idm_error *opt_error)
   idm_random_init(&random, l->key, start_stream + i);
   double density = -INFINITY, spread = 1.2;
   idm_joint_inverse(l->joint, l->peak[i].mode, x);
-  idm_status status =
-      factor && work ? idm_joint_anchor(l->lane[i], x, opt_error) : idm_fail_memory(opt_error);
+  idm_status status = factor && work ? idm_joint_surface(l->lane[i], l->peak[i].mode,
+                                                         l->peak[i].covariance, opt_error)
+                                     : idm_fail_memory(opt_error);
   if (status == IDM_OK && !idm_cholesky(d, factor))
     status = idm_fail(opt_error, IDM_NUMERICAL, "the joint posterior has no normal approximation");
   if (status == IDM_OK) status = guess(l, i, factor, &random, opt_error);
@@ -170,14 +172,17 @@ static void leave_low_modes(const lanes *l)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-static idm_status choose_sampler(const idm_fit_settings *settings, const idm_sampler **ret_sampler,
-                                 idm_error *opt_error)
+static idm_status choose_sampler(const lanes *l, const idm_fit_settings *settings,
+                                 const idm_sampler **ret_sampler, idm_error *opt_error)
 {
-  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler) : &idm_sampler_pcn;
-  if (*ret_sampler && !(*ret_sampler)->gradient) return IDM_OK;
+  const bool slopes = idm_joint_has_gradient(l->lane[0]);
+  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
+                 : slopes             ? &idm_sampler_nuts
+                                      : &idm_sampler_pcn;
+  if (*ret_sampler && (slopes || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
-                  "'%s' does not draw dynamics and decisions together, which have no gradient; "
-                  "expected --sampler pcn or metropolis",
+                  "'%s' does not draw dynamics and decisions of this agent together, which have no "
+                  "gradient; expected --sampler pcn or metropolis",
                   settings->sampler);
 }
 
@@ -265,9 +270,9 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
   watched.halt = &halt;
   lanes l = {
       .joint = &watched, .count = settings->chains, .threads = settings->threads, .key = key};
-  idm_status status = choose_sampler(settings, &sampler, opt_error);
-  if (status == IDM_OK) status = open_lanes(&l, opt_error);
+  idm_status status = open_lanes(&l, opt_error);
   if (status == IDM_OK) status = each(&l, climb_lane, opt_error);
+  if (status == IDM_OK) status = choose_sampler(&l, settings, &sampler, opt_error);
   if (status == IDM_OK) {
     leave_low_modes(&l);
     status = each(&l, disperse_lane, opt_error);
