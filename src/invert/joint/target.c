@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "invert/fork.h"
 #include "learn/ratio.h"
+#include "plan/score.h"
 
 /* --- lanes ---------------------------------------------------------------------------------- */
 
@@ -96,7 +97,9 @@ static idm_status fill_gradient(joint_lane *lane, idm_error *opt_error)
   lane->derivative = idm_new(j->cells, sizeof *lane->derivative);
   lane->sum = idm_new(count_models(lane->fork->theta), sizeof *lane->sum);
   lane->pull = idm_new(j->cell[0].parameters->dimension, sizeof *lane->pull);
-  lane->near = idm_new(j->dimension + j->cell[0].parameters->dimension, sizeof *lane->near);
+  lane->near =
+      idm_new(j->dimension + j->cell[0].parameters->dimension + lane->dynamics->sizes.states,
+              sizeof *lane->near);
   idm_status status = lane->derivative && lane->sum && lane->pull && lane->near
                           ? IDM_OK
                           : idm_fail_memory(opt_error);
@@ -341,32 +344,19 @@ idm_status idm_joint_surface(joint_lane *lane, const double *mode, const double 
 /* Step of differences of what is cheap: ratios and numbers have units of about 1. */
 static const double tiny = 1e-6;
 
-/* Add the derivative of a cell by the log-ratios of the start, which is no part of theta: the plan
- * does not depend on it. */
-static idm_status add_starts(joint_lane *lane, size_t cell, const double *v, double log_likelihood,
-                             double *gradient, idm_error *opt_error)
+/* Add the derivative of a cell by the log-ratios of the start, which is no part of theta. Where it
+ * cannot be had it is left out: trajectories stay valid, and are refused more. */
+static void add_starts(joint_lane *lane, size_t cell, double *gradient)
 {
-  const joint *j = lane->joint;
-  const structure *s = j->learner->structure;
+  const structure *s = lane->joint->learner->structure;
   const size_t states = s->sizes.states;
-  const size_t count = structure_is_open(s, 0) ? ratio_count_row(s, 0) : 0;
-  double *start = lane->fork->setting->start;
-  idm_status status = IDM_OK;
-  memcpy(lane->near, v, j->ratios * sizeof *v);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    idm_score score;
-    lane->near[i] = v[i] + tiny;
-    ratio_set(s, lane->near, lane->dynamics->start);
-    memcpy(start, lane->dynamics->start, states * sizeof *start);
-    status = idm_scorer_run(lane->scorer[cell], idm_workspace_behavior(lane->workspace), &score,
-                            opt_error);
-    if (status == IDM_OK && isfinite(score.log_likelihood))
-      gradient[i] += (score.log_likelihood - log_likelihood) / tiny;
-    lane->near[i] = v[i];
-  }
-  ratio_set(s, v, lane->dynamics->start);
-  memcpy(start, lane->dynamics->start, states * sizeof *start);
-  return is_outside(status) ? IDM_OK : status;
+  const double *start = lane->dynamics->start;
+  double *slope = lane->near, mean = 0;
+  if (!structure_is_open(s, 0) || !idm_gradient_start(lane->derivative[cell], slope)) return;
+  for (size_t i = 0; i < states; i++) mean += start[i] * slope[i];
+  const size_t count = ratio_count_row(s, 0);
+  for (size_t i = 0, k = 0; k < count; i++)
+    if (s->possible[i]) gradient[k++] += start[i] * (slope[i] - mean);
 }
 
 /* Add the derivative of a cell by w, through its free numbers. */
@@ -411,7 +401,8 @@ static idm_status differentiate_cell(joint_lane *lane, size_t cell, const double
   for (size_t i = 0; i < moves->size; i++) lane->sum[i] += moves->value[i];
   for (size_t i = 0; i < shows->size; i++) lane->sum[moves->size + i] += shows->value[i];
   add_numbers(lane, cell, v + j->ratios, gradient + j->ratios);
-  return add_starts(lane, cell, v, *log_likelihood, gradient, opt_error);
+  add_starts(lane, cell, gradient);
+  return IDM_OK;
 }
 
 /* Add the derivative through the models, by differences of how they follow from the log-ratios. */
@@ -484,7 +475,7 @@ static idm_status differentiate(joint_lane *lane, const double *v, double *log_d
   }
   if (status == IDM_OK) status = add_models(lane, v, gradient, opt_error);
   for (size_t i = 0; i < j->dimension; i++)
-    if (!isfinite(gradient[i])) gradient[i] = 0; /* trajectories stay valid, and are refused more */
+    if (!isfinite(gradient[i])) gradient[i] = 0; /* as where a part cannot be had */
   *log_density = sum;
   return status;
 }
