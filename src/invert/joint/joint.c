@@ -225,6 +225,9 @@ static idm_status choose_sampler(const lanes *l, const idm_fit_settings *setting
 /* Acceptance that nuts aims at: at kinks of an interpolated plan errors of a trajectory shrink only
  * in proportion to its steps, so that short steps do not pay. */
 static const double rugged_acceptance = 0.65;
+/* Deepest tree of nuts: while warm-up tries short steps, trajectories of hundreds of them cost more
+ * than they move the chain. */
+enum { rugged_depth = 6 };
 
 static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
                              const idm_fit_watch *watch, idm_chains **ret_chains,
@@ -239,6 +242,7 @@ static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const i
   if (status == IDM_OK) {
     (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
     (*ret_chains)->settings.kernel.acceptance = rugged_acceptance;
+    (*ret_chains)->settings.kernel.depth = rugged_depth;
   }
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
     target[i] = idm_joint_target(l->lane[i], &l->peak[i]);
