@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh [FOLDER]: lint, learn, audit and explain on a synthetic cohort, or on your own export:
 #   DATA=ADNIMERGE.csv examples/adni/run.sh adni
-# IDM is the program (default: build/idm of this tree, else idm), SEED that of the cohort.
+# IDM is the program (default: build/idm of this tree, else idm), SEED that of the cohort, DRAWS and WARMUP those of the audit.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-adni-run}
@@ -21,6 +21,6 @@ echo "== learn: the dynamics, from those of the file on, and how sure they are"
 "$IDM" learn "$here/adni.yaml" "$DATA" --draws 20000 --warmup 4000 -o "$folder/learned" --overwrite
 echo "== audit: optimism by risk factor, drawn together with the dynamics"
 "$IDM" audit "$folder/learned/config.yaml" "$DATA" --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
-  --dynamics "$folder/learned" --draws 8000 --warmup 1000 --thin 2 -o "$folder/audit" --overwrite
+  --dynamics "$folder/learned" --draws "${DRAWS:-300}" --warmup "${WARMUP:-150}" -o "$folder/audit" --overwrite
 echo "== explain: the decisions that surprise most, and MRIs that came late"
 "$IDM" explain "$folder/learned/config.yaml" "$DATA" --due mri

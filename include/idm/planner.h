@@ -48,6 +48,8 @@ typedef struct idm_solver {
   long limit; /* most iterations (Newton steps, or sweeps); a fallback from Newton has its own */
   int slots;  /* start from the first so many solutions kept, or IDM_FROM_LAST, IDM_FROM_NOTHING */
   const double *weights; /* [slots]: their weights */
+  bool precondition;     /* keep the inverse of the derivative with a solution, and precondition
+                            plans that start from it: pays off for many plans near one another */
   /* Of a planner that searches (`point-based`), whose `tolerance` is the gap between its bounds. */
   double seconds; /* stop after so many; 0: however long it takes */
   double bytes;   /* stop where its beliefs and bounds take more; 0: whatever they take */

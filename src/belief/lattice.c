@@ -152,6 +152,34 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
   return 2;
 }
 
+/* Three states are a plane: the general case without loops. */
+static size_t locate_triple(const idm_lattice *lattice, const double *z, uint32_t *vertex,
+                            double *weight)
+{
+  const double r = lattice->resolution;
+  const size_t width = (size_t)lattice->resolution + 1;
+  const double far = r * z[2], both = r * (z[2] + z[1]);
+  const double y[] = {both < r ? both : r, far < r ? far : r};
+  const uint32_t base[] = {(uint32_t)y[0], (uint32_t)y[1]};
+  const double part[] = {y[0] - base[0], y[1] - base[1]};
+  const size_t *first = lattice->rank + width + base[0];
+  const size_t *second = lattice->rank + 2 * width + base[1];
+  const bool turned = part[1] > part[0]; /* the larger part steps up first */
+  const double high = turned ? part[1] : part[0], low = turned ? part[0] : part[1];
+  size_t count = 0, index = first[0] + second[0];
+  vertex[count] = (uint32_t)index;
+  weight[count] = 1 - high;
+  count += 1 - high > 0;
+  if (high > 0) index += turned ? second[1] - second[0] : first[1] - first[0];
+  vertex[count] = (uint32_t)index;
+  weight[count] = high - low;
+  count += high - low > 0;
+  if (!(low > 0)) return count;
+  vertex[count] = (uint32_t)(index + (turned ? first[1] - first[0] : second[1] - second[0]));
+  weight[count] = low;
+  return count + 1;
+}
+
 /* Whole and broken parts of the coordinates y_1 .. y_k-1; returns the index of the whole ones. */
 static inline size_t floor_of(const idm_lattice *lattice, const double *z, double *base,
                               double *part)
@@ -176,6 +204,7 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   const size_t k = lattice->states;
   if (lattice->corners) return locate_corners(lattice, z, vertex, weight);
   if (k == 2) return locate_pair(lattice, z, vertex, weight);
+  if (k == 3) return locate_triple(lattice, z, vertex, weight);
   const size_t width = (size_t)lattice->resolution + 1;
   double *base = scratch;
   double *part = scratch + k;

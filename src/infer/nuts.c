@@ -13,7 +13,7 @@
 #include "infer/sampler.h"
 
 /* Up to `most_dense` dimensions the metric is a full matrix, above it a diagonal. */
-enum { own_thin = 1, deepest = 16, most_dense = 20 };
+enum { own_thin = 1, deepest = 16, most_dense = 64 };
 /* An energy error above this marks a trajectory that left the typical set (Stan's choice). */
 static const double divergence = 1000;
 

@@ -32,8 +32,8 @@ static bool is_drawn(const structure *s, size_t r, size_t i)
 /* Whether other rows follow this one. */
 static bool stands_for_several(const structure *s, size_t r)
 {
-  for (size_t q = r + 1; q < s->rows; q++)
-    if (s->row[q].same == r) return true;
+  for (size_t q = 0; q < s->rows; q++)
+    if (q != r && s->row[q].same == r) return true;
   return false;
 }
 

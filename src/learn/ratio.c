@@ -12,14 +12,19 @@ static size_t reference_of(const structure *s, size_t r)
   return last;
 }
 
+size_t ratio_count_row(const structure *s, size_t r)
+{
+  const size_t reference = reference_of(s, r);
+  size_t count = 0;
+  for (size_t i = s->row[r].first; i < reference; i++) count += s->possible[i];
+  return count;
+}
+
 size_t ratio_count(const structure *s)
 {
   size_t count = 0;
-  for (size_t r = 0; r < s->rows; r++) {
-    if (!structure_is_open(s, r)) continue;
-    const size_t reference = reference_of(s, r);
-    for (size_t i = s->row[r].first; i < reference; i++) count += s->possible[i];
-  }
+  for (size_t r = 0; r < s->rows; r++)
+    if (structure_is_open(s, r)) count += ratio_count_row(s, r);
   return count;
 }
 
@@ -59,4 +64,18 @@ double ratio_log_prior(const structure *s, double prior, const double *numbers)
 {
   /* The Jacobian of a row is the product of its entries: one more in every exponent. */
   return structure_penalty(s, prior + 1, numbers);
+}
+
+void ratio_gradient(const structure *s, double prior, double *counts, const double *numbers,
+                    double *gradient)
+{
+  structure_gather(s, counts);
+  for (size_t r = 0; r < s->rows; r++) {
+    if (!structure_is_open(s, r)) continue;
+    const size_t first = s->row[r].first, reference = reference_of(s, r);
+    double all = 0;
+    for (size_t i = first; i <= reference; i++) all += s->possible[i] ? counts[i] + prior : 0;
+    for (size_t i = first; i < reference; i++)
+      if (s->possible[i]) *gradient++ = counts[i] + prior - numbers[i] * all;
+  }
 }

@@ -47,15 +47,16 @@ static idm_status allocate(idm_sizes sizes, structure **ret_structure, idm_error
   return IDM_OK;
 }
 
-/* The first action whose matrix is the same one. */
-static size_t first_of(const bool *shared, const double *matrices, size_t size, size_t action)
+/* The first action that is learnt and whose matrix is the same one: of a terminal action nothing is
+ * learnt, but its matrix follows, so that all of them stay one. */
+static size_t first_of(const structure *s, const bool *shared, const double *matrices, size_t size,
+                       size_t action)
 {
-  size_t u = 0;
-  while (u < action &&
-         !(shared[u] && shared[action] &&
-           memcmp(matrices + u * size, matrices + action * size, size * sizeof *matrices) == 0))
-    u++;
-  return u;
+  for (size_t u = 0; u < s->sizes.actions; u++)
+    if (s->learnt[u] && u != action && shared[u] && shared[action] &&
+        memcmp(matrices + u * size, matrices + action * size, size * sizeof *matrices) == 0)
+      return s->learnt[action] && action < u ? action : u;
+  return action;
 }
 
 /* Rows in their order, and which of them are one. */
@@ -69,8 +70,9 @@ static void lay_rows(structure *s, const idm_setting *setting, bool learn_start)
     for (size_t u = 0; u < n.actions; u++) {
       const size_t width = emits ? n.observations : n.states;
       const size_t own = k * (emits ? n.observations : k);
-      const size_t same = emits ? first_of(setting->emission_shared, setting->emission, own, u)
-                                : first_of(setting->transition_shared, setting->transition, own, u);
+      const size_t same =
+          emits ? first_of(s, setting->emission_shared, setting->emission, own, u)
+                : first_of(s, setting->transition_shared, setting->transition, own, u);
       for (size_t i = 0; i < n.states; i++, first += width) {
         const size_t r = emits ? structure_emission(s, u, i) : structure_transition(s, u, i);
         const size_t lead =
@@ -227,7 +229,7 @@ void structure_spread(const structure *s, double *numbers)
 {
   for (size_t r = 0; r < s->rows; r++) {
     const row *it = &s->row[r];
-    if (it->same != r && it->learnt)
+    if (it->same != r && s->row[it->same].learnt)
       memcpy(numbers + it->first, numbers + s->row[it->same].first, it->width * sizeof *numbers);
   }
 }

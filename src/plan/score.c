@@ -11,6 +11,8 @@
 #include "idm/prefix.h"
 #include "idm/score.h"
 #include "idm/workspace.h"
+#include "plan/believer/slope.h"
+#include "plan/score.h"
 #include "plan/smallest.h"
 
 struct idm_scorer {
@@ -444,6 +446,12 @@ idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_
   if (idm_theta_unlike(slope, idm_workspace_theta(gradient->workspace)))
     return idm_fail(opt_error, IDM_USAGE, "the slope is not of the form of the theta planned for");
   return gradient->ops->run(gradient->content, log_likelihood, slope, opt_error);
+}
+
+bool idm_gradient_start(const idm_gradient *gradient, double *by_start)
+{
+  return gradient->ops == &idm_believer_slope &&
+         idm_believer_start_slope(gradient->content, by_start);
 }
 
 void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt, void *context)

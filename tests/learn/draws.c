@@ -1,7 +1,10 @@
 /* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "learn/draws.h"
+#include "learn/structure.h"
 #include "learn/textbook_support.h"
 #include "support.h"
 
@@ -127,9 +130,55 @@ static void test_spread(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A terminal action that shares its rows under "*", first or last: names, places and ties are the
+ * same in the problem with the numbers of a draw. */
+static void test_terminal(void **state)
+{
+  (void)state;
+  static const char *const actions[] = {"[go, wait, stop]", "[stop, go, wait]"};
+  for (size_t i = 0; i < 2; i++) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "states: [a, b]\nactions: %s\nterminal: [stop]\nobservations: [x, y]\n"
+             "discount: 0.9\nstart: [0.5, 0.5]\ntransition: {\"*\": [[0.7, 0.3], [0.2, 0.8]]}\n"
+             "observation: {\"*\": [[0.9, 0.1], [0.3, 0.7]]}\nutility: {go: 0, wait: 0, stop: 1}\n",
+             actions[i]);
+    idm_problem *problem = support_yaml(text);
+    structure *s, *again;
+    idm_dynamics *d;
+    idm_random random;
+    idm_random_init(&random, 5, 0);
+    check(structure_create(problem, 0, true, true, &s, &support_error));
+    check(idm_problem_dynamics(problem, &d, &support_error));
+    structure_draw(s, 1, NULL, &random, d->start);
+    for (size_t u = 1; u < 3; u++) {
+      assert_memory_equal(d->transition, d->transition + 4 * u, 4 * sizeof(double));
+      assert_memory_equal(d->emission, d->emission + 4 * u, 4 * sizeof(double));
+    }
+    check(idm_problem_put_dynamics(problem, d, &support_error));
+    check(structure_create(problem, 0, true, true, &again, &support_error));
+    idm_dynamics_draws names[2] = {{0}, {0}};
+    check(draws_name(s, problem->setting, &names[0], &support_error));
+    check(draws_name(again, problem->setting, &names[1], &support_error));
+    assert_int_equal(names[0].numbers, 10); /* start, two rows of moves, two of what is seen */
+    assert_int_equal(names[1].numbers, 10);
+    assert_string_equal(names[0].name.name[2], "transition[*,a,a]");
+    for (size_t k = 0; k < 10; k++) {
+      assert_string_equal(names[0].name.name[k], names[1].name.name[k]);
+      assert_int_equal(names[0].place[k], names[1].place[k]);
+    }
+    for (int k = 0; k < 2; k++) idm_dynamics_draws_clear(&names[k]);
+    structure_destroy(s);
+    structure_destroy(again);
+    idm_dynamics_destroy(d);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_take),
-                                     cmocka_unit_test(test_spread)};
+                                     cmocka_unit_test(test_spread),
+                                     cmocka_unit_test(test_terminal)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "base/moments.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
+#include "infer/nuts.h"
 #include "infer/pcn.h"
 #include "invert/joint/approach.h"
 #include "invert/matching/drawing.h"
@@ -70,11 +71,47 @@ static idm_status open_lanes(lanes *l, idm_error *opt_error)
   return status == IDM_OK ? idm_joint_precision(l->joint, l->precision, opt_error) : status;
 }
 
+/* Let the numbers of every lane but the first begin at the best of some draws, twice as wide as
+ * their prior: lanes that all began at the same numbers would miss a second mode of them. Every
+ * second lane takes none that is near where the first begins. Where all are impossible, they stay.
+ * `work` has room for two vectors. */
+static idm_status scatter_numbers(lanes *l, size_t i, double *work, idm_error *opt_error)
+{
+  enum { tries = 16 };
+  static const double width = 2, near = 1; /* sds of the prior */
+  const joint *j = l->joint;
+  const joint_numbers *n = j->numbers;
+  double *natural = l->peak[i].mode, *tried = work, *v = work + j->dimension, best = -INFINITY;
+  idm_random random;
+  idm_status status = IDM_OK;
+  idm_random_init(&random, l->key, start_stream + l->count + i);
+  memcpy(tried, natural, j->dimension * sizeof *tried);
+  for (int k = 0; k < tries && status == IDM_OK; k++) {
+    double density, far = 0;
+    for (size_t a = 0; a < n->count; a++) {
+      const double z = width * idm_random_normal(&random);
+      tried[j->ratios + a] = n->start[a] + n->unit[a] * z;
+      far = fmax(far, fabs(z));
+    }
+    if (i % 2 && far < near) continue;
+    idm_joint_inverse(j, tried, v);
+    status = idm_joint_evaluate(l->lane[i], v, &density, NULL, 0, opt_error);
+    if (status != IDM_OK || !(density > best)) continue;
+    best = density;
+    memcpy(natural, tried, j->dimension * sizeof *natural);
+  }
+  return status;
+}
+
 /* Climb from a draw of the dynamics. */
 static idm_status climb(lanes *l, size_t i, idm_error *opt_error)
 {
-  idm_status status = idm_joint_lane_create(l->joint, &l->lane[i], opt_error);
+  double *work = idm_new(2 * l->joint->dimension, sizeof *work);
+  idm_status status =
+      work ? idm_joint_lane_create(l->joint, &l->lane[i], opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_joint_begin(l->joint, i, l->count, l->peak[i].mode, opt_error);
+  if (status == IDM_OK && i > 0) status = scatter_numbers(l, i, work, opt_error);
+  free(work);
   return status == IDM_OK ? idm_joint_climb(l->lane[i], l->precision, &l->peak[i], opt_error)
                           : status;
 }
@@ -124,8 +161,9 @@ static idm_status disperse(lanes *l, size_t i, idm_error *opt_error)
   idm_random_init(&random, l->key, start_stream + i);
   double density = -INFINITY, spread = 1.2;
   idm_joint_inverse(l->joint, l->peak[i].mode, x);
-  idm_status status =
-      factor && work ? idm_joint_anchor(l->lane[i], x, opt_error) : idm_fail_memory(opt_error);
+  idm_status status = factor && work ? idm_joint_surface(l->lane[i], l->peak[i].mode,
+                                                         l->peak[i].covariance, opt_error)
+                                     : idm_fail_memory(opt_error);
   if (status == IDM_OK && !idm_cholesky(d, factor))
     status = idm_fail(opt_error, IDM_NUMERICAL, "the joint posterior has no normal approximation");
   if (status == IDM_OK) status = guess(l, i, factor, &random, opt_error);
@@ -170,16 +208,26 @@ static void leave_low_modes(const lanes *l)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-static idm_status choose_sampler(const idm_fit_settings *settings, const idm_sampler **ret_sampler,
-                                 idm_error *opt_error)
+static idm_status choose_sampler(const lanes *l, const idm_fit_settings *settings,
+                                 const idm_sampler **ret_sampler, idm_error *opt_error)
 {
-  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler) : &idm_sampler_pcn;
-  if (*ret_sampler && !(*ret_sampler)->gradient) return IDM_OK;
+  const bool slopes = idm_joint_has_gradient(l->lane[0]);
+  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
+                 : slopes             ? &idm_sampler_nuts
+                                      : &idm_sampler_pcn;
+  if (*ret_sampler && (slopes || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
-                  "'%s' does not draw dynamics and decisions together, which have no gradient; "
-                  "expected --sampler pcn or metropolis",
+                  "'%s' does not draw dynamics and decisions of this agent together, which have no "
+                  "gradient; expected --sampler pcn or metropolis",
                   settings->sampler);
 }
+
+/* Acceptance that nuts aims at: at kinks of an interpolated plan errors of a trajectory shrink only
+ * in proportion to its steps, so that short steps do not pay. */
+static const double rugged_acceptance = 0.65;
+/* Deepest tree of nuts: while warm-up tries short steps, trajectories of hundreds of them cost more
+ * than they move the chain. */
+enum { rugged_depth = 6 };
 
 static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
                              const idm_fit_watch *watch, idm_chains **ret_chains,
@@ -191,7 +239,11 @@ static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const i
   if (status == IDM_OK)
     status = idm_drawing_create(settings, sampler, l->key, d, NULL, l->joint->halt, ret_chains,
                                 opt_error);
-  if (status == IDM_OK) (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
+  if (status == IDM_OK) {
+    (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
+    (*ret_chains)->settings.kernel.acceptance = rugged_acceptance;
+    (*ret_chains)->settings.kernel.depth = rugged_depth;
+  }
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
     target[i] = idm_joint_target(l->lane[i], &l->peak[i]);
     status = idm_chains_start(*ret_chains, i, &target[i], l->x + i * d, l->centre + i * d,
@@ -265,9 +317,9 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
   watched.halt = &halt;
   lanes l = {
       .joint = &watched, .count = settings->chains, .threads = settings->threads, .key = key};
-  idm_status status = choose_sampler(settings, &sampler, opt_error);
-  if (status == IDM_OK) status = open_lanes(&l, opt_error);
+  idm_status status = open_lanes(&l, opt_error);
   if (status == IDM_OK) status = each(&l, climb_lane, opt_error);
+  if (status == IDM_OK) status = choose_sampler(&l, settings, &sampler, opt_error);
   if (status == IDM_OK) {
     leave_low_modes(&l);
     status = each(&l, disperse_lane, opt_error);

@@ -50,9 +50,15 @@ typedef struct joint_lane joint_lane;
 idm_status idm_joint_lane_create(const joint *j, joint_lane **ret_lane, idm_error *opt_error);
 void idm_joint_lane_destroy(joint_lane *lane);
 const joint *idm_joint_of(const joint_lane *lane);
+/* Whether the target has a gradient: where all cells have one by their models. */
+bool idm_joint_has_gradient(const joint_lane *lane);
 /* Plan at v and start every later plan of a cell from its solution there. Until then plans start
  * from nothing; either way the density is a function of v alone. */
 idm_status idm_joint_anchor(joint_lane *lane, const double *v, idm_error *opt_error);
+/* The same at a mode in natural coordinates, and start plans from the linear surface of the
+ * solutions around it; `covariance` of the target scales its steps. */
+idm_status idm_joint_surface(joint_lane *lane, const double *mode, const double *covariance,
+                             idm_error *opt_error);
 /* The log density; into opt_part[parts] the log-likelihoods of the decisions of trajectories, the
  * k-th added to part k modulo `parts`. -inf where something is impossible. */
 idm_status idm_joint_evaluate(joint_lane *lane, const double *v, double *log_density,

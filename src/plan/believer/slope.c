@@ -629,6 +629,18 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   return status == IDM_OK ? check_finite(theta_slope, opt_error) : status;
 }
 
+bool idm_believer_start_slope(const void *slope, double *by_start)
+{
+  const gradient *g = slope;
+  const size_t k = g->sizes.states;
+  if (g->thickets) return false;
+  memset(by_start, 0, k * sizeof *by_start);
+  for (size_t i = 0; i < g->slots; i++)
+    for (size_t s = 0; s < k && g->slot[i].start == g->b->setting->start; s++)
+      by_start[s] += g->belief_slope[i * k + s];
+  return true;
+}
+
 static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
 {
   ((gradient *)content)->interruption = (idm_interruption){opt_interrupt, context};

@@ -7,5 +7,8 @@
 
 /* Their content is a believer. It can be had where the planner's policies have an adjoint. */
 extern const idm_slope_ops idm_believer_slope;
+/* After a run of such a slope: the derivative by the start of the setting, [state], up to a number
+ * common to all states. False where rows that were not recorded leave it open. */
+bool idm_believer_start_slope(const void *slope, double *by_start);
 
 #endif

@@ -9,6 +9,7 @@
 #include "plan/control/adjoint_look.h"
 #include "plan/control/adjoint_sweep.h"
 #include "plan/control/backup.h"
+#include "plan/control/precondition.h"
 #include "plan/smallest.h"
 
 #include <math.h>
@@ -289,9 +290,14 @@ static bool solve(const control *c, const double *asked, double *lambda, double 
   const double tolerance = 1e-9;
   const double enough = 1e-7 * size_of(asked, c->padded);
   double *work = c->vector + CONTROL_VECTORS * c->padded;
-  if (idm_gmres(c->padded, idm_control_transposed, c, asked, lambda, tolerance, c->basis, products,
-                work, NULL) <= tolerance)
-    return true;
+  const double left = idm_gmres(
+      c->padded, c->preconditioner ? idm_control_transposed_preconditioned : idm_control_transposed,
+      c, asked, lambda, tolerance, c->basis, products, work, NULL);
+  if (c->preconditioner) {
+    idm_control_apply_transposed(c, lambda, residual);
+    memcpy(lambda, residual, c->padded * sizeof *lambda);
+  }
+  if (left <= tolerance) return true;
   for (int i = 0; i < recursions; i++) {
     idm_control_transposed(c, lambda, residual);
     for (size_t j = 0; j < c->padded; j++) residual[j] = asked[j] - residual[j];

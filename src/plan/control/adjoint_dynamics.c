@@ -5,7 +5,10 @@
  * z' and one logarithm; each has its own p. */
 #include "plan/control/adjoint_dynamics.h"
 
+#include <math.h>
+
 #include "belief/filter_slope.h"
+#include "plan/control/plane.h"
 
 /* One K, and what is asked of it. */
 typedef struct asked {
@@ -80,6 +83,54 @@ static void move_group(adjoint *a, const asked *k, size_t leader)
   }
 }
 
+/* What the slopes of p V(z') by the joint, [state], ask of the weights of the update, at Bayes'
+ * rule: the posterior moves with the logarithms of emitter and likelihood, off their means. */
+static void move_weights(const asked *k, size_t x, const double *log_emitter,
+                         const double *log_emission, double p, const double *slope)
+{
+  const size_t n = k->world.observations;
+  double mean[3] = {0, 0, 0}, sum[2] = {0, 0}; /* of slopes, priors and likelihoods */
+  for (size_t s = 0; s < 3; s++) {
+    const double q = k->emitter[s] * k->world.emission[s * n + x] / p;
+    if (!(q > 0)) continue;
+    mean[0] += q * slope[s];
+    mean[1] += q * log_emitter[s];
+    mean[2] += q * log_emission[s * n + x];
+    sum[0] += q * slope[s] * log_emitter[s];
+    sum[1] += q * slope[s] * log_emission[s * n + x];
+  }
+  *k->sink.prior += p * (sum[0] - mean[0] * mean[1]);
+  *k->sink.evidence += p * (sum[1] - mean[0] * mean[2]);
+}
+
+/* All observations at once, over three states. */
+static void move_in_plane(const control *c, const asked *k)
+{
+  const idm_world *w = &k->world;
+  const size_t n = w->observations;
+  const double *log_emission = c->log_emission + (w->emission - c->emission);
+  double gained[3] = {0, 0, 0}, log_emitter[3];
+  for (size_t s = 0; s < 3; s++) log_emitter[s] = log(k->emitter[s]);
+  for (size_t x = 0; x < n; x++) {
+    const double *seen = w->emission + x;
+    const double one = k->emitter[1] * seen[n], two = k->emitter[2] * seen[2 * n];
+    const double p = k->emitter[0] * seen[0] + one + two;
+    if (!(p > 0)) continue;
+    const plane_cell cell = plane_locate(c->lattice->resolution, one / p, two / p);
+    double slope[3];
+    plane_slope(&cell, c->lattice->resolution, k->v, plane_value(&cell, k->v), one / p, two / p,
+                slope);
+    for (size_t s = 0; s < 3; s++) {
+      slope[s] *= k->slope * c->numbers.discount;
+      k->sink.emission[s * n + x] += slope[s] * k->emitter[s];
+      gained[s] += slope[s] * seen[s * n];
+    }
+    move_weights(k, x, log_emitter, log_emission, p, slope);
+  }
+  for (size_t s = 0; s < 3; s++)
+    for (size_t t = 0; t < 3; t++) k->sink.transition[s * 3 + t] += k->z[s] * gained[t];
+}
+
 /* One (action, model) with a slope of its K. */
 static void ask(adjoint *a, const double *v, const double *z, size_t u, size_t m, double slope,
                 idm_filter_sink sink)
@@ -96,6 +147,10 @@ static void ask(adjoint *a, const double *v, const double *z, size_t u, size_t m
              .posterior = a->dynamics + n.states,
              .scratch = a->dynamics + 2 * n.states};
   idm_filter_emitter(&k.world, z, k.emitter);
+  if (c->plane[m * n.actions + u] && c->numbers.eta == 0 && sink.emission && !c->belief_prior) {
+    move_in_plane(c, &k);
+    return;
+  }
   for (size_t x = 0; x < n.observations; x++)
     if (k.group[x] == (int)x) move_group(a, &k, x);
 }

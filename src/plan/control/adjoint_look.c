@@ -9,6 +9,7 @@
 #include "plan/control/adjoint_dynamics.h"
 #include "plan/control/adjoint_look.h"
 #include "plan/control/backup.h"
+#include "plan/control/plane.h"
 
 /* One (action, model). */
 typedef struct world {
@@ -120,6 +121,36 @@ static void look_group(adjoint *a, const double *v, const world *w, size_t x)
   look_ahead(a, v, w, total);
 }
 
+/* All groups at once, over three states. */
+static void look_in_plane(adjoint *a, const double *v, const world *w)
+{
+  const control *c = a->c;
+  const adjoint_look *look = &a->look;
+  const size_t n = w->is.observations;
+  size_t at = w->at * n * 3;
+  for (size_t x = 0; x < n; x++) {
+    const double *seen = w->is.emission + x;
+    const double one = look->emitter[1] * seen[n], two = look->emitter[2] * seen[2 * n];
+    const double p = look->emitter[0] * seen[0] + one + two;
+    if (!(p > 0)) continue;
+    const plane_cell cell = plane_locate(c->lattice->resolution, one / p, two / p);
+    const double value = plane_value(&cell, v);
+    double slope[3];
+    plane_slope(&cell, c->lattice->resolution, v, value, one / p, two / p, slope);
+    look->future[w->at] += p * value;
+    look->surprise[w->at] -= p * log(p); /* nothing but the slope by eta depends on it */
+    for (size_t s = 0; s < 3; s++) look->gained[s] += c->numbers.discount * slope[s] * seen[s * n];
+    look->column[at] = (uint32_t)cell.at;
+    look->column[at + 1] = (uint32_t)(cell.at + cell.middle);
+    look->column[at + 2] = (uint32_t)(cell.at + cell.last);
+    look->value[at] = p * (1 - cell.high);
+    look->value[at + 1] = p * (cell.high - cell.low);
+    look->value[at + 2] = p * cell.low;
+    at += 3;
+  }
+  look->entries[w->at] = at - w->at * n * 3;
+}
+
 /* --- one belief ----------------------------------------------------------------------------- */
 
 /* K of one (action, model) with its derivatives. */
@@ -133,7 +164,9 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   look->future[w.at] = look->surprise[w.at] = 0;
   look->entries[w.at] = 0;
   memset(look->gained, 0, n.states * sizeof *look->gained);
-  for (size_t x = 0; x < n.observations; x++)
+  const bool plane = c->plane[m * n.actions + u] && c->numbers.eta == 0 && !c->belief_prior;
+  if (plane) look_in_plane(a, v, &w);
+  for (size_t x = 0; x < n.observations && !plane; x++)
     if (w.group[x] == (int)x) look_group(a, v, &w, x);
   look->k[w.at] = c->numbers.discount * look->future[w.at] + c->numbers.eta * look->surprise[w.at];
   double *moved = look->moved + w.at * n.states;

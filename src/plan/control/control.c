@@ -1,6 +1,7 @@
 /* The planners `bounded-rational` and `rational`: control on a lattice. */
 #include "base/number.h"
 #include "plan/control/backup.h"
+#include "plan/control/precondition.h"
 #include "plan/control/solve.h"
 #include "plan/update.h"
 
@@ -129,7 +130,12 @@ static double largest(const double *x, size_t count)
 static void group_observations(control *c, size_t u, size_t m)
 {
   const idm_world world = control_world(c, u, m);
-  idm_observation_groups(&world, c->group + (m * c->sizes.actions + u) * c->sizes.observations);
+  const size_t at = m * c->sizes.actions + u;
+  int *group = c->group + at * c->sizes.observations;
+  idm_observation_groups(&world, group);
+  c->plane[at] = world.states == 3 && !world.before && !world.update.bent;
+  for (int x = 0; x < (int)c->sizes.observations; x++)
+    c->plane[at] = c->plane[at] && (group[x] == x || group[x] < 0);
 }
 
 /* Build the successor operator for the dynamics held in the control. */
@@ -142,6 +148,7 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   if (status != IDM_OK) return status;
   idm_successors_destroy(c->successors);
   c->successors = fresh;
+  for (size_t i = 0; i < control_emissions(c); i++) c->log_emission[i] = log(c->emission[i]);
   for (size_t u = 0; u < n.actions; u++) {
     c->forgetful[u] = true;
     for (size_t m = 0; m < c->models; m++) {
@@ -167,19 +174,22 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->numbers.piece = idm_duplicate(piece, c->numbers.pieces * n.states, sizeof(double));
   c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), control_transitions(c),
                                 sizeof(double));
+  c->log_emission = idm_new(control_emissions(c), sizeof(double));
   c->emission =
       idm_duplicate(idm_theta_values(theta, IDM_EMISSION, 0), control_emissions(c), sizeof(double));
   if (theta->block[IDM_BELIEF_PRIOR].size)
     c->belief_prior =
         idm_duplicate(idm_theta_values(theta, IDM_BELIEF_PRIOR, 0), n.states, sizeof(double));
   c->group = idm_new(c->models * n.actions * n.observations, sizeof *c->group);
+  c->plane = idm_new(c->models * n.actions, sizeof *c->plane);
   c->forgetful = idm_new(n.actions, sizeof *c->forgetful);
   c->utility = idm_new(c->variants * n.actions * n.states, sizeof(double));
   c->unit = idm_new(c->variants, sizeof *c->unit);
   c->alpha = idm_new(c->variants, sizeof *c->alpha);
   c->solved = idm_new(c->variants, sizeof *c->solved);
   return c->numbers.action_prior && c->numbers.model_prior && c->numbers.piece && c->transition &&
-         c->emission && (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group &&
+         c->emission && c->log_emission &&
+         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->plane &&
          c->forgetful && c->utility && c->unit && c->alpha && c->solved;
 }
 
@@ -227,8 +237,10 @@ void idm_control_destroy(void *content)
                          c->numbers.piece,
                          c->transition,
                          c->emission,
+                         c->log_emission,
                          c->belief_prior,
                          c->group,
+                         c->plane,
                          c->forgetful,
                          c->utility,
                          c->unit,
@@ -239,6 +251,7 @@ void idm_control_destroy(void *content)
                          c->delayed,
                          c->solved,
                          c->kept,
+                         c->inverse,
                          c->quality,
                          c->decision,
                          c->specification,
@@ -397,6 +410,8 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   if (renewed) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
   c->largest = c->largest_reward + fabs(numbers->eta) * c->largest_surprise;
   c->rewarded = true;
+  c->preconditions = solver->precondition;
+  idm_control_choose_preconditioner(c, solver);
   return idm_control_solve(c, solver, report, opt_error);
 }
 
@@ -421,7 +436,7 @@ idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error)
   for (size_t v = 0; v < c->variants; v++)
     memcpy(c->kept + slot * one + v * c->padded, control_layer(c, v, 1),
            c->padded * sizeof *c->kept);
-  return IDM_OK;
+  return c->preconditions ? idm_control_precondition(c, slot, opt_error) : IDM_OK;
 }
 
 idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,

@@ -29,7 +29,7 @@ typedef struct control_numbers {
 enum { CONTROL_STRANDS = 8 };
 
 /* Vectors of control->vector that the solver needs beside those of GMRES. */
-enum { CONTROL_VECTORS = 5 };
+enum { CONTROL_VECTORS = 6 };
 
 typedef struct control {
   const idm_setting *setting; /* borrowed */
@@ -46,11 +46,13 @@ typedef struct control {
   idm_successors *successors;
   double *transition;   /* what the successors were built from: [model][action][s][s'] */
   double *emission;     /* [model][action][emitter][x] */
+  double *log_emission; /* of `emission` */
   double *belief_prior; /* [s] or NULL */
   idm_update update;    /* how beliefs take up what is seen; the same */
   int *group;           /* [model][action][x]: observations with the same successor belief */
-  bool built;           /* successors and folds are those of the dynamics held here */
-  bool *forgetful;      /* [action]: every model forgets, so the future is one number */
+  bool *plane;     /* [model][action]: three states by Bayes' rule, no two observations alike */
+  bool built;      /* successors and folds are those of the dynamics held here */
+  bool *forgetful; /* [action]: every model forgets, so the future is one number */
   bool any_terminal;
   bool *ended; /* [state]: everything is over there; NULL unless the discount is 1 for ever */
 
@@ -73,6 +75,10 @@ typedef struct control {
   bool *solved;    /* [variant]: value holds a solution to start from */
   double *kept;    /* [slots][variant][padded]: solutions that plans may start from */
   size_t slots;
+  double *inverse;              /* [inverses][padded][padded]: see precondition.h; transposed */
+  size_t inverses;              /* slots that have one */
+  const double *preconditioner; /* the one of the plan under way; NULL: none */
+  bool preconditions;           /* the last plan was to be preconditioned, so its slot is, too */
 
   /* Tables for `evaluate: interpolate`, else NULL. */
   double *quality;       /* [variant][layers][action][padded]: Q */

@@ -2,9 +2,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/level.h"
 #include "base/log_sum.h"
 #include "plan/control/backup.h"
 #include "plan/control/evaluate.h"
+#include "plan/control/plane.h"
 #include "plan/control/specify.h"
 
 /* Scratch of an evaluation, cut from one array of numbers. */
@@ -46,6 +48,26 @@ static bool interpolates(const control *c)
   return c->quality != NULL;
 }
 
+/* sum_x p(x) V at the successors of z over three states, where no two observations lead to the same
+ * belief: the loop of lookahead_model in coordinates of the lattice. */
+IDM_KERNEL_RETURNS(static, double, expect_in_plane,
+                   (const control *c, const idm_world *world, const double *v,
+                    const double *emitter),
+                   (c, world, v, emitter))
+{
+  const size_t n = world->observations;
+  const double *low = world->emission, *middle = low + n, *high = middle + n;
+  double future = 0;
+  for (size_t x = 0; x < n; x++) {
+    const double one = emitter[1] * middle[x], two = emitter[2] * high[x];
+    const double total = emitter[0] * low[x] + one + two;
+    if (!(total > 0)) continue;
+    const plane_cell cell = plane_locate(c->lattice->resolution, one / total, two / total);
+    future += total * plane_value(&cell, v);
+  }
+  return future;
+}
+
 /* V of the successors of z under (u, m) and the surprise: K(z,u,m), off the lattice. */
 static double lookahead_model(const control *c, const double *v, const double *z, size_t u,
                               size_t m, const evaluation *e)
@@ -56,6 +78,8 @@ static double lookahead_model(const control *c, const double *v, const double *z
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
   const bool surprises = c->numbers.eta != 0; /* else its logarithms count for nothing */
   idm_filter_emitter(&world, z, e->emitter);
+  if (c->plane[m * n.actions + u] && !surprises)
+    return c->numbers.discount * expect_in_plane(c, &world, v, e->emitter);
   double future = 0;
   double surprise = 0;
   for (size_t x = 0; x < n.observations; x++) {

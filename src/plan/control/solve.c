@@ -15,12 +15,15 @@
 #include "plan/control/backup.h"
 #include "plan/control/delay.h"
 #include "plan/control/endless.h"
+#include "plan/control/precondition.h"
 #include "plan/control/solve.h"
 
 /* Relative residual of the linear solve in a Newton step. Measured on DIAG and at 5,000 points:
  * 1e-3 spends the least in steps and products together; the last step needs no more than what the
  * tolerance asks. */
 static const double forcing = 1e-3;
+/* The same where products are preconditioned, and few. */
+static const double preconditioned_forcing = 1e-5;
 /* Shifted sweeps before the first Newton step of a cold start. */
 enum { first_sweeps = 2 };
 /* Products with the derivative that a Newton step may spend. */
@@ -33,14 +36,15 @@ typedef struct vectors {
   double *trial;
   double *trial_backup;
   double *step;
-  double *work; /* of GMRES */
+  double *work; /* of GMRES; before it, control->vector has one of preconditioned products */
 } vectors;
 
 static vectors vectors_of(const control *c)
 {
   double *first = c->vector;
   const size_t n = c->padded;
-  return (vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n, first + 5 * n};
+  return (vectors){first,         first + n,     first + 2 * n,
+                   first + 3 * n, first + 4 * n, first + CONTROL_VECTORS * n};
 }
 
 /* --- bounds --------------------------------------------------------------------------------- */
@@ -148,9 +152,14 @@ static void newton_step(control *c, double radius, double enough, const vectors 
   double *d = w->trial_backup;
   for (size_t i = 0; i < c->padded; i++) d[i] = w->backup[i] - w->v[i];
   idm_control_fold(c);
-  const double tolerance = fmin(0.1, fmax(forcing, 0.1 * enough / radius));
-  idm_gmres(c->padded, idm_control_derivative, c, d, w->step, tolerance, c->basis, most_products,
-            w->work, &report->sweeps);
+  const double least = c->preconditioner ? preconditioned_forcing : forcing;
+  const double tolerance = fmin(0.1, fmax(least, 0.1 * enough / radius));
+  idm_gmres(c->padded, c->preconditioner ? idm_control_preconditioned : idm_control_derivative, c,
+            d, w->step, tolerance, c->basis, most_products, w->work, &report->sweeps);
+  if (c->preconditioner) {
+    idm_control_apply_inverse(c, w->step, d);
+    memcpy(w->step, d, c->padded * sizeof *d);
+  }
   for (size_t i = 0; i < c->padded; i++) w->trial[i] = w->v[i] + w->step[i];
   report->iterations++;
 }
@@ -267,6 +276,7 @@ static void blend(const control *c, size_t variant, const idm_solver *solver, do
   for (size_t i = 0; i < c->padded; i++) v[i] = solver->weights[0] * kept[i];
   for (int k = 1; k < solver->slots; k++) {
     kept += one;
+    if (solver->weights[k] == 0) continue;
     for (size_t i = 0; i < c->padded; i++) v[i] += solver->weights[k] * kept[i];
   }
 }

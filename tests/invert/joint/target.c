@@ -101,6 +101,50 @@ static void test_anchors_and_trajectories(void **state)
   close_all(&o);
 }
 
+/* A surface of solutions changes where plans start, not where they end. */
+static void test_surface(void **state)
+{
+  (void)state;
+  opened o;
+  open_all(&o);
+  const double v[] = {-0.3, 1.1}, mode[] = {0.1, 0.8}, covariance[] = {0.04, 0, 0, 0.09};
+  double plain, surfaced;
+  check(idm_joint_evaluate(o.lane, v, &plain, NULL, 0, &support_error));
+  check(idm_joint_surface(o.lane, mode, covariance, &support_error));
+  check(idm_joint_evaluate(o.lane, v, &surfaced, NULL, 0, &support_error));
+  assert_near(surfaced, plain, 1e-7);
+  close_all(&o);
+}
+
+/* The gradient is that of central differences, from whatever solutions plans start. */
+static void test_gradient(void **state)
+{
+  (void)state;
+  static const double h = 1e-5;
+  opened o;
+  open_all(&o);
+  const double mode[] = {0.1, 0.8}, covariance[] = {0.04, 0, 0, 0.09};
+  const idm_target target = idm_joint_target(o.lane, NULL);
+  assert_true(target.gradient && idm_joint_has_gradient(o.lane));
+  for (int i = 0; i < 12; i++) {
+    double v[] = {0.25 * i - 1.4, 0.2 * (i % 4) + 0.4}, gradient[2], density, side[2];
+    if (i == 6) check(idm_joint_surface(o.lane, mode, covariance, &support_error));
+    check(target.evaluate(target.context, v, &density, gradient, &support_error));
+    check(idm_joint_evaluate(o.lane, v, &side[0], NULL, 0, &support_error));
+    assert_near(density, side[0], 1e-8);
+    for (int k = 0; k < 2; k++) {
+      const double at = v[k];
+      for (int end = 0; end < 2; end++) {
+        v[k] = at + (end ? h : -h);
+        check(idm_joint_evaluate(o.lane, v, &side[end], NULL, 0, &support_error));
+      }
+      v[k] = at;
+      assert_near(gradient[k], (side[1] - side[0]) / (2 * h), 1e-3);
+    }
+  }
+  close_all(&o);
+}
+
 /* What is impossible, or cannot be planned for, has density 0. */
 static void test_support(void **state)
 {
@@ -118,8 +162,9 @@ static void test_support(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_of_the_density),
-                                     cmocka_unit_test(test_anchors_and_trajectories),
-                                     cmocka_unit_test(test_support)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_parts_of_the_density), cmocka_unit_test(test_anchors_and_trajectories),
+      cmocka_unit_test(test_surface), cmocka_unit_test(test_gradient),
+      cmocka_unit_test(test_support)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,8 @@ static idm_problem *drawn(int i, idm_random *random)
     problem->setting->terminal[0] = problem->setting->ends[0] = true;
   }
   for (size_t m = 0; (i & 8) && m < shape.models; m++) plain_forget(problem, 1, m);
+  if (i & 16)
+    idm_theta_set_scalar(theta, IDM_ETA, 0); /* no surprise: lookahead has a way of its own */
   return problem;
 }
 
@@ -133,6 +135,8 @@ static void lookahead_is_one_plain_step_anywhere(void **state)
     for (int j = 0; j < 20; j++) {
       double z[PLAIN_MOST];
       support_distribution(&random, z, c->sizes.states);
+      if (j < 3) /* at a corner */
+        for (size_t s = 0; s < c->sizes.states; s++) z[s] = s == (size_t)j % c->sizes.states;
       const answer a = ask(c, 0, j, z); /* without a horizon, steps taken do not matter */
       const plain_result p = plain_backup(problem, c->lattice, 0, control_layer(c, 0, 1), z);
       check_answer(c, &a);

@@ -1,0 +1,121 @@
+/* A preconditioner of Newton's linear solves: see the header.
+ *
+ * Plans that start from a solution nearby have a derivative nearby as well. Preconditioned from the
+ * right by the inverse of that one, GMRES takes a few products in place of twenty. */
+#include "plan/control/precondition.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/level.h"
+#include "base/memory.h"
+#include "plan/control/backup.h"
+
+/* Points up to which a product with the dense inverse costs less than the products it saves. */
+enum { most_points = 640 };
+
+/* a[n][n] becomes its inverse, by Gauss and Jordan. The rows of I - gamma P are diagonally
+ * dominant, so that no pivot is needed. */
+IDM_KERNEL(static, invert, (size_t n, double *restrict a), (n, a))
+{
+  for (size_t k = 0; k < n; k++) {
+    double *restrict pivot = a + k * n;
+    const double scale = 1 / pivot[k];
+    pivot[k] = 1;
+    for (size_t j = 0; j < n; j++) pivot[j] *= scale;
+    for (size_t i = 0; i < n; i++) {
+      if (i == k) continue;
+      double *restrict row = a + i * n;
+      const double factor = row[k];
+      row[k] = 0;
+      for (size_t j = 0; j < n; j++) row[j] -= factor * pivot[j];
+    }
+  }
+}
+
+/* Room for the inverse of one more slot. */
+static idm_status grow(control *c, idm_error *opt_error)
+{
+  const size_t one = idm_times(c->padded, c->padded);
+  double *all = idm_new(idm_times(c->inverses + 1, one), sizeof *all);
+  if (!all) return idm_fail_memory(opt_error);
+  if (c->inverses) memcpy(all, c->inverse, c->inverses * one * sizeof *all);
+  free(c->inverse);
+  c->preconditioner = NULL;
+  c->inverse = all;
+  c->inverses++;
+  return IDM_OK;
+}
+
+idm_status idm_control_precondition(control *c, size_t slot, idm_error *opt_error)
+{
+  const size_t n = c->padded;
+  const bool many = c->lattice->points > most_points || c->variants > 1;
+  if (many || !(c->numbers.discount < 1) || slot > c->inverses) return IDM_OK;
+  const idm_status status = slot == c->inverses ? grow(c, opt_error) : IDM_OK;
+  if (status != IDM_OK) return status;
+  double *inverse = c->inverse + slot * n * n, *unit = c->vector;
+  idm_control_fold(c);
+  memset(unit, 0, n * sizeof *unit);
+  /* Column by column, which makes rows: the inverse of the transpose, which products below read. */
+  for (size_t j = 0; j < n; j++) {
+    unit[j] = 1;
+    idm_control_derivative(c, unit, inverse + j * n);
+    unit[j] = 0;
+  }
+  invert(n, inverse);
+  return IDM_OK;
+}
+
+void idm_control_choose_preconditioner(control *c, const idm_solver *solver)
+{
+  size_t best = 0;
+  c->preconditioner = NULL;
+  if (!solver->precondition || solver->slots <= 0) return;
+  for (size_t k = 1; k < (size_t)solver->slots && k < c->inverses; k++)
+    if (fabs(solver->weights[k]) > fabs(solver->weights[best])) best = k;
+  if (best < c->inverses) c->preconditioner = c->inverse + best * c->padded * c->padded;
+}
+
+IDM_KERNEL(, idm_control_apply_inverse, (const control *c, const double *x, double *restrict y),
+           (c, x, y))
+{
+  const size_t n = c->padded;
+  memset(y, 0, n * sizeof *y);
+  for (size_t j = 0; j + 4 <= n; j += 4) { /* slices are whole, so that n is a multiple of 4 */
+    const double *restrict row = c->preconditioner + j * n;
+    const double a = x[j], b = x[j + 1], d = x[j + 2], e = x[j + 3];
+    for (size_t i = 0; i < n; i++)
+      y[i] += a * row[i] + b * row[n + i] + d * row[2 * n + i] + e * row[3 * n + i];
+  }
+}
+
+void idm_control_preconditioned(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  double *between = c->vector + (CONTROL_VECTORS - 1) * c->padded;
+  idm_control_apply_inverse(c, x, between);
+  idm_control_derivative(c, between, y);
+}
+
+IDM_KERNEL(, idm_control_apply_transposed, (const control *c, const double *x, double *restrict y),
+           (c, x, y))
+{
+  enum { sums = 8 };
+  const size_t n = c->padded;
+  for (size_t j = 0; j < n; j++) {
+    const double *restrict row = c->preconditioner + j * n;
+    double sum[sums] = {0};
+    for (size_t i = 0; i + sums <= n; i += sums)
+      for (size_t k = 0; k < sums; k++) sum[k] += row[i + k] * x[i + k];
+    y[j] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+  }
+}
+
+void idm_control_transposed_preconditioned(const void *context, const double *x, double *y)
+{
+  const control *c = context;
+  double *between = c->vector + (CONTROL_VECTORS - 1) * c->padded;
+  idm_control_apply_transposed(c, x, between);
+  idm_control_transposed(c, between, y);
+}
