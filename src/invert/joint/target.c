@@ -320,13 +320,18 @@ idm_status idm_joint_anchor(joint_lane *lane, const double *v, idm_error *opt_er
 idm_status idm_joint_surface(joint_lane *lane, const double *mode, const double *covariance,
                              idm_error *opt_error)
 {
+  enum {
+    most_numbers = 500000
+  }; /* of all solutions: beyond, keeping them costs more than it saves */
   static const double size = 0.5; /* of a step, in sds */
   const joint *j = lane->joint;
   const size_t d = j->dimension;
   double *v = lane->away;
   idm_joint_inverse(j, mode, v);
   idm_status status = idm_joint_anchor(lane, v, opt_error);
-  bool planned = lane->anchored;
+  const size_t numbers =
+      idm_times(idm_times(1 + d, j->cells), idm_workspace_points(lane->workspace));
+  bool planned = lane->anchored && numbers <= most_numbers;
   memcpy(lane->anchor, mode, d * sizeof *mode);
   for (size_t i = 0; i < d && status == IDM_OK && planned; i++) {
     lane->step[i] = size * sqrt(covariance[i * (d + 1)]);

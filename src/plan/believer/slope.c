@@ -547,7 +547,9 @@ static void ask(gradient *g, size_t at)
 {
   const size_t k = g->sizes.states;
   const size_t actions = g->sizes.actions;
-  const bool fixed = g->slot[at].start || g->b->setting->fully_observed;
+  const double *start = g->slot[at].start;
+  const bool own = start && start != g->b->setting->start; /* of the log: it is not learnt */
+  const bool fixed = own || g->b->setting->fully_observed;
   const idm_policy_slope point = {.variant = g->slot[at].variant,
                                   .steps = g->slot[at].steps,
                                   .belief = g->belief + at * k,
@@ -633,7 +635,7 @@ bool idm_believer_start_slope(const void *slope, double *by_start)
 {
   const gradient *g = slope;
   const size_t k = g->sizes.states;
-  if (g->thickets) return false;
+  if (g->thickets || g->b->setting->fully_observed) return false;
   memset(by_start, 0, k * sizeof *by_start);
   for (size_t i = 0; i < g->slots; i++)
     for (size_t s = 0; s < k && g->slot[i].start == g->b->setting->start; s++)

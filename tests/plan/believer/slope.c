@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plan/believer/slope_support.h"
+#include "plan/score.h"
 
 #define BOUNDED "bounded-rational"
 
@@ -313,9 +314,52 @@ static void impossible_observations_are_refused(void **state)
   }
 }
 
+/* By the start of the setting, along the simplex and back. */
+static void starts_have_slopes(void **state)
+{
+  (void)state;
+  static const slope_sample from[] = {{BOUNDED, 0.5, 1.25, 0, DYNAMICS, {2, 3, 2, 3, 37}},
+                                      {BOUNDED, 0.8, -1.5, 0, DYNAMICS, {3, 2, 3, 2, 9}},
+                                      {BOUNDED, 0.8, 1.5, 0.3, STARTS, {3, 2, 2, 2, 9}}};
+  idm_random random;
+  idm_random_init(&random, 77, 0);
+  size_t compared = 0;
+  for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) {
+    slope_bench b = {.problem = slope_problem(&from[i], IDM_LOOKAHEAD, &random)};
+    b.workspace = support_plan(b.problem, NULL);
+    b.data = slope_data(b.problem, b.workspace, from[i].features, &random);
+    slope_open(&b);
+    double by_start[3], log_likelihood, *start = b.problem->setting->start;
+    slope_score(&b, b.problem->theta);
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+    assert_true(idm_gradient_start(b.gradient, by_start));
+    for (size_t s = 1; s < from[i].shape.states; s++) {
+      double found[2];
+      for (int k = 0; k < 2; k++) {
+        const double h = k ? 2e-6 : 1e-6, before[2] = {start[s - 1], start[s]};
+        double end[2];
+        for (int side = 0; side < 2; side++) {
+          start[s] = before[1] + (side ? h : -h);
+          start[s - 1] = before[0] - (side ? h : -h);
+          end[side] = slope_score(&b, b.problem->theta);
+          start[s] = before[1];
+          start[s - 1] = before[0];
+        }
+        found[k] = (end[1] - end[0]) / (2 * h);
+      }
+      if (fabs(found[0] - found[1]) > 1e-4 * fmax(1, fabs(found[0]))) continue; /* at a kink */
+      compared++;
+      assert_near(by_start[s] - by_start[s - 1], found[0], 1e-3);
+    }
+    slope_close(&b);
+  }
+  assert_true(compared >= 3);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(starts_have_slopes),
       cmocka_unit_test(gradient_equals_differences),
       cmocka_unit_test(dynamics_equal_differences),
       cmocka_unit_test(unlikely_choices_have_slopes),
