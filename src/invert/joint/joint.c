@@ -211,10 +211,11 @@ static void leave_low_modes(const lanes *l)
 static idm_status choose_sampler(const lanes *l, const idm_fit_settings *settings,
                                  const idm_sampler **ret_sampler, idm_error *opt_error)
 {
+  enum { few = 20 }; /* dimensions in which many cheap evaluations gain more than gradients */
   const bool slopes = idm_joint_has_gradient(l->lane[0]);
-  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
-                 : slopes             ? &idm_sampler_nuts
-                                      : &idm_sampler_pcn;
+  *ret_sampler = settings->sampler[0]                  ? idm_sampler_find(settings->sampler)
+                 : slopes && l->joint->dimension > few ? &idm_sampler_nuts
+                                                       : &idm_sampler_pcn;
   if (*ret_sampler && (slopes || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "'%s' does not draw dynamics and decisions of this agent together, which have no "

@@ -49,7 +49,7 @@ static void test_quadrature(void **state)
   integrate(&grid, &alpha, &probability);
   check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &posterior, NULL, &support_error));
   assert_non_null(posterior);
-  assert_string_equal(posterior->sampler, "nuts");
+  assert_string_equal(posterior->sampler, "pcn");
   joint_compare(posterior->unconstrained, settings.chains, (size_t)settings.draws, &alpha);
   const idm_joint_dynamics *d = posterior->dynamics;
   print_message("  %s: mean %.4f (quadrature %.4f), sd %.4f (%.4f)\n", d->name.name[0], d->mean[0],
