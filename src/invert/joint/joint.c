@@ -1,17 +1,20 @@
 /* Draws of learnt dynamics and of the numbers behind decisions, together: see the header.
  *
- * Contents: starting points · chains · the dynamics drawn */
+ * Contents: starting points · chains · passes · the dynamics drawn */
 #include "invert/joint/joint.h"
 
 #include <math.h>
 
 #include "base/dense.h"
+#include "base/journal.h"
 #include "base/memory.h"
 #include "base/moments.h"
+#include "base/number.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
 #include "infer/nuts.h"
 #include "infer/pcn.h"
+#include "invert/check.h"
 #include "invert/joint/approach.h"
 #include "invert/matching/drawing.h"
 #include "learn/ratio.h"
@@ -258,6 +261,99 @@ static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const i
   return status;
 }
 
+/* --- passes --------------------------------------------------------------------------------- */
+
+/* Chains of cheap evaluations that mix slowly are run again with four times the steps per draw, and
+ * again. */
+enum { passes = 4, first_steps = 3 };
+
+/* One pass under way. The first member is what idm_journal_save needs. */
+typedef struct pass_work {
+  idm_journal_work work;
+  const idm_fit_watch *watch;
+} pass_work;
+
+static void describe_pass(const void *content, char *buffer, size_t size)
+{
+  const pass_work *p = content;
+  char words[96];
+  idm_print(buffer, size, "%spass %zu: %s", p->work.step ? "chains mixed slowly; " : "",
+            (size_t)p->work.step + 1, idm_work_words(p->work.opt_inner, words, sizeof words));
+}
+
+static bool watch_pass(void *context, const idm_work *inner)
+{
+  pass_work *p = context;
+  p->work.opt_inner = inner;
+  const idm_work all = {.done = inner->done,
+                        .content = p,
+                        .describe = describe_pass,
+                        .save = inner->save ? idm_journal_save : NULL};
+  return p->watch->progress(p->watch->context, &all);
+}
+
+/* Whether R-hat and effective draws hold, with a margin for sums of the numbers. */
+static idm_status find_settled(const joint *j, const idm_chains *c, bool *ret_settled,
+                               idm_error *opt_error)
+{
+  const size_t draws = (size_t)c->settings.draws;
+  const double least = 1.5 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
+  idm_status status = IDM_OK;
+  *ret_settled = true;
+  for (size_t i = 0; i < c->dimension && status == IDM_OK; i++) {
+    const idm_check_id limit = i < j->ratios ? IDM_CHECK_JOINT_RHAT : IDM_CHECK_RHAT;
+    idm_diagnosis one;
+    status = idm_diagnose(c->draw + i, c->settings.chains, draws, draws * c->dimension,
+                          c->dimension, &one, opt_error);
+    const bool holds = one.rhat <= idm_check_threshold(limit) &&
+                       (i < j->ratios || fmin(one.ess_bulk, one.ess_tail) >= least);
+    *ret_settled = *ret_settled && holds;
+  }
+  return status;
+}
+
+static idm_status run_pass(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
+                           size_t at, pass_work *p, idm_chains **ret_chains, idm_error *opt_error)
+{
+  idm_fit_settings own = *settings;
+  idm_fit_watch watch = {.progress = watch_pass, .context = p};
+  if (at) own.thin = first_steps << 2 * at;
+  p->work.step = at;
+  if (!p->watch->progress) watch.progress = NULL;
+  idm_journal_go_on(p->work.journal, at, &watch);
+  const idm_status status = run_chains(l, &own, sampler, &watch, ret_chains, opt_error);
+  return idm_record_blame(p->watch, status, opt_error);
+}
+
+/* The chains of the last pass; those before it leave an empty record each. */
+static idm_status run_passes(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
+                             const idm_fit_watch *watch, idm_chains **ret_chains,
+                             idm_error *opt_error)
+{
+  const double all = (double)settings->chains * (double)settings->draws;
+  const bool again = sampler == &idm_sampler_pcn && !settings->thin && settings->chains > 1 &&
+                     all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
+  pass_work p = {.watch = watch};
+  idm_record r;
+  bool settled = false;
+  idm_status status = idm_journal_create("idmjnt1", watch, &p.work.journal, opt_error);
+  for (size_t k = 0; k < passes && !settled && status == IDM_OK; k++) {
+    const bool last = !again || k + 1 == passes;
+    if (!last && idm_journal_get(p.work.journal, k, &r)) continue;
+    status = run_pass(l, settings, sampler, k, &p, ret_chains, opt_error);
+    if (status == IDM_OK && !last)
+      status = find_settled(l->joint, *ret_chains, &settled, opt_error);
+    if (status != IDM_OK || last) break;
+    if (settled) continue;
+    idm_chains_destroy(*ret_chains);
+    *ret_chains = NULL;
+    idm_journal_begin(k, &r);
+    status = idm_journal_put(p.work.journal, k, &r, opt_error);
+  }
+  idm_journal_destroy(p.work.journal);
+  return status;
+}
+
 /* --- the dynamics drawn --------------------------------------------------------------------- */
 
 /* Means and sds of the probabilities. */
@@ -325,7 +421,7 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
     leave_low_modes(&l);
     status = each(&l, disperse_lane, opt_error);
   }
-  if (status == IDM_OK) status = run_chains(&l, settings, sampler, watch, ret_chains, opt_error);
+  if (status == IDM_OK) status = run_passes(&l, settings, sampler, watch, ret_chains, opt_error);
   if (status == IDM_OK)
     status = idm_joint_dynamics_create(&j->cut->draws->name, ret_dynamics, opt_error);
   if (status == IDM_OK) status = average(j, *ret_chains, *ret_dynamics, opt_error);
