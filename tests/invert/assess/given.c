@@ -55,7 +55,7 @@ static void test_right(void **state)
   answered_close(&a);
 }
 
-/* The model fails as in a plain fit. */
+/* The model fails as in a plain fit, or in more tests, since the level is shared by fewer. */
 static void test_wrong(void **state)
 {
   (void)state;
@@ -63,7 +63,7 @@ static void test_wrong(void **state)
   idm_assessment *over = assess(&a, a.posterior);
   assert_false(over->trusted);
   assert_int_equal(over->failures.count, 0);
-  assert_int_equal(over->misfits.count, a.assessment->misfits.count);
+  assert_true(over->misfits.count >= a.assessment->misfits.count);
   assert_int_equal(outcome(over, IDM_CHECK_EXTENSIONS), IDM_CHECK_MISFIT);
   assert_true(support_mentions(&over->misfits, "given the mean of the learnt dynamics"));
   idm_assessment_destroy(over);
