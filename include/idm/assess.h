@@ -57,6 +57,9 @@ typedef enum idm_model_test {
   IDM_TEST_STEPS,       /* rates of the actions by step */
   IDM_TEST_ENDS,        /* trajectories that end, by step: their lengths */
   IDM_TEST_STAYS,       /* the same action again, by what was seen in between */
+  IDM_TEST_RETURNS,     /* the action before the last again, by what was seen after it */
+  IDM_TEST_RESPONSES,   /* rates of the actions by what was seen last */
+  IDM_TEST_CONDITIONS,  /* rates of the actions by variant of the setting */
   IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
   IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, of drifts of those that are free, and of

@@ -305,6 +305,27 @@ typedef struct idm_check {
          .sentence = "Actions are repeated after each observation as often as predicted. A rate "  \
                      "that is off by less than 2 % is a remark.",                                  \
          .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_RETURNS, .name = "returns",                                                     \
+         .measures = "p of returns to the action before the last", .kinds = IDM_CHECK_PREDICTED,   \
+         .needs = "the log, with decisions two rows after an observation", .log = true,            \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "The action before the last is taken again as often as predicted, by what "   \
+                     "was seen after it. A rate that is off by less than 2 % is a remark.",        \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_RESPONSES, .name = "responses",                                                 \
+         .measures = "p of the actions' rates by observation", .kinds = IDM_CHECK_PREDICTED,       \
+         .needs = "the log, with decisions after an observation", .log = true,                     \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "The rates of the actions after each observation are as predicted. A rate "   \
+                     "that is off by less than 2 % is a remark.",                                  \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_CONDITIONS, .name = "conditions",                                               \
+         .measures = "p of the actions' rates by condition", .kinds = IDM_CHECK_PREDICTED,         \
+         .needs = "the log, and 2 to 64 conditions by columns that utilities are read from",       \
+         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
+         .sentence = "The rates of the actions in each condition are as predicted. A rate that "   \
+                     "is off by less than 2 % is a remark.",                                       \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
   RECORD(IDM_CHECK_OUTSIDE, .name = "outside", .measures = "p of the number of agents outside",    \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and 2 to 40,000 agents", .log = true,    \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \

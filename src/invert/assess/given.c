@@ -13,7 +13,13 @@
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
 
-static const char place[] = "given the mean of the learnt dynamics";
+/* What the fit that is compared with is given. */
+static const char *place_of(const idm_posterior *posterior)
+{
+  return posterior->dynamics || !posterior->cuts
+             ? "given the mean of the learnt dynamics"
+             : "given the draw of the dynamics that describes the decisions best";
+}
 
 /* --- comparison ----------------------------------------------------------------------------- */
 
@@ -52,7 +58,8 @@ static idm_status compare(const idm_posterior *posterior, const idm_posterior *g
       idm_notes_add(&a->failures,
                     "the draws miss a part of the posterior: %s is at %.3g with an sd of %.2g, "
                     "and %s it is at %.3g with an sd of %.2g; raise --warmup and --chains",
-                    posterior->coordinate.name[k], x.middle, x.sd, place, y.middle, y.sd);
+                    posterior->coordinate.name[k], x.middle, x.sd, place_of(posterior), y.middle,
+                    y.sd);
   }
   free(work);
   return IDM_OK;
@@ -60,7 +67,7 @@ static idm_status compare(const idm_posterior *posterior, const idm_posterior *g
 
 /* --- results of the fit given the mean ------------------------------------------------------ */
 
-static void add_notes(const idm_notes *from, size_t first, idm_notes *to)
+static void add_notes(const idm_notes *from, size_t first, const char *place, idm_notes *to)
 {
   for (size_t i = first; i < from->count; i++) idm_notes_add(to, "%s: %s", place, from->text[i]);
 }
@@ -68,12 +75,13 @@ static void add_notes(const idm_notes *from, size_t first, idm_notes *to)
 /* Run the rows of the answer: their notes and sentences are given the mean. */
 static idm_status run_answer(const inquiry *q, const idm_fit_watch *opt_watch, idm_error *opt_error)
 {
+  const char *place = place_of(q->posterior);
   idm_assessment *a = q->assessment;
   idm_notes failures = a->failures, remarks = a->remarks;
   a->failures = a->remarks = (idm_notes){0};
   const idm_status status = idm_check_rows(q, true, opt_watch, opt_error);
-  add_notes(&a->failures, 0, &failures);
-  add_notes(&a->remarks, 0, &remarks);
+  add_notes(&a->failures, 0, place, &failures);
+  add_notes(&a->remarks, 0, place, &remarks);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->remarks);
   a->failures = failures;
@@ -88,13 +96,13 @@ static idm_status run_answer(const inquiry *q, const idm_fit_watch *opt_watch, i
 
 /* Move what was found of the model to the answer. The first `remarks` of them are of the draws of
  * the fit given the mean. */
-static void take_model(idm_assessment *a, idm_assessment *of, size_t remarks)
+static void take_model(idm_assessment *a, idm_assessment *of, size_t remarks, const char *place)
 {
   for (int id = 0; id < IDM_CHECK_COUNT; id++)
     if (idm_check_applies(&a->checks, (idm_check_id)id) && idm_check_is_of_model((idm_check_id)id))
       a->checks.of[id] = of->checks.of[id];
-  add_notes(&of->misfits, 0, &a->misfits);
-  add_notes(&of->remarks, remarks, &a->remarks);
+  add_notes(&of->misfits, 0, place, &a->misfits);
+  add_notes(&of->remarks, remarks, place, &a->remarks);
   a->model = of->model;
   a->look = of->look;
   of->model = (idm_model_check){0};
@@ -102,7 +110,7 @@ static void take_model(idm_assessment *a, idm_assessment *of, size_t remarks)
 }
 
 /* A fit given the mean that fails is no measure of the answer. */
-static void leave_unchecked(idm_assessment *a, const idm_assessment *of)
+static void leave_unchecked(idm_assessment *a, const idm_assessment *of, const char *place)
 {
   static const idm_check_id rows[] = {IDM_CHECK_LOOK, IDM_CHECK_MODES, IDM_CHECK_GIVEN_MEAN};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -123,12 +131,13 @@ static idm_status run(inquiry *answer, inquiry *model, const idm_fit_watch *opt_
   idm_assessment *a = answer->assessment, *of = model->assessment;
   const bool drawn = a->answer == IDM_POSTERIOR && of->answer == IDM_POSTERIOR;
   const size_t remarks = of->remarks.count;
+  const char *place = place_of(answer->posterior);
   idm_status status = drawn ? run_answer(answer, opt_watch, opt_error) : IDM_OK;
   if (status == IDM_OK) status = idm_check_rows(model, true, opt_watch, opt_error);
   if (status != IDM_OK) return status;
-  take_model(a, of, remarks);
+  take_model(a, of, remarks, place);
   if (drawn && of->failures.count)
-    leave_unchecked(a, of);
+    leave_unchecked(a, of, place);
   else if (drawn)
     status = compare(answer->posterior, model->posterior, a, opt_error);
   a->trusted = !a->failures.count && !a->misfits.count;

@@ -5,7 +5,8 @@
 #include "idm/assess.h"
 
 /* As idm_assess_watched, of a posterior over draws of learnt dynamics. `problem` has the mean of
- * these dynamics, and `given` is the posterior of its free numbers. Rows that depend on the width
+ * these dynamics, or of a cut the draw that describes the decisions best, and `given` is the
+ * posterior of its free numbers. Rows that depend on the width
  * of the answer go by `posterior`, rows of the model and of modes by `given`, which is also
  * compared with the answer.
  *

@@ -40,10 +40,17 @@ static const double band = 0.95;
 const char *idm_model_test_name(idm_model_test test)
 {
   static const char *const name[IDM_TEST_COUNT] = {
-      [IDM_TEST_ALIKE] = "agents_alike",     [IDM_TEST_STEPS] = "actions_by_step",
-      [IDM_TEST_ENDS] = "ends_by_step",      [IDM_TEST_STAYS] = "stays_by_observation",
-      [IDM_TEST_OUTSIDE] = "agents_outside", [IDM_TEST_CALIBRATION] = "calibration",
-      [IDM_TEST_EXTENSIONS] = "extensions",  [IDM_TEST_ENVIRONMENT] = "environment",
+      [IDM_TEST_ALIKE] = "agents_alike",
+      [IDM_TEST_STEPS] = "actions_by_step",
+      [IDM_TEST_ENDS] = "ends_by_step",
+      [IDM_TEST_STAYS] = "stays_by_observation",
+      [IDM_TEST_RETURNS] = "returns_by_observation",
+      [IDM_TEST_RESPONSES] = "actions_by_observation",
+      [IDM_TEST_CONDITIONS] = "actions_by_condition",
+      [IDM_TEST_OUTSIDE] = "agents_outside",
+      [IDM_TEST_CALIBRATION] = "calibration",
+      [IDM_TEST_EXTENSIONS] = "extensions",
+      [IDM_TEST_ENVIRONMENT] = "environment",
   };
   return (unsigned)test < IDM_TEST_COUNT ? name[test] : NULL;
 }
@@ -225,7 +232,7 @@ static size_t band_count(const trial *t)
 static idm_status open_trial(trial *t, idm_error *opt_error)
 {
   /* Enough for a p of the level over IDM_TEST_COUNT. */
-  t->replicates = 999 * t->q->among;
+  t->replicates = 1499 * t->q->among;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
   if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
@@ -255,6 +262,9 @@ static void take(trial *t, size_t run, const double *taken)
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
   t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
   t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
+  t->statistic[IDM_TEST_RETURNS][run] = idm_predictive_sum(&t->predictive, CELLS_RETURN);
+  t->statistic[IDM_TEST_RESPONSES][run] = idm_predictive_sum(&t->predictive, CELLS_SEEN);
+  t->statistic[IDM_TEST_CONDITIONS][run] = idm_predictive_sum(&t->predictive, CELLS_VARIANT);
   t->statistic[IDM_TEST_CALIBRATION][run] = idm_reliability_take(&t->reliability, taken, t->shift);
   idm_extensions_take(&t->extensions, run, taken);
   for (size_t a = 0; a < band_count(t); a++)
@@ -286,6 +296,9 @@ static const idm_check_id row_of[REPLICATED] = {
     [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
     [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
     [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
+    [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
+    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
+    [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
     [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
     [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
     [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
@@ -468,7 +481,14 @@ static void judge_summaries(const trial *t)
   summary all[] = {
       {.test = IDM_TEST_STEPS, .family = CELLS_STEP, .title = "the actions' rates by step"},
       {.test = IDM_TEST_ENDS, .family = CELLS_END, .title = "the trajectories' lengths"},
-      {.test = IDM_TEST_STAYS, .family = CELLS_STAY, .title = "stays after each observation"}};
+      {.test = IDM_TEST_STAYS, .family = CELLS_STAY, .title = "stays after each observation"},
+      {.test = IDM_TEST_RETURNS, .family = CELLS_RETURN, .title = "returns to an earlier action"},
+      {.test = IDM_TEST_RESPONSES,
+       .family = CELLS_SEEN,
+       .title = "the actions' rates after each observation"},
+      {.test = IDM_TEST_CONDITIONS,
+       .family = CELLS_VARIANT,
+       .title = "the actions' rates by condition"}};
   enum { count = sizeof all / sizeof *all };
   for (size_t i = 0; i < count; i++)
     (void)idm_predictive_worst(&t->predictive, all[i].family, least_share, &all[i].worst,

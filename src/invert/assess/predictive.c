@@ -28,6 +28,15 @@ static bool could_stay(const residual *r, const question *d)
   return d->previous != IDM_MISSING && d->seen != IDM_MISSING && !r->setting->ends[d->previous];
 }
 
+/* Variants of the setting that have cells: none where there is one, or where nearly every
+ * trajectory has its own. */
+static size_t variant_count(const residual *r)
+{
+  enum { most = 64 };
+  const size_t count = r->strata->one[0].data->variants;
+  return count > 1 && count <= most ? count : 0;
+}
+
 /* The cell of a family that an action falls into. */
 static int32_t cell_of(const residual *r, cell_family family, const question *d, size_t action)
 {
@@ -40,6 +49,12 @@ static int32_t cell_of(const residual *r, cell_family family, const question *d,
     return r->setting->ends[action] ? (int32_t)step_of(d) : NOWHERE;
   case CELLS_STAY:
     return same ? d->seen : NOWHERE;
+  case CELLS_RETURN:
+    return d->shown != IDM_MISSING && (int32_t)action == d->earlier ? d->shown : NOWHERE;
+  case CELLS_SEEN:
+    return d->seen != IDM_MISSING ? d->seen * (int32_t)r->actions + (int32_t)action : NOWHERE;
+  case CELLS_VARIANT:
+    return variant_count(r) ? (int32_t)(d->variant * r->actions + action) : NOWHERE;
   case CELLS_AGENT_ACTION:
     return (int32_t)(d->agent * r->actions + action);
   case CELLS_AGENT_STAY:
@@ -55,6 +70,9 @@ static size_t cell_count(const residual *r, cell_family family)
   const size_t count[CELLS_FAMILIES] = {[CELLS_STEP] = STEPS * r->actions,
                                         [CELLS_END] = STEPS,
                                         [CELLS_STAY] = r->observations,
+                                        [CELLS_RETURN] = r->observations,
+                                        [CELLS_SEEN] = idm_times(r->observations, r->actions),
+                                        [CELLS_VARIANT] = idm_times(variant_count(r), r->actions),
                                         [CELLS_AGENT_ACTION] = idm_times(agents, r->actions),
                                         [CELLS_AGENT_STAY] = idm_times(agents, r->observations)};
   return count[family];
@@ -212,12 +230,23 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
                           size_t size)
 {
   const idm_setting *setting = p->r->setting;
+  const size_t own = p->r->actions;
   char steps[64];
-  if (family == CELLS_STAY) {
+  if (family == CELLS_STAY)
     idm_print(text, size, "after '%.80s' the same action was taken again",
               setting->observations.name[cell]);
-    return;
-  }
+  if (family == CELLS_RETURN)
+    idm_print(text, size, "the action of two rows before, after which '%.80s' was seen, was taken",
+              setting->observations.name[cell]);
+  if (family == CELLS_SEEN)
+    idm_print(text, size, "after '%.80s' '%.80s' was taken", setting->observations.name[cell / own],
+              setting->actions.name[cell % own]);
+  if (family == CELLS_VARIANT)
+    idm_print(text, size,
+              "in condition %zu (of the columns that utilities are read from) '%.80s' "
+              "was taken",
+              cell / own + 1, setting->actions.name[cell % own]);
+  if (family != CELLS_STEP && family != CELLS_END) return;
   const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
   describe_steps(cell / actions, "at ", steps, sizeof steps);
   if (family == CELLS_STEP)

@@ -1,8 +1,9 @@
 /* Whether the log's own summaries are what the answer predicts: counts of decisions by cell.
  *
  * A cell is picked by the past and counts some of the actions: an action at a step, an action that
- * ends the trajectory at a step, the same action again after an observation; the first and the last
- * by agent as well. */
+ * ends the trajectory at a step, the same action again after an observation, the action before the
+ * last again after what was seen then, an action after an observation, an action in a variant of
+ * the setting; the first and the third by agent as well. */
 #ifndef IDM_INVERT_ASSESS_PREDICTIVE_H
 #define IDM_INVERT_ASSESS_PREDICTIVE_H
 
@@ -12,6 +13,9 @@ typedef enum cell_family {
   CELLS_STEP,
   CELLS_END,
   CELLS_STAY,
+  CELLS_RETURN,
+  CELLS_SEEN,
+  CELLS_VARIANT,
   CELLS_AGENT_ACTION,
   CELLS_AGENT_STAY,
   CELLS_FAMILIES

@@ -38,6 +38,7 @@ static void list_trajectory(residual *r, size_t c, size_t t)
   for (size_t row = data->first[t + 1]; row-- > data->first[t];) {
     /* After a missed response nothing can be repeated: as at a start. */
     const bool first = row == data->first[t] || idm_data_missed(data, row - 1);
+    const bool second = first || row - 1 == data->first[t] || idm_data_missed(data, row - 2);
     const uint32_t parent = (uint32_t)of->tree->node[node].parent;
     if (idm_data_open(data, data->available[row]) > 1 && data->action[row] != IDM_MISSING)
       r->question[r->questions++] =
@@ -49,6 +50,9 @@ static void list_trajectory(residual *r, size_t c, size_t t)
                      .agent = of->agent[t],
                      .previous = first ? IDM_MISSING : data->action[row - 1],
                      .seen = first ? IDM_MISSING : data->observation[row - 1],
+                     .earlier = second ? IDM_MISSING : data->action[row - 2],
+                     .shown = second ? IDM_MISSING : data->observation[row - 2],
+                     .variant = data->variant[t],
                      .step = (uint32_t)(row - data->first[t]),
                      .when = of->when[t]};
     node = parent;

@@ -39,6 +39,9 @@ typedef struct question {
   uint32_t agent;
   int32_t previous; /* action of the row before; IDM_MISSING: none, or not recorded */
   int32_t seen;     /* what was seen after that; IDM_MISSING: the same */
+  int32_t earlier;  /* the same of the row before that: action, */
+  int32_t shown;    /* and what was seen after it */
+  uint32_t variant; /* of the setting, as columns of the log have it */
   uint32_t step;    /* rows of the trajectory before it */
   moment when;      /* of the trajectory */
   uint32_t asked;   /* how often */

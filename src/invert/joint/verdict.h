@@ -14,8 +14,8 @@ void idm_joint_judge(const idm_joint_dynamics *dynamics, idm_checks *checks, idm
  * decisions, else of the draws of the cut. */
 idm_status idm_dynamics_mean(const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
                              idm_dynamics_draws *mean, idm_error *opt_error);
-/* Assess a posterior over learnt dynamics by a fit of `problem`, which has their mean
- * (invert/assess/given.h). IDM_UNTRUSTED where the watch stops it. */
+/* Assess a posterior over learnt dynamics by a fit of `problem`, which has one set of
+ * them (invert/assess/given.h). IDM_UNTRUSTED where the watch stops it. */
 idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,
                             const idm_inverse *inverse, const idm_fit_settings *settings,
                             const idm_posterior *posterior, const idm_fit_watch *opt_watch,

@@ -47,7 +47,7 @@ typedef struct fitting {
   const idm_request *request;
   idm_refinement refinement; /* of the lattice */
   idm_problem refined;       /* the problem on it */
-  idm_problem *mean;         /* the same with the mean of learnt dynamics; NULL: without them */
+  idm_problem *given;        /* the same with one set of learnt dynamics; NULL: without them */
   idm_keeper keeper;
   uint64_t label;
 } fitting;
@@ -120,15 +120,34 @@ static void say_interrupted(idm_run *run)
                 "the fit was interrupted; `idm fit --resume` goes on");
 }
 
-/* The problem with the mean of learnt dynamics, which the answer is assessed in. */
-static idm_status take_mean(fitting *f, const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
-                            idm_error *opt_error)
+/* The draw of the dynamics of a cut under which the decisions have the highest mean density. */
+static size_t find_likeliest(const idm_posterior *p)
+{
+  const size_t each = p->chains / p->cuts * p->draws;
+  size_t best = 0;
+  double highest = -INFINITY;
+  for (size_t k = 0; k < p->cuts; k++) {
+    double sum = 0;
+    for (size_t i = 0; i < each; i++) sum += p->statistics[k * each + i].log_density;
+    if (!(sum > highest)) continue;
+    highest = sum;
+    best = k;
+  }
+  return best;
+}
+
+/* The problem with one set of learnt dynamics, which the answer is assessed in: the mean of those
+ * drawn with the decisions; of another log's, which decisions do not inform, the likeliest draw. */
+static idm_status take_one(fitting *f, const idm_cuts *cut, const idm_posterior *posterior,
+                           idm_error *opt_error)
 {
   idm_dynamics_draws mean = {0};
   const idm_cuts one = {cut->learnt, &mean, 1};
-  idm_status status = idm_dynamics_mean(cut, opt_drawn, &mean, opt_error);
-  if (status == IDM_OK) status = idm_problem_fork(f->problem, &f->mean, opt_error);
-  if (status == IDM_OK) status = idm_cut_take(&one, 0, f->mean, opt_error);
+  idm_status status = idm_problem_fork(f->problem, &f->given, opt_error);
+  if (status == IDM_OK && !posterior->dynamics)
+    return idm_cut_take(cut, posterior->cuts ? find_likeliest(posterior) : 0, f->given, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_mean(cut, posterior->dynamics, &mean, opt_error);
+  if (status == IDM_OK) status = idm_cut_take(&one, 0, f->given, opt_error);
   idm_dynamics_draws_clear(&mean);
   return status;
 }
@@ -151,7 +170,7 @@ static idm_status draw_over_dynamics(fitting *f, const idm_inverse *inverse,
   if (status == IDM_OK && !run->posterior)
     status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
                          &run->posterior, opt_notes, opt_error);
-  if (status == IDM_OK) status = take_mean(f, &cut, run->posterior->dynamics, opt_error);
+  if (status == IDM_OK) status = take_one(f, &cut, run->posterior, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
   return status;
@@ -246,15 +265,16 @@ static idm_status judge_dynamics(const fitting *f, const idm_run *run, idm_error
   return IDM_OK;
 }
 
-/* Assess the answer in the problem itself or, over learnt dynamics, in the one with their mean. */
+/* Assess the answer in the problem itself or, over learnt dynamics, in the one with a set of them.
+ */
 static idm_status assess_log(fitting *f, idm_run *run, idm_error *opt_error)
 {
   const idm_fit_watch watch = {.progress = f->keeper.progress, .context = f->keeper.context};
   const idm_fit_settings *settings = &f->request->settings;
-  if (!f->mean)
+  if (!f->given)
     return idm_assess_watched(f->problem, f->data, run->posterior, settings->threads, &watch,
                               &run->assessment, opt_error);
-  return idm_joint_assess(f->mean, f->data, idm_inverse_find(f->request->inverse), settings,
+  return idm_joint_assess(f->given, f->data, idm_inverse_find(f->request->inverse), settings,
                           run->posterior, &watch, &run->assessment, opt_error);
 }
 
@@ -264,8 +284,8 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
   char why[sizeof error.message + 80] =
       "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
       "data bound";
-  idm_status status = idm_projection_centre(f->mean ? f->mean : f->problem, run->posterior, f->data,
-                                            &run->projection, &error);
+  idm_status status = idm_projection_centre(f->given ? f->given : f->problem, run->posterior,
+                                            f->data, &run->projection, &error);
   if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
   if (status == IDM_UNTRUSTED) run->stopped = true;
   if (is_final(status))
@@ -274,7 +294,7 @@ static idm_status assess(fitting *f, idm_run *run, idm_error *opt_error)
     status = assess_draws(run, why, opt_error);
   else if (status != IDM_OK && opt_error)
     *opt_error = error;
-  return status == IDM_OK && f->mean ? judge_dynamics(f, run, opt_error) : status;
+  return status == IDM_OK && f->given ? judge_dynamics(f, run, opt_error) : status;
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
@@ -359,7 +379,7 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   status = idm_keeper_begin(&f.keeper, f.folder.work, mode, opt_progress, context, opt_error);
   if (status == IDM_OK) status = fit(&f, mode, run, &kept, opt_notes, opt_error);
   idm_keeper_end(&f.keeper);
-  idm_fork_destroy(f.mean);
+  idm_fork_destroy(f.given);
   idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
   return status;
 }

@@ -45,6 +45,7 @@ static void test_counts(void **state)
   const idm_data *data = f.a.data;
   idm_predictive_take(&f.p, f.r.taken, none);
   double second[3] = {0}, ended = 0, again[2] = {0}, chances[2] = {0}, own[2][3] = {0};
+  double after[2][3] = {0}, back[2] = {0};
   for (size_t t = 0; t < data->trajectories; t++)
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const size_t step = row - data->first[t];
@@ -54,6 +55,8 @@ static void test_counts(void **state)
       if (step == 0) continue;
       chances[data->observation[row - 1]]++;
       again[data->observation[row - 1]] += data->action[row] == data->action[row - 1];
+      after[data->observation[row - 1]][data->action[row]]++;
+      if (step > 1) back[data->observation[row - 2]] += data->action[row] == data->action[row - 2];
     }
   const cells *c = f.p.family;
   for (size_t u = 0; u < 3; u++) {
@@ -66,7 +69,12 @@ static void test_counts(void **state)
   for (size_t x = 0; x < 2; x++) {
     assert_near(c[CELLS_STAY].left[x] + c[CELLS_STAY].expected[x], again[x], 1e-9);
     assert_near(c[CELLS_STAY].chances[x], chances[x], 0);
+    assert_near(c[CELLS_RETURN].left[x] + c[CELLS_RETURN].expected[x], back[x], 1e-9);
+    for (size_t u = 0; u < 3; u++)
+      assert_near(c[CELLS_SEEN].left[3 * x + u] + c[CELLS_SEEN].expected[3 * x + u], after[x][u],
+                  1e-9);
   }
+  assert_int_equal(c[CELLS_VARIANT].count, 0); /* there is one */
   close_fixture(&f);
 }
 
