@@ -227,6 +227,9 @@ IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
 /* Note free numbers that the problem alone shows to have no effect, with the reason: known before
  * a fit. */
 IDM_API void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes);
+/* Whether an answer depends on dynamics: a plausible error of those that are held moves it, or most
+ * of its variance lies between draws of learnt ones. */
+IDM_API bool idm_assessment_depends(const idm_assessment *assessment);
 /* Both halves of the verdict in a line: the draws, then the model. */
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
 /* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */

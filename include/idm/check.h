@@ -192,6 +192,14 @@ typedef struct idm_check {
       .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
                   "and holds the answer off what they lead to.",                                   \
       .cure = "correct or widen the prior")                                                        \
+  RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
+      .measures = "log-likelihood at its maximum less the highest at a draw",                      \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH,                                                     \
+      .needs = "the log, a maximum of the likelihood, and one problem", .draws = true,             \
+      .log = true, .named = true, .threshold = 8, .worst = IDM_CHECK_MISFIT,                       \
+      .sentence = "Draws reach about the maximum of the likelihood: no prior of any form keeps "   \
+                  "them from where the data are e^8 times as likely.",                             \
+      .cure = "correct or widen the prior")                                                        \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \
          .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
@@ -447,6 +455,16 @@ typedef struct idm_check {
                      "dynamics and has no interval.",                                              \
          .cure = "learn the dynamics from the log of the decisions, or from more data",            \
          .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_JOINT_OBSERVATIONS, .name = "joint-observations",                               \
+         .measures = "p of the likelihood of the observations that the decisions cost",            \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \
+         .needs = "dynamics that were learnt from the log of the decisions (--dynamics)",          \
+         .draws = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_FAILED,    \
+         .sentence = "Dynamics that are drawn with the decisions describe the observations about " \
+                     "as well as dynamics without decisions do.",                                  \
+         .cure = "correct the utilities, the discount or the agent: decisions of another agent "   \
+                 "distort the dynamics",                                                           \
+         .owner = "invert/joint/verdict.c")                                                        \
   RECORD(IDM_CHECK_GIVEN_MEAN, .name = "given-mean-dynamics",                                      \
          .measures = "distance of a median from that of a fit given the mean of the dynamics, "    \
                      "over twice its sd, or the sd of that fit over twice that of the draws",      \

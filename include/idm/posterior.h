@@ -34,6 +34,9 @@ typedef struct idm_joint_dynamics {
   double *sd;       /* [numbers] */
   double rhat;      /* the largest of a log-ratio of two of them; NaN: undefined */
   double effective; /* the least bulk effective sample size of one */
+  double lost; /* log-likelihood of the observations at the best dynamics without decisions, less
+                  that at the mean; NaN: not measured */
+  size_t free; /* probabilities that can vary independently */
 } idm_joint_dynamics;
 /* Room for the numbers of that name, which are copied. */
 IDM_API idm_status idm_joint_dynamics_create(const idm_labels *name,

@@ -57,7 +57,7 @@ idm_status idm_joint_dynamics_create(const idm_labels *name, idm_joint_dynamics 
   if (!d) return idm_fail_memory(opt_error);
   d->mean = idm_new(name->count, sizeof *d->mean);
   d->sd = idm_new(name->count, sizeof *d->sd);
-  d->rhat = d->effective = NAN;
+  d->rhat = d->effective = d->lost = NAN;
   const idm_status status =
       d->mean && d->sd ? idm_labels_copy(name, &d->name, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK)

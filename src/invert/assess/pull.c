@@ -2,7 +2,9 @@
 #include "invert/assess/pull.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/moments.h"
 #include "idm/prior.h"
 #include "invert/assess/checks.h"
@@ -38,6 +40,31 @@ static void judge(const inquiry *q, const parameter *item)
                 "centre, and is moved by %.1f posterior sds; correct or widen the prior",
                 idm_quantity_spoken(p->quantity.name[item->quantity], name, sizeof name),
                 pull.conflict, pull.shift);
+}
+
+idm_status idm_check_prior_gap(const inquiry *q, idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  idm_assessment *a = q->assessment;
+  double highest = -INFINITY;
+  if (!a->identified || !isfinite(a->log_likelihood) || q->learnt) return IDM_OK;
+  double *y = idm_new(q->f->parameters->dimension, sizeof *y);
+  if (!y) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < p->chains * p->draws; i++) {
+    idm_inquiry_draw(q, i, y);
+    const double prior = idm_parameters_log_prior(q->f->parameters, y, NULL);
+    highest = fmax(highest, p->statistics[i].log_density - prior);
+  }
+  free(y);
+  const double gap = a->log_likelihood - highest;
+  if (isfinite(highest) && idm_check_test(&a->checks, IDM_CHECK_PRIOR_GAP, gap))
+    idm_notes_add(
+        &a->misfits,
+        "a prior keeps the answer from what the data lead to: at the maximum of the "
+        "likelihood they are likelier by %.1f nats than at any draw; correct or widen the "
+        "prior",
+        gap);
+  return IDM_OK;
 }
 
 idm_status idm_check_prior_pull(const inquiry *q, idm_error *opt_error)

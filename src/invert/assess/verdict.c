@@ -50,7 +50,7 @@ static verdict judge(const idm_assessment *a)
                      ""};
   if (a->checks.kind == IDM_CHECK_FIT && a->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     return (verdict){"the draws can be trusted; the decisions are too few to test the model", ""};
-  if (a->model.looked && a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK)
+  if (a->model.looked && idm_assessment_depends(a))
     return (verdict){"the draws can be trusted, and nothing speaks against the model; the answer "
                      "depends on dynamics",
                      ""};
@@ -58,6 +58,12 @@ static verdict judge(const idm_assessment *a)
                        ? "the draws can be trusted, and nothing speaks against the model"
                        : "the draws can be trusted; the model is unchecked",
                    ""};
+}
+
+bool idm_assessment_depends(const idm_assessment *a)
+{
+  return a && (a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK ||
+               a->checks.of[IDM_CHECK_BETWEEN].outcome == IDM_CHECK_REMARK);
 }
 
 const char *idm_assessment_verdict(const idm_assessment *a)

@@ -25,7 +25,6 @@
 #include "invert/finer.h"
 #include "invert/fork.h"
 #include "invert/joint/learner.h"
-#include "invert/joint/verdict.h"
 #include "invert/label.h"
 
 /* By which grids may move a posterior mean, in its sds. */

@@ -33,3 +33,10 @@ bool idm_audit_is_mixture(const idm_checks *everybody)
   return everybody->of[IDM_CHECK_INERT].outcome != IDM_CHECK_MISFIT &&
          everybody->of[IDM_CHECK_ENVIRONMENT].outcome != IDM_CHECK_MISFIT;
 }
+
+bool idm_audit_is_unlike(const idm_checks *everybody)
+{
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (id != IDM_CHECK_ALIKE && everybody->of[id].outcome == IDM_CHECK_MISFIT) return false;
+  return everybody->of[IDM_CHECK_ALIKE].outcome == IDM_CHECK_MISFIT;
+}

@@ -16,6 +16,7 @@
 #include "infer/pcn.h"
 #include "invert/check.h"
 #include "invert/joint/approach.h"
+#include "invert/joint/learner.h"
 #include "invert/matching/drawing.h"
 #include "learn/ratio.h"
 
@@ -379,6 +380,28 @@ static idm_status average(const joint *j, const idm_chains *c, idm_joint_dynamic
   return status;
 }
 
+/* How much likelihood of the observations the decisions cost: at the mean, against the best start
+ * or draw without decisions. */
+static idm_status measure_loss(const joint *j, idm_joint_dynamics *learnt, idm_error *opt_error)
+{
+  const idm_dynamics_draws *draws = j->cut->draws;
+  idm_dynamics_draws mean = {0};
+  idm_dynamics *d = NULL;
+  double best = draws->highest, here = NAN;
+  for (size_t i = 0; i < draws->chains * draws->draws; i++)
+    best = fmax(best, draws->log_likelihood[i]);
+  idm_status status = idm_dynamics_mean(j->cut, learnt, &mean, opt_error);
+  if (status == IDM_OK)
+    status = idm_dynamics_create(idm_setting_sizes(j->cut->learnt->setting), &d, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_take(j->cut->learnt, &mean, 0, 0, d, opt_error);
+  if (status == IDM_OK) status = idm_iohmm_log_likelihood(j->learner, d, &here, NULL, opt_error);
+  learnt->lost = best - here;
+  learnt->free = j->ratios;
+  idm_dynamics_destroy(d);
+  idm_dynamics_draws_clear(&mean);
+  return status;
+}
+
 static idm_status diagnose(const joint *j, const idm_chains *c, idm_joint_dynamics *learnt,
                            idm_error *opt_error)
 {
@@ -426,6 +449,7 @@ idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t k
     status = idm_joint_dynamics_create(&j->cut->draws->name, ret_dynamics, opt_error);
   if (status == IDM_OK) status = average(j, *ret_chains, *ret_dynamics, opt_error);
   if (status == IDM_OK) status = diagnose(j, *ret_chains, *ret_dynamics, opt_error);
+  if (status == IDM_OK) status = measure_loss(j, *ret_dynamics, opt_error);
   close_lanes(&l);
   if (status != IDM_OK) {
     idm_chains_destroy(*ret_chains);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/memory.h"
+#include "base/moments.h"
 #include "learn/iohmm.h"
 
 /* Whether the same numbers are learnt from this log as were drawn. */
@@ -65,4 +67,18 @@ idm_status idm_joint_learner(const idm_problem *problem, const idm_cuts *cut, co
   idm_iohmm_destroy(*ret_learner);
   *ret_learner = NULL;
   return status;
+}
+
+idm_status idm_dynamics_mean(const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
+                             idm_dynamics_draws *mean, idm_error *opt_error)
+{
+  const idm_dynamics_draws *draws = cut->draws;
+  const size_t all = draws->chains * draws->draws;
+  *mean = (idm_dynamics_draws){.chains = 1, .draws = 1, .numbers = draws->numbers};
+  mean->place = idm_duplicate(draws->place, mean->numbers, sizeof *mean->place);
+  mean->value = idm_new(mean->numbers, sizeof *mean->value);
+  if (!mean->place || !mean->value) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < mean->numbers; i++)
+    mean->value[i] = opt_drawn ? opt_drawn->mean[i] : idm_mean(draws->value + i * all, all);
+  return IDM_OK;
 }

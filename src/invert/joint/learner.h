@@ -11,4 +11,9 @@
 idm_status idm_joint_learner(const idm_problem *problem, const idm_cuts *cut, const idm_data *data,
                              idm_iohmm **ret_learner, idm_error *opt_error);
 
+/* The mean of learnt dynamics, as draws of which there is one: of those that were drawn with the
+ * decisions, else of the draws of the cut. */
+idm_status idm_dynamics_mean(const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
+                             idm_dynamics_draws *mean, idm_error *opt_error);
+
 #endif

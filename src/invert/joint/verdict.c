@@ -1,10 +1,28 @@
 /* The verdict on answers over learnt dynamics: see the header. */
 #include "invert/joint/verdict.h"
 
-#include "base/memory.h"
-#include "base/moments.h"
+#include <math.h>
+
+#include "idm/distribution.h"
 #include "invert/assess/given.h"
 #include "invert/check.h"
+
+/* Where the agent is right, decisions move the dynamics within what the observations leave open:
+ * twice the loss is at most chi-square with the free probabilities for degrees. */
+static void judge_loss(const idm_joint_dynamics *d, idm_checks *checks, idm_notes *failures,
+                       bool *trusted)
+{
+  if (isnan(d->lost)) return;
+  const double p = d->lost > 0 ? idm_chi_square_tail(2 * d->lost, (double)d->free) : 1;
+  if (!idm_check_test(checks, IDM_CHECK_JOINT_OBSERVATIONS, p)) return;
+  *trusted = false;
+  idm_notes_add(failures,
+                "decisions and observations contradict each other about the dynamics: the "
+                "observations alone are likelier by %.1f nats at other dynamics of %zu free "
+                "probabilities (p = %.2g), so that the agent is another one (utilities, discount, "
+                "beliefs) than the problem describes",
+                d->lost, d->free, p);
+}
 
 void idm_joint_judge(const idm_joint_dynamics *d, idm_checks *checks, idm_notes *remarks,
                      idm_notes *failures, bool *trusted)
@@ -14,6 +32,7 @@ void idm_joint_judge(const idm_joint_dynamics *d, idm_checks *checks, idm_notes 
                 "both leave open of the dynamics (R-hat of these at most %.3f, effective draws at "
                 "least %.0f)",
                 d->rhat, d->effective);
+  judge_loss(d, checks, failures, trusted);
   if (!idm_check_test(checks, IDM_CHECK_JOINT_RHAT, d->rhat)) return;
   *trusted = false;
   idm_notes_add(
@@ -21,20 +40,6 @@ void idm_joint_judge(const idm_joint_dynamics *d, idm_checks *checks, idm_notes 
       "the chains disagree about the dynamics that are drawn with the decisions: R-hat is "
       "%.3f, above %.2f; run longer (--warmup, --draws)",
       d->rhat, idm_check_threshold(IDM_CHECK_JOINT_RHAT));
-}
-
-idm_status idm_dynamics_mean(const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
-                             idm_dynamics_draws *mean, idm_error *opt_error)
-{
-  const idm_dynamics_draws *draws = cut->draws;
-  const size_t all = draws->chains * draws->draws;
-  *mean = (idm_dynamics_draws){.chains = 1, .draws = 1, .numbers = draws->numbers};
-  mean->place = idm_duplicate(draws->place, mean->numbers, sizeof *mean->place);
-  mean->value = idm_new(mean->numbers, sizeof *mean->value);
-  if (!mean->place || !mean->value) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < mean->numbers; i++)
-    mean->value[i] = opt_drawn ? opt_drawn->mean[i] : idm_mean(draws->value + i * all, all);
-  return IDM_OK;
 }
 
 idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,

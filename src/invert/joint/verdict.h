@@ -10,10 +10,6 @@
 void idm_joint_judge(const idm_joint_dynamics *dynamics, idm_checks *checks, idm_notes *remarks,
                      idm_notes *failures, bool *trusted);
 
-/* The mean of learnt dynamics, as draws of which there is one: of those that were drawn with the
- * decisions, else of the draws of the cut. */
-idm_status idm_dynamics_mean(const idm_cuts *cut, const idm_joint_dynamics *opt_drawn,
-                             idm_dynamics_draws *mean, idm_error *opt_error);
 /* Assess a posterior over learnt dynamics by a fit of `problem`, which has one set of
  * them (invert/assess/given.h). IDM_UNTRUSTED where the watch stops it. */
 idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,

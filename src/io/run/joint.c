@@ -16,5 +16,6 @@ json_t *idm_json_joint(const idm_joint_dynamics *dynamics)
   idm_json_set(&object, "sd", by_name(&dynamics->name, dynamics->sd));
   idm_json_set(&object, "r_hat", idm_json_number(dynamics->rhat));
   idm_json_set(&object, "ess_bulk", idm_json_number(dynamics->effective));
+  idm_json_set(&object, "observations_lost", idm_json_number(dynamics->lost));
   return object;
 }

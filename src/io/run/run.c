@@ -17,6 +17,7 @@
 #include "invert/check.h"
 #include "invert/finer.h"
 #include "invert/fork.h"
+#include "invert/joint/learner.h"
 #include "invert/joint/verdict.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"

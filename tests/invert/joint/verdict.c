@@ -3,12 +3,13 @@
 
 #include "invert/check.h"
 #include "invert/joint/joint_support.h"
+#include "invert/joint/learner.h"
 
 static void test_verdict(void **state)
 {
   (void)state;
   for (int i = 0; i < 2; i++) {
-    const idm_joint_dynamics d = {.rhat = i ? 1.2 : 1.02, .effective = 300};
+    const idm_joint_dynamics d = {.rhat = i ? 1.2 : 1.02, .effective = 300, .lost = 1, .free = 3};
     idm_checks checks;
     idm_notes remarks = {0}, failures = {0};
     bool trusted = true;
@@ -19,6 +20,25 @@ static void test_verdict(void **state)
     assert_int_equal(checks.of[IDM_CHECK_JOINT_RHAT].outcome,
                      i ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
     assert_true(support_mentions(&remarks, "drawn together"));
+    idm_notes_clear(&remarks);
+    idm_notes_clear(&failures);
+  }
+}
+
+/* Of 3 free probabilities a loss of 3 nats is likely (p = .11), one of 9 is not (p = .0004). */
+static void test_loss(void **state)
+{
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const idm_joint_dynamics d = {.rhat = 1, .effective = 900, .lost = i ? 9 : 3, .free = 3};
+    idm_checks checks;
+    idm_notes remarks = {0}, failures = {0};
+    bool trusted = true;
+    idm_checks_begin(&checks, IDM_CHECK_FIT);
+    idm_joint_judge(&d, &checks, &remarks, &failures, &trusted);
+    assert_int_equal(trusted, !i);
+    assert_int_equal(support_mentions(&failures, "contradict each other about the dynamics"), i);
+    assert_near(checks.of[IDM_CHECK_JOINT_OBSERVATIONS].value, i ? 4.398e-4 : 0.1116, 1e-4);
     idm_notes_clear(&remarks);
     idm_notes_clear(&failures);
   }
@@ -86,6 +106,6 @@ static void test_assess(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_verdict), cmocka_unit_test(test_mean),
-                                     cmocka_unit_test(test_assess)};
+                                     cmocka_unit_test(test_loss), cmocka_unit_test(test_assess)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
