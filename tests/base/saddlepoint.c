@@ -110,7 +110,7 @@ static void test_no_variance(void **state)
   assert_near(idm_saddlepoint_tail(&coin, 0), 0.5, 1e-12);
 }
 
-/* One of 200 rare outcomes (its probability is 1 - .9995^200 = .095) is as likely beside one that
+/* One of 200 rare outcomes (its probability is 1 - .9995^200 = .095) is as likely next to one that
  * never occurs and is a hundred times as large, although that one dominates tilted sums. */
 static void test_outlier(void **state)
 {

@@ -1,4 +1,4 @@
-/* What the decisions are worth under the model with its prior, against uniform choice. */
+/* Bayes factor of the model with its prior against uniform choice. */
 #ifndef IDM_INVERT_ASSESS_EVIDENCE_H
 #define IDM_INVERT_ASSESS_EVIDENCE_H
 

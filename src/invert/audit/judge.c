@@ -668,7 +668,7 @@ static void take_in(idm_audit_group *side, const idm_audit_group *failed)
 static void judge_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
-  if (all->verdict == IDM_AUDIT_FAILED) return; /* it has said why */
+  if (all->verdict == IDM_AUDIT_FAILED) return; /* its reason is noted */
   for (size_t g = 0; g < a->sides; g++) {
     const idm_audit_group *one = &a->group[g];
     const bool shared = a->pool == IDM_POOL_PARTIAL || one->unfit || one->elsewhere;
@@ -680,7 +680,7 @@ static void judge_all(const idm_audit *a)
 static void judge_rests(const audit_plan *plan, const idm_audit *a)
 {
   for (size_t r = a->groups; r < a->sides; r++) {
-    if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* it has said why */
+    if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* its reason is noted */
     for (size_t g = 0; g + 1 < a->groups && plan->model.partition; g++)
       if (plan->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
         take_in(&a->group[r], &a->group[g]);
@@ -695,7 +695,7 @@ static bool judge_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size
   if (record_draws(a, &c->number[j])) return true;
   a->trusted = false;
   for (size_t i = 0; i < 2; i++)
-    if (a->group[c->side[i]].verdict == IDM_AUDIT_FAILED) return false; /* it has said why */
+    if (a->group[c->side[i]].verdict == IDM_AUDIT_FAILED) return false; /* its reason is noted */
   idm_notes_add(&a->failures,
                 "the contrast of '%s' less '%s' in %s has R-hat %.3f and effective sample sizes of "
                 "%.0f (bulk) and %.0f (tail): take more --draws",

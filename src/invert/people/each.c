@@ -129,7 +129,8 @@ static double most_own(const each *e, const idm_person *one)
 }
 
 /* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
- * failure of log_alpha. Where other rows fail, or numbers are told as they are, it stays one. */
+ * failure of log_alpha. Where other rows fail, or numbers are printed without a logarithm, it stays
+ * one. */
 static bool is_excused(const each *e, const idm_checks *checks)
 {
   bool excused = checks->of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED;

@@ -83,7 +83,7 @@ static void move_group(adjoint *a, const asked *k, size_t leader)
   }
 }
 
-/* What the slopes of p V(z') by the joint, [state], ask of the weights of the update, at Bayes'
+/* Derivatives by the weights of the update, from those of p V(z') by the joint, [state], at Bayes'
  * rule: the posterior moves with the logarithms of emitter and likelihood, off their means. */
 static void move_weights(const asked *k, size_t x, const double *log_emitter,
                          const double *log_emission, double p, const double *slope)

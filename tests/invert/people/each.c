@@ -278,7 +278,7 @@ static void few_decisions_are_no_misfit(void **state)
   idm_data_destroy(few);
 }
 
-/* One decision under a wide prior: alpha has no mean, and log_alpha, which is what is told of
+/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of
  * people, has. */
 static void a_long_tail_of_alpha_is_no_failure(void **state)
 {
