@@ -55,7 +55,7 @@ static size_t first_of(const structure *s, const bool *shared, const double *mat
   for (size_t u = 0; u < s->sizes.actions; u++)
     if (s->learnt[u] && u != action && shared[u] && shared[action] &&
         memcmp(matrices + u * size, matrices + action * size, size * sizeof *matrices) == 0)
-      return s->learnt[action] && action < u ? action : u;
+      return action < u && s->learnt[action] ? action : u;
   return action;
 }
 

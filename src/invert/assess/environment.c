@@ -440,7 +440,8 @@ static void find_worst(environment_check *e)
     if (isnan(e->p[i])) continue;
     if (!e->looked++ || e->p[i] < e->p[e->worst]) e->worst = i;
   }
-  const double p = fmin(e->looked ? e->p[e->worst] : 1, e->serial.looked ? e->serial.p : 1);
+  const double direct = e->p && e->looked ? e->p[e->worst] : 1;
+  const double p = fmin(direct, e->serial.looked ? e->serial.p : 1);
   e->least = fmin(1, (double)(e->looked + e->serial.looked) * p);
   if (!e->looked && !e->serial.looked)
     idm_print(e->why, sizeof e->why, "the log has too few observations (%llu)",
