@@ -211,6 +211,15 @@ static idm_status assess_log(const inquiry *q, const idm_fit_watch *opt_watch, i
   return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
 }
 
+idm_fit_settings idm_assess_settings(const idm_posterior *posterior, int threads)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = threads;
+  settings.seed = posterior->seed;
+  return settings;
+}
+
 idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                       const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
                       idm_error *opt_error)
@@ -224,10 +233,7 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
                               idm_error *opt_error)
 {
   idm_require(problem, data, posterior, ret_assessment);
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = threads;
-  settings.seed = posterior->seed;
+  const idm_fit_settings settings = idm_assess_settings(posterior, threads);
   fit f = {.problem = problem, .data = data};
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");

@@ -22,6 +22,8 @@ idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_w
                           idm_error *opt_error);
 /* Whether a row of the log judges the model, or modes that draws miss. */
 bool idm_check_is_of_model(idm_check_id id);
+/* Settings of the fit that is opened to assess a posterior. */
+idm_fit_settings idm_assess_settings(const idm_posterior *posterior, int threads);
 /* The kind of answer that a posterior is. */
 idm_check_kind idm_check_kind_of(const idm_posterior *posterior);
 /* Whether it does not come from the likelihood of the decisions. */

@@ -149,10 +149,7 @@ idm_status idm_assess_given(const idm_problem *problem, const idm_data *data,
                             const idm_fit_watch *opt_watch, idm_assessment **ret_assessment,
                             idm_error *opt_error)
 {
-  idm_fit_settings settings;
-  idm_fit_settings_default(&settings);
-  settings.threads = threads;
-  settings.seed = posterior->seed;
+  const idm_fit_settings settings = idm_assess_settings(posterior, threads);
   fit f = {.problem = problem, .data = data};
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");

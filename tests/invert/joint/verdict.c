@@ -5,23 +5,39 @@
 #include "invert/joint/joint_support.h"
 #include "invert/joint/learner.h"
 
+/* What is found of joint dynamics. */
+typedef struct judged {
+  idm_checks checks;
+  idm_notes remarks, failures;
+  bool trusted;
+} judged;
+
+static judged judge(idm_joint_dynamics d)
+{
+  judged j = {.trusted = true};
+  idm_checks_begin(&j.checks, IDM_CHECK_FIT);
+  idm_joint_judge(&d, &j.checks, &j.remarks, &j.failures, &j.trusted);
+  return j;
+}
+
+static void forget(judged *j)
+{
+  idm_notes_clear(&j->remarks);
+  idm_notes_clear(&j->failures);
+}
+
 static void test_verdict(void **state)
 {
   (void)state;
   for (int i = 0; i < 2; i++) {
-    const idm_joint_dynamics d = {.rhat = i ? 1.2 : 1.02, .effective = 300, .lost = 1, .free = 3};
-    idm_checks checks;
-    idm_notes remarks = {0}, failures = {0};
-    bool trusted = true;
-    idm_checks_begin(&checks, IDM_CHECK_FIT);
-    idm_joint_judge(&d, &checks, &remarks, &failures, &trusted);
-    assert_int_equal(trusted, !i);
-    assert_int_equal(failures.count, i);
-    assert_int_equal(checks.of[IDM_CHECK_JOINT_RHAT].outcome,
+    judged j =
+        judge((idm_joint_dynamics){.rhat = i ? 1.2 : 1.02, .effective = 300, .lost = 1, .free = 3});
+    assert_int_equal(j.trusted, !i);
+    assert_int_equal(j.failures.count, i);
+    assert_int_equal(j.checks.of[IDM_CHECK_JOINT_RHAT].outcome,
                      i ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
-    assert_true(support_mentions(&remarks, "drawn together"));
-    idm_notes_clear(&remarks);
-    idm_notes_clear(&failures);
+    assert_true(support_mentions(&j.remarks, "drawn together"));
+    forget(&j);
   }
 }
 
@@ -30,17 +46,12 @@ static void test_loss(void **state)
 {
   (void)state;
   for (int i = 0; i < 2; i++) {
-    const idm_joint_dynamics d = {.rhat = 1, .effective = 900, .lost = i ? 9 : 3, .free = 3};
-    idm_checks checks;
-    idm_notes remarks = {0}, failures = {0};
-    bool trusted = true;
-    idm_checks_begin(&checks, IDM_CHECK_FIT);
-    idm_joint_judge(&d, &checks, &remarks, &failures, &trusted);
-    assert_int_equal(trusted, !i);
-    assert_int_equal(support_mentions(&failures, "contradict each other about the dynamics"), i);
-    assert_near(checks.of[IDM_CHECK_JOINT_OBSERVATIONS].value, i ? 4.398e-4 : 0.1116, 1e-4);
-    idm_notes_clear(&remarks);
-    idm_notes_clear(&failures);
+    judged j =
+        judge((idm_joint_dynamics){.rhat = 1, .effective = 900, .lost = i ? 9 : 3, .free = 3});
+    assert_int_equal(j.trusted, !i);
+    assert_int_equal(support_mentions(&j.failures, "contradict each other about the dynamics"), i);
+    assert_near(j.checks.of[IDM_CHECK_JOINT_OBSERVATIONS].value, i ? 4.398e-4 : 0.1116, 1e-4);
+    forget(&j);
   }
 }
 
