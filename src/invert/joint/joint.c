@@ -3,6 +3,7 @@
  * Contents: starting points · chains · passes · the dynamics drawn */
 #include "invert/joint/joint.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/dense.h"
@@ -352,6 +353,7 @@ static idm_status run_passes(lanes *l, const idm_fit_settings *settings, const i
     status = idm_journal_put(p.work.journal, k, &r, opt_error);
   }
   idm_journal_destroy(p.work.journal);
+  assert(status != IDM_OK || *ret_chains); /* the last pass leaves them */
   return status;
 }
 
