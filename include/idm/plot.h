@@ -53,8 +53,9 @@ typedef struct idm_plot_settings {
 typedef struct idm_plot {
   const char *name;
   const char *summary;
-  unsigned needs; /* IDM_PLOT_PROBLEM, ... */
-  bool truths;    /* has a place for the truth; others refuse one */
+  unsigned needs;         /* IDM_PLOT_PROBLEM, ... */
+  bool truths;            /* has a place for the truth; others refuse one */
+  idm_drawn_use dynamics; /* of a run over learnt ones: those that it shows policies of */
   idm_status (*make)(const idm_plot_subject *subject, const idm_plot_settings *settings,
                      idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error);
 } idm_plot;
@@ -62,6 +63,9 @@ typedef struct idm_plot {
 /* Kind i, or NULL past the last; by name, or NULL. */
 IDM_API const idm_plot *idm_plot_at(size_t index);
 IDM_API const idm_plot *idm_plot_find(const char *name);
+/* The sentence that names the learnt dynamics of such a plot; empty elsewhere. */
+IDM_API const char *idm_plot_dynamics(const idm_plot *plot, const idm_plot_subject *subject,
+                                      char *buffer, size_t size);
 /* The figure; IDM_USAGE in the words of the kind where something is missing that it needs. */
 IDM_API idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
                                  const idm_plot_settings *opt_settings, idm_figure **ret_figure,

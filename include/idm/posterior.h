@@ -2,6 +2,7 @@
 #ifndef IDM_POSTERIOR_H
 #define IDM_POSTERIOR_H
 
+#include "idm/dynamics.h"
 #include "idm/finding.h"
 #include "idm/parameters.h"
 #include "idm/sampler.h"
@@ -44,6 +45,24 @@ IDM_API idm_status idm_joint_dynamics_create(const idm_labels *name,
                                              idm_error *opt_error);
 IDM_API void idm_joint_dynamics_destroy(idm_joint_dynamics *dynamics);
 
+/* Sets of learnt dynamics that the draws of an answer are of. */
+typedef struct idm_drawn {
+  size_t sets;     /* one per draw (idm_joint_fit), or per draw of the cut (idm_cut_fit) */
+  size_t numbers;  /* of one set: those of idm_dynamics, in its order */
+  double *set;     /* [set][number] */
+  double *central; /* [number]: the set for one policy of the whole answer */
+  size_t of;       /* the set, counted from 1, that `central` is; 0: the mean of all */
+} idm_drawn;
+
+/* What is planned in learnt dynamics: nothing; one policy at the answer's centre; one at the draw
+ * of highest density; or a policy per draw. */
+typedef enum idm_drawn_use {
+  IDM_DRAWN_UNUSED,
+  IDM_DRAWN_CENTRAL,
+  IDM_DRAWN_HIGHEST,
+  IDM_DRAWN_EACH
+} idm_drawn_use;
+
 /* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
 typedef struct idm_posterior {
   idm_answer answer;
@@ -63,6 +82,7 @@ typedef struct idm_posterior {
                   (idm_cut_fit); 0: the problem's own dynamics */
   idm_joint_dynamics *dynamics; /* drawn with the free numbers (idm_joint_fit); NULL: they were not,
                                    or the draws come from a file */
+  idm_drawn *drawn;             /* learnt dynamics of the draws; NULL: the problem's own */
   idm_labels quantity;          /* names of what is reported */
   bool *summarised;             /* [quantity]: false where the mean need not exist */
   size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;
@@ -104,8 +124,30 @@ IDM_API idm_status idm_posterior_theta(const idm_posterior *posterior,
 IDM_API idm_status idm_posterior_central_theta(const idm_posterior *posterior,
                                                const idm_parameters *parameters, idm_theta *theta,
                                                idm_error *opt_error);
-/* The mean of the unconstrained coordinates over all draws. */
+/* The mean of the unconstrained coordinates over all draws; with a central set of learnt dynamics
+ * that is a draw of them (idm_drawn.of), over the draws of that set. */
 IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
+
+/* Room for sets of learnt dynamics. */
+IDM_API idm_status idm_drawn_create(size_t sets, size_t numbers, idm_drawn **ret_drawn,
+                                    idm_error *opt_error);
+IDM_API void idm_drawn_destroy(idm_drawn *drawn);
+/* Put the learnt dynamics of a draw, counted over all chains, or the central ones into a problem.
+ * Without learnt dynamics nothing changes; IDM_INPUT where they are of another problem. */
+IDM_API idm_status idm_drawn_put(const idm_posterior *posterior, size_t draw, idm_problem *problem,
+                                 idm_error *opt_error);
+IDM_API idm_status idm_drawn_put_central(const idm_posterior *posterior, idm_problem *problem,
+                                         idm_error *opt_error);
+/* The agent of a draw, counted over all chains: its theta and its learnt dynamics. */
+IDM_API idm_status idm_posterior_agent(const idm_posterior *posterior,
+                                       const idm_parameters *parameters, size_t draw,
+                                       idm_problem *problem, idm_error *opt_error);
+/* The draw of highest density, counted over all chains. */
+IDM_API size_t idm_posterior_highest(const idm_posterior *posterior);
+/* A sentence that names the learnt dynamics in which something is planned; empty where these are
+ * the problem's own. */
+IDM_API const char *idm_drawn_words(const idm_posterior *opt_posterior, idm_drawn_use use,
+                                    char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -65,10 +65,11 @@ IDM_API idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_
                                const idm_data *data, const idm_request *request,
                                idm_progress opt_progress, void *context, idm_run *run,
                                idm_notes *opt_notes, idm_error *opt_error);
-/* The problem, the request, the posterior of a run; what is not wanted is NULL. All three files of
- * it must belong together, those that are not wanted as well. Of a run that was killed while it
- * replaced another, the one that counts is read, and a note names the command that repairs the
- * folder. */
+/* The problem, the request, the posterior of a run; what is not wanted is NULL. With the posterior
+ * of a fit over learnt dynamics, the problem has those that its answer is planned in
+ * (idm_drawn.central). All three files must belong together, those that are not wanted as well. Of
+ * a run that was killed while it replaced another, the one that counts is read, and a note names
+ * the command that repairs the folder. */
 IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
                                 idm_request *opt_request, idm_posterior **opt_posterior,
                                 idm_notes *opt_notes, idm_error *opt_error);

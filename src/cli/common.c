@@ -278,11 +278,10 @@ idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw)
   const bool centre = strcmp(draw, "centre") == 0;
   if (status == IDM_OK && !centre) status = parse_draw(call, posterior, draw, &at);
   if (status == IDM_OK)
-    status =
-        centre ? idm_posterior_central_theta(posterior, parameters, subject->problem->theta,
-                                             &call->error)
-               : idm_posterior_theta(posterior, parameters, at / posterior->draws,
-                                     at % posterior->draws, subject->problem->theta, &call->error);
+    status = centre
+                 ? idm_posterior_central_theta(posterior, parameters, subject->problem->theta,
+                                               &call->error)
+                 : idm_posterior_agent(posterior, parameters, at, subject->problem, &call->error);
   idm_parameters_destroy(parameters);
   return status;
 }

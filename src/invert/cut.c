@@ -181,6 +181,45 @@ static idm_status pool_draws(idm_journal *journal, const idm_posterior *like, si
   return opt_watch ? idm_record_blame(opt_watch, status, opt_error) : status;
 }
 
+/* The draw of the dynamics under which the decisions have the highest mean density. */
+static size_t find_likeliest(const idm_posterior *p)
+{
+  const size_t each = p->chains / p->cuts * p->draws;
+  size_t best = 0;
+  double highest = -INFINITY;
+  for (size_t k = 0; k < p->cuts; k++) {
+    double sum = 0;
+    for (size_t i = 0; i < each; i++) sum += p->statistics[k * each + i].log_density;
+    if (!(sum > highest)) continue;
+    highest = sum;
+    best = k;
+  }
+  return best;
+}
+
+/* The dynamics of every fit, with the likeliest for one policy: decisions do not inform them, so
+ * that their mean need not describe any. `moved` is a problem to put them into. */
+static idm_status keep_dynamics(const idm_cuts *cut, idm_problem *moved, idm_posterior *pool,
+                                idm_error *opt_error)
+{
+  const size_t best = find_likeliest(pool);
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < cut->count && status == IDM_OK; k++) {
+    idm_dynamics *d = NULL;
+    status = idm_cut_take(cut, k, moved, opt_error);
+    if (status == IDM_OK) status = idm_problem_dynamics(moved, &d, opt_error);
+    if (status == IDM_OK && !pool->drawn)
+      status = idm_drawn_create(cut->count, d->numbers, &pool->drawn, opt_error);
+    if (status == IDM_OK)
+      memcpy(pool->drawn->set + k * d->numbers, d->start, d->numbers * sizeof *d->start);
+    if (status == IDM_OK && k == best)
+      memcpy(pool->drawn->central, d->start, d->numbers * sizeof *d->start);
+    idm_dynamics_destroy(d);
+  }
+  if (status == IDM_OK) pool->drawn->of = best + 1;
+  return status;
+}
+
 /* --- fitting -------------------------------------------------------------------------------- */
 
 /* One fit among several, under way. The first member is what idm_journal_save needs. */
@@ -277,6 +316,7 @@ idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const i
   }
   if (status == IDM_OK)
     status = pool_draws(s.work.journal, last, cut->count, opt_watch, ret_posterior, opt_error);
+  if (status == IDM_OK) status = keep_dynamics(cut, moved, *ret_posterior, opt_error);
   idm_posterior_destroy(last);
   idm_fork_destroy(moved);
   idm_journal_destroy(s.work.journal);

@@ -34,6 +34,7 @@ void idm_posterior_destroy(idm_posterior *posterior)
   free(posterior->axis);
   free(posterior->series);
   idm_joint_dynamics_destroy(posterior->dynamics);
+  idm_drawn_destroy(posterior->drawn);
   idm_finding_destroy(posterior->finding);
   idm_table_destroy(posterior->table);
   free(posterior);
@@ -212,8 +213,11 @@ void idm_posterior_centre(const idm_posterior *posterior, double *y)
   if (!posterior || !y) return;
   const size_t count = posterior->chains * posterior->draws;
   const size_t dimension = idm_posterior_dimension(posterior);
+  const idm_drawn *d = posterior->drawn;
+  const size_t first = d && d->of ? (d->of - 1) * count / d->sets : 0;
+  const size_t end = d && d->of ? d->of * count / d->sets : count;
   for (size_t i = 0; i < dimension; i++)
-    y[i] = idm_mean(posterior->unconstrained + i * count, count);
+    y[i] = idm_mean(posterior->unconstrained + i * count + first, end - first);
 }
 
 idm_status idm_posterior_central_theta(const idm_posterior *posterior,
@@ -229,4 +233,22 @@ idm_status idm_posterior_central_theta(const idm_posterior *posterior,
   idm_parameters_set(parameters, y, theta);
   free(y);
   return IDM_OK;
+}
+
+idm_status idm_posterior_agent(const idm_posterior *posterior, const idm_parameters *parameters,
+                               size_t draw, idm_problem *problem, idm_error *opt_error)
+{
+  idm_require(posterior, parameters, problem);
+  const idm_status status = idm_drawn_put(posterior, draw, problem, opt_error);
+  return status == IDM_OK ? idm_posterior_theta(posterior, parameters, draw / posterior->draws,
+                                                draw % posterior->draws, problem->theta, opt_error)
+                          : status;
+}
+
+size_t idm_posterior_highest(const idm_posterior *posterior)
+{
+  size_t best = 0;
+  for (size_t i = 1; posterior && i < posterior->chains * posterior->draws; i++)
+    if (posterior->statistics[i].log_density > posterior->statistics[best].log_density) best = i;
+  return best;
 }

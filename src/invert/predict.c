@@ -13,15 +13,15 @@
 #include "idm/score.h"
 #include "idm/simulate.h"
 #include "idm/workspace.h"
+#include "invert/fork.h"
 
 /* Draws that a prediction averages over, at most. */
 enum { most_draws = 1000 };
 
 typedef struct predictor {
-  const idm_problem *problem;
   const idm_posterior *posterior;
+  idm_problem *fork; /* the agent of the draw */
   idm_parameters *parameters;
-  idm_theta *theta;
   idm_workspace *workspace;
   size_t planned;      /* draw that the workspace is planned for, plus 1 */
   size_t trajectories; /* to simulate */
@@ -31,18 +31,18 @@ typedef struct predictor {
 static void close_predictor(predictor *p)
 {
   idm_workspace_destroy(p->workspace);
-  idm_theta_destroy(p->theta);
   idm_parameters_destroy(p->parameters);
+  idm_fork_destroy(p->fork);
 }
 
 static idm_status open_predictor(predictor *p, const idm_problem *problem,
                                  const idm_posterior *posterior, idm_error *opt_error)
 {
-  *p = (predictor){.problem = problem, .posterior = posterior};
-  idm_status status = idm_parameters_create(problem, &p->parameters, opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &p->theta, opt_error);
+  *p = (predictor){.posterior = posterior};
+  idm_status status = idm_problem_fork(problem, &p->fork, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &p->parameters, opt_error);
   if (status == IDM_OK)
-    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &p->workspace,
+    status = idm_workspace_create(p->fork->setting, p->fork->theta, &p->fork->agent, &p->workspace,
                                   opt_error);
   return status;
 }
@@ -51,10 +51,8 @@ static idm_status open_predictor(predictor *p, const idm_problem *problem,
 static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
 {
   if (p->planned == i + 1) return IDM_OK;
-  const size_t draws = p->posterior->draws;
-  idm_status status =
-      idm_posterior_theta(p->posterior, p->parameters, i / draws, i % draws, p->theta, opt_error);
-  if (status == IDM_OK) status = idm_plan(p->theta, NULL, p->workspace, NULL, opt_error);
+  idm_status status = idm_posterior_agent(p->posterior, p->parameters, i, p->fork, opt_error);
+  if (status == IDM_OK) status = idm_plan(p->fork->theta, NULL, p->workspace, NULL, opt_error);
   p->planned = i + 1;
   return status;
 }
@@ -132,7 +130,7 @@ idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterio
   p.trajectories = like ? like->trajectories : each.trajectories;
   p.agents = like ? like->agent_name.count : each.agents ? each.agents : 1;
   if (status == IDM_OK)
-    status = idm_simulate(problem->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
+    status = idm_simulate(p.fork->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
                           opt_error);
   close_predictor(&p);
   return status;

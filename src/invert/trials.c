@@ -7,10 +7,11 @@
 #include "base/memory.h"
 #include "base/moments.h"
 #include "idm/quantile.h"
+#include "invert/fork.h"
 #include "invert/trials.h"
 
-/* Bytes that the samples of numbers take at once. */
-static const size_t most_bytes = (size_t)1 << 28;
+    /* Bytes that the samples of numbers take at once. */
+    static const size_t most_bytes = (size_t)1 << 28;
 
 void idm_trials_destroy(idm_trials *trials)
 {
@@ -225,7 +226,7 @@ static void summarise(idm_trials *trials, size_t number, double *sample)
 /* The nodes [first, end) under every draw. The samples of all nodes may not fit at once: parts of
  * the tree are looked at one after another, and the draws planned for again. */
 static idm_status sample_nodes(walk *w, const idm_posterior *posterior,
-                               const idm_parameters *parameters, idm_theta *theta,
+                               const idm_parameters *parameters, idm_problem *fork,
                                idm_trials *trials, double *sample, idm_error *opt_error)
 {
   const size_t all = posterior->chains * posterior->draws;
@@ -233,9 +234,8 @@ static idm_status sample_nodes(walk *w, const idm_posterior *posterior,
   for (size_t k = 0; k < trials->draws && status == IDM_OK; k++) {
     const size_t draw = k * all / trials->draws;
     w->numbers = sample + k;
-    status = idm_posterior_theta(posterior, parameters, draw / posterior->draws,
-                                 draw % posterior->draws, theta, opt_error);
-    if (status == IDM_OK) status = idm_plan(theta, NULL, w->workspace, NULL, opt_error);
+    status = idm_posterior_agent(posterior, parameters, draw, fork, opt_error);
+    if (status == IDM_OK) status = idm_plan(fork->theta, NULL, w->workspace, NULL, opt_error);
     if (status == IDM_OK && w->guest)
       status = w->guest->plan(w->guest->context, k, w->workspace, opt_error);
     if (status == IDM_OK) status = go(w, opt_error);
@@ -246,7 +246,7 @@ static idm_status sample_nodes(walk *w, const idm_posterior *posterior,
 }
 
 static idm_status sample_tree(walk *w, const idm_posterior *posterior,
-                              const idm_parameters *parameters, idm_theta *theta,
+                              const idm_parameters *parameters, idm_problem *fork,
                               idm_trials *trials, idm_error *opt_error)
 {
   const size_t nodes = w->tree->nodes;
@@ -261,7 +261,7 @@ static idm_status sample_tree(walk *w, const idm_posterior *posterior,
   for (size_t first = 0; first < nodes && status == IDM_OK; first += at_once) {
     w->first = first;
     w->end = nodes - first < at_once ? nodes : first + at_once;
-    status = sample_nodes(w, posterior, parameters, theta, trials, sample, opt_error);
+    status = sample_nodes(w, posterior, parameters, fork, trials, sample, opt_error);
   }
   free(sample);
   return status;
@@ -282,7 +282,7 @@ idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_poste
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
   idm_parameters *parameters = NULL;
-  idm_theta *theta = NULL;
+  idm_problem *fork = NULL;
   idm_workspace *workspace = NULL;
   walk w = {0};
   idm_require(problem, posterior, data, ret_trials);
@@ -290,18 +290,17 @@ idm_status idm_posterior_trials_with(const idm_problem *problem, const idm_poste
   const size_t all = posterior->chains * posterior->draws;
   const size_t draws = all < most ? all : most;
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK) status = idm_problem_fork(problem, &fork, opt_error);
   if (status == IDM_OK)
-    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
-                                  opt_error);
+    status = idm_workspace_create(fork->setting, fork->theta, &fork->agent, &workspace, opt_error);
   if (status == IDM_OK) status = idm_evidence_tree(problem, data, &tree, opt_error);
   if (status == IDM_OK) status = make_trials(data, tree, draws, opt_guest, &trials, opt_error);
   if (status == IDM_OK) status = open_walk(&w, workspace, data, tree, opt_guest, draws, opt_error);
-  if (status == IDM_OK) status = sample_tree(&w, posterior, parameters, theta, trials, opt_error);
+  if (status == IDM_OK) status = sample_tree(&w, posterior, parameters, fork, trials, opt_error);
   close_walk(&w);
   idm_prefix_tree_destroy(tree);
   idm_workspace_destroy(workspace);
-  idm_theta_destroy(theta);
+  idm_fork_destroy(fork);
   idm_parameters_destroy(parameters);
   return finish(status, trials, ret_trials);
 }

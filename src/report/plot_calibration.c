@@ -109,5 +109,6 @@ const idm_plot idm_plot_calibration = {
     .summary = "how often actions are taken against how probable they were said to be, over the "
                "decisions of a log",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
+    .dynamics = IDM_DRAWN_EACH,
     .make = make_calibration,
 };

@@ -209,5 +209,6 @@ const idm_plot idm_plot_occupancy = {
     .summary = "where the beliefs of an agent are over time, or the states where those are "
                "observed, as it expects them itself",
     .needs = IDM_PLOT_PROBLEM,
+    .dynamics = IDM_DRAWN_CENTRAL,
     .make = make_occupancy,
 };

@@ -54,5 +54,6 @@ const idm_plot idm_plot_policy = {
     .summary = "what an agent does at every belief (two states) or in every state, of one agent or "
                "of several side by side",
     .needs = IDM_PLOT_PROBLEM,
+    .dynamics = IDM_DRAWN_CENTRAL,
     .make = make_policy,
 };

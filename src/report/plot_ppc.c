@@ -90,5 +90,6 @@ const idm_plot idm_plot_ppc = {
     .name = "ppc",
     .summary = "summaries of the log beside what a run's answer predicts of them",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_POSTERIOR | IDM_PLOT_DATA,
+    .dynamics = IDM_DRAWN_HIGHEST,
     .make = make_ppc,
 };

@@ -118,5 +118,6 @@ const idm_plot idm_plot_prc = {
     .summary = "precision against recall of every action, with the area below, over the decisions "
                "of a log",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
+    .dynamics = IDM_DRAWN_EACH,
     .make = make_prc,
 };

@@ -432,5 +432,6 @@ const idm_plot idm_plot_simplex = {
     .summary = "what an agent does at every belief over three states, and where beliefs go: of a "
                "trajectory, of a log on average, or along a path",
     .needs = IDM_PLOT_PROBLEM,
+    .dynamics = IDM_DRAWN_CENTRAL,
     .make = make_simplex,
 };

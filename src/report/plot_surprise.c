@@ -204,5 +204,6 @@ const idm_plot idm_plot_surprise = {
     .summary = "one trajectory of a log step by step: belief, probability of what was done, and "
                "surprise",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
+    .dynamics = IDM_DRAWN_EACH,
     .make = make_surprise,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "base/memory.h"
 
 #define PLOTS(X)                                                                                   \
   X(idm_plot_policy)                                                                               \
@@ -54,6 +55,31 @@ static const struct {
     {IDM_PLOT_STUDY, "a folder of `idm recover -o` or `idm sbc -o`"},
 };
 
+const char *idm_plot_dynamics(const idm_plot *plot, const idm_plot_subject *subject, char *buffer,
+                              size_t size)
+{
+  return plot && subject ? idm_drawn_words(subject->posterior, plot->dynamics, buffer, size)
+                         : idm_drawn_words(NULL, IDM_DRAWN_UNUSED, buffer, size);
+}
+
+/* Add to the description which learnt dynamics the figure is made with. */
+static idm_status name_dynamics(const idm_plot *plot, const idm_plot_subject *subject,
+                                idm_figure *figure, idm_error *opt_error)
+{
+  char words[160];
+  idm_plot_dynamics(plot, subject, words, sizeof words);
+  if (!words[0]) return IDM_OK;
+  const size_t old = strlen(figure->description);
+  char *both = idm_new(old + strlen(words) + 2, 1);
+  if (!both) return idm_fail_memory(opt_error);
+  memcpy(both, figure->description, old);
+  both[old] = ' ';
+  memcpy(both + old + 1, words, strlen(words));
+  free(figure->description);
+  figure->description = both;
+  return IDM_OK;
+}
+
 idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
                          const idm_plot_settings *opt_settings, idm_figure **ret_figure,
                          idm_notes *opt_notes, idm_error *opt_error)
@@ -75,8 +101,9 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
   if (opt_settings && opt_settings->truths && !plot->truths)
     return idm_fail(opt_error, IDM_USAGE, "a plot of kind '%s' has no place for a truth",
                     plot->name);
-  const idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
-                                       opt_notes ? opt_notes : &ignored, opt_error);
+  idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
+                                 opt_notes ? opt_notes : &ignored, opt_error);
+  if (status == IDM_OK) status = name_dynamics(plot, subject, *ret_figure, opt_error);
   idm_notes_clear(&ignored);
   if (status == IDM_OK) return IDM_OK;
   idm_figure_destroy(*ret_figure);

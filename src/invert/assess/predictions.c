@@ -8,6 +8,7 @@
 #include "idm/quantile.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/predictive.h"
+#include "invert/fork.h"
 #include "invert/posterior.h"
 
 enum { replicates = 999, FAMILIES = 3 };
@@ -178,8 +179,12 @@ idm_status idm_predictions_find(const idm_problem *problem, const idm_data *data
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;
+  idm_problem *fork;
   *ret_predictions = (idm_predictions){0};
-  idm_status status = idm_fit_open(&f, NULL, problem, data, &settings, 1, opt_error);
+  idm_status status = idm_problem_fork(problem, &fork, opt_error);
+  if (status == IDM_OK)
+    status = idm_drawn_put(posterior, idm_posterior_highest(posterior), fork, opt_error);
+  if (status == IDM_OK) status = idm_fit_open(&f, NULL, fork, data, &settings, 1, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
     status = predict(&(inquiry){.f = &f,
@@ -188,6 +193,7 @@ idm_status idm_predictions_find(const idm_problem *problem, const idm_data *data
                                 .elsewhere = idm_check_is_elsewhere(posterior)},
                      ret_predictions, opt_error);
   idm_fit_close(&f);
+  idm_fork_destroy(fork);
   if (status != IDM_OK) idm_predictions_clear(ret_predictions);
   return status;
 }

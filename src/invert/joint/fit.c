@@ -8,6 +8,8 @@
 #include "invert/joint/joint.h"
 #include "invert/joint/learner.h"
 #include "invert/matching/assemble.h"
+#include "learn/iohmm.h"
+#include "learn/ratio.h"
 
 static double log_prior(const void *context, const double *w)
 {
@@ -35,6 +37,27 @@ static idm_status gather(const fit *f, const idm_inverse *bayes, const idm_chain
                       chains->draw + i * chains->dimension + ratios, &chains->statistics[i]);
   return status == IDM_OK ? idm_posterior_complete(f, *ret_posterior, opt_notes, opt_error)
                           : status;
+}
+
+/* The dynamics of every draw, and their mean. */
+static idm_status keep_dynamics(const joint *j, const idm_chains *chains, idm_posterior *p,
+                                idm_error *opt_error)
+{
+  const size_t all = chains->settings.chains * (size_t)chains->settings.draws;
+  idm_dynamics *d = NULL;
+  idm_dynamics_draws mean = {0};
+  idm_status status = idm_problem_dynamics(j->cut->learnt, &d, opt_error);
+  if (status == IDM_OK) status = idm_drawn_create(all, d->numbers, &p->drawn, opt_error);
+  for (size_t k = 0; k < all && status == IDM_OK; k++) {
+    ratio_set(j->learner->structure, chains->draw + k * chains->dimension, d->start);
+    memcpy(p->drawn->set + k * d->numbers, d->start, d->numbers * sizeof *d->start);
+  }
+  if (status == IDM_OK) status = idm_dynamics_mean(j->cut, p->dynamics, &mean, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_take(j->cut->learnt, &mean, 0, 0, d, opt_error);
+  if (status == IDM_OK) memcpy(p->drawn->central, d->start, d->numbers * sizeof *d->start);
+  idm_dynamics_draws_clear(&mean);
+  idm_dynamics_destroy(d);
+  return status;
 }
 
 static idm_status draw(const fit *f, const idm_inverse *bayes, const idm_cuts *cut,
@@ -65,6 +88,7 @@ static idm_status draw(const fit *f, const idm_inverse *bayes, const idm_cuts *c
   if (status == IDM_OK) {
     (*ret_posterior)->dynamics = dynamics;
     dynamics = NULL;
+    status = keep_dynamics(&j, chains, *ret_posterior, opt_error);
   }
   idm_joint_dynamics_destroy(dynamics);
   idm_chains_destroy(chains);

@@ -19,3 +19,11 @@ json_t *idm_json_joint(const idm_joint_dynamics *dynamics)
   idm_json_set(&object, "observations_lost", idm_json_number(dynamics->lost));
   return object;
 }
+
+json_t *idm_json_central(const idm_drawn *drawn)
+{
+  json_t *object = json_object();
+  if (drawn->of) idm_json_set(&object, "draw", json_integer((json_int_t)drawn->of));
+  idm_json_set(&object, "probability", idm_json_numbers(drawn->central, drawn->numbers));
+  return object;
+}

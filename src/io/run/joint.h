@@ -7,5 +7,8 @@
 
 /* mean and sd by name, and the worst diagnostics. */
 json_t *idm_json_joint(const idm_joint_dynamics *dynamics);
+/* The learnt dynamics that one policy of the answer is planned in, as one list (see idm_dynamics),
+ * and which draw they are; without it they are the mean. */
+json_t *idm_json_central(const idm_drawn *drawn);
 
 #endif

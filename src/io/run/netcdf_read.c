@@ -5,6 +5,7 @@
  *   draws       posterior, unconstrained_posterior
  *   axes        what quantities lie along
  *   statistics  sample_stats
+ *   dynamics    learnt_dynamics
  *   file        all of it */
 #include <inttypes.h>
 #include <limits.h>
@@ -514,6 +515,55 @@ static idm_status read_statistics(reader *r, int file, idm_posterior *p)
   return status;
 }
 
+/* --- dynamics ------------------------------------------------------------------------------- */
+
+static idm_status read_doubles(const reader *r, const char *name, int rank, double *value)
+{
+  static const char *const dimension[] = {"set", "number"};
+  int variable, found = 0, own[2], expected;
+  nc_type type = NC_NAT;
+  int code = idm_netcdf.nc_inq_varid(r->group, name, &variable);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable, &found);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_vartype(r->group, variable, &type);
+  if (code == NC_NOERR && (found != rank || type != NC_DOUBLE))
+    return FAIL(r, "'%s' in group '%s' is no array of %d dimensions of numbers", name,
+                r->group_name, rank);
+  if (code == NC_NOERR) code = idm_netcdf.nc_inq_vardimid(r->group, variable, own);
+  for (int i = 0; i < rank && code == NC_NOERR; i++) {
+    code = idm_netcdf.nc_inq_dimid(r->group, dimension[2 - rank + i], &expected);
+    if (code == NC_NOERR && own[i] != expected)
+      return FAIL(r, "'%s' in group '%s' is not over (%sNUMBER)", name, r->group_name,
+                  rank > 1 ? "SET, " : "");
+  }
+  if (code == NC_NOERR) code = idm_netcdf.nc_get_var_double(r->group, variable, value);
+  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+}
+
+/* Sets of learnt dynamics; absent where a run has none. Whether they are distributions is checked
+ * with the problem that they are put into. */
+static idm_status read_dynamics(reader *r, int file, idm_posterior *p)
+{
+  static const char name[] = "learnt_dynamics";
+  size_t sets = 0, numbers = 0;
+  long long of = 0;
+  int group;
+  if (idm_netcdf.nc_inq_grp_ncid(file, name, &group) == NC_ENOGRP) return IDM_OK;
+  idm_status status = enter_group(r, file, name);
+  if (status == IDM_OK) status = read_dimension(r, "set", &sets);
+  if (status == IDM_OK) status = read_dimension(r, "number", &numbers);
+  if (status == IDM_OK) status = read_number(r, NC_GLOBAL, "central_set", NC_INT64, false, &of);
+  if (status != IDM_OK) return status;
+  if (idm_times(sets, numbers) > NUMBER_LIMIT || sets > r->chains * r->draws || of < 0 ||
+      (unsigned long long)of > sets)
+    return FAIL(r, "group '%s' holds %zu sets of %zu numbers, of which the central one is %lld",
+                name, sets, numbers, of);
+  status = idm_drawn_create(sets, numbers, &p->drawn, r->opt_error);
+  if (status == IDM_OK) status = read_doubles(r, "probability", 2, p->drawn->set);
+  if (status == IDM_OK) status = read_doubles(r, "central", 1, p->drawn->central);
+  if (status == IDM_OK) p->drawn->of = (size_t)of;
+  return status;
+}
+
 /* --- file ----------------------------------------------------------------------------------- */
 
 /* A word of the root into a fixed field; absent is empty. */
@@ -606,6 +656,7 @@ static idm_status read_groups(reader *r, int file, idm_posterior *p)
   if (status == IDM_OK && !p->series_count)
     status = read_draws(r, file, "unconstrained_posterior", unconstrained);
   if (status == IDM_OK) status = read_statistics(r, file, p);
+  if (status == IDM_OK) status = read_dynamics(r, file, p);
   drop_ones(&p->quantity, &p->quantity_size);
   drop_ones(&p->coordinate, &p->coordinate_size);
   p->chains = r->chains;

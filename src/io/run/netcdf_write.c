@@ -4,6 +4,7 @@
  *   draws           posterior, unconstrained_posterior, prior
  *   statistics      sample_stats
  *   log-likelihood  by trajectory or by decision
+ *   dynamics        learnt_dynamics: those of the draws
  *   evidence        observed_data
  *   constants       constant_data: the setting and what is clamped
  *   file            the image in memory, sealed and written whole
@@ -461,6 +462,26 @@ static void write_log_likelihood(writer *w)
   put_log_likelihood(w, variable, chunk);
 }
 
+/* --- dynamics ------------------------------------------------------------------------------- */
+
+/* Numbers of a set are start[state], transition[action][state][next state] and
+ * emission[action][emitter][observation], one after another. */
+static void write_dynamics(writer *w)
+{
+  const idm_drawn *d = w->posterior->drawn;
+  if (!d) return;
+  begin_group(w, "learnt_dynamics");
+  const int dimension[] = {define_dimension(w, "set", d->sets),
+                           define_dimension(w, "number", d->numbers)};
+  const int set = define_variable(w, "probability", NC_DOUBLE, 2, dimension);
+  const int central = define_variable(w, "central", NC_DOUBLE, 1, dimension + 1);
+  put_integer(w, NC_GLOBAL, "central_set", (long long)d->of);
+  if (w->code == NC_NOERR)
+    note(w, idm_netcdf.nc_def_var_deflate(w->group, set, 1, 1, 1), "probability");
+  put_doubles(w, set, d->set);
+  put_doubles(w, central, d->central);
+}
+
 /* --- evidence ------------------------------------------------------------------------------- */
 
 /* Meanings of codes as in the CF conventions (3.5, flags): words separated by blanks. Left out for
@@ -710,6 +731,7 @@ static void write_groups(writer *w)
   write_posterior(w);
   write_statistics(w);
   write_log_likelihood(w);
+  write_dynamics(w);
   write_evidence(w);
   write_constants(w);
 }

@@ -65,6 +65,17 @@ static void note_waiting(const idm_run_files *files, idm_notes *opt_notes)
                 ready ? "it is the one that is read" : "the old run is read", files->run.path);
 }
 
+/* Runs of earlier versions hold the draws of a fit without the dynamics that these are of. */
+static void note_without_dynamics(const idm_run_files *files, const idm_request *request,
+                                  idm_notes *opt_notes)
+{
+  if (!request->dynamics[0]) return;
+  idm_notes_add(opt_notes,
+                "'%.300s/run.nc' lacks the learnt dynamics of its draws: policies and predictions "
+                "are those of the problem file's dynamics; `idm fit` makes the run again",
+                files->run.path);
+}
+
 /* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
  */
 static idm_status check_label(const char *folder, uint64_t label, const idm_posterior *posterior,
@@ -134,6 +145,11 @@ static idm_status read_contents(const idm_run_files *files, bool draws, contents
   /* What was inferred on a lattice is planned for on that lattice. */
   if (status == IDM_OK && c->posterior && !c->problem->agent.resolution)
     c->problem->agent.resolution = c->posterior->resolution;
+  /* What was drawn over learnt dynamics is planned for in these. */
+  if (status == IDM_OK && c->posterior)
+    status = idm_drawn_put_central(c->posterior, c->problem, opt_error);
+  if (status == IDM_OK && c->posterior && !c->audit && !c->posterior->drawn)
+    note_without_dynamics(files, &c->request.request, opt_notes);
   if (status == IDM_OK) note_waiting(files, opt_notes);
   return status;
 }

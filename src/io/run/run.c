@@ -17,7 +17,6 @@
 #include "invert/check.h"
 #include "invert/finer.h"
 #include "invert/fork.h"
-#include "invert/joint/learner.h"
 #include "invert/joint/verdict.h"
 #include "invert/people/each.h"
 #include "invert/people/report.h"
@@ -48,7 +47,7 @@ typedef struct fitting {
   const idm_request *request;
   idm_refinement refinement; /* of the lattice */
   idm_problem refined;       /* the problem on it */
-  idm_problem *given;        /* the same with one set of learnt dynamics; NULL: without them */
+  idm_problem *given;        /* the same with the central learnt dynamics; NULL: without them */
   idm_keeper keeper;
   uint64_t label;
 } fitting;
@@ -121,38 +120,6 @@ static void say_interrupted(idm_run *run)
                 "the fit was interrupted; `idm fit --resume` goes on");
 }
 
-/* The draw of the dynamics of a cut under which the decisions have the highest mean density. */
-static size_t find_likeliest(const idm_posterior *p)
-{
-  const size_t each = p->chains / p->cuts * p->draws;
-  size_t best = 0;
-  double highest = -INFINITY;
-  for (size_t k = 0; k < p->cuts; k++) {
-    double sum = 0;
-    for (size_t i = 0; i < each; i++) sum += p->statistics[k * each + i].log_density;
-    if (!(sum > highest)) continue;
-    highest = sum;
-    best = k;
-  }
-  return best;
-}
-
-/* The problem with one set of learnt dynamics, which the answer is assessed in: the mean of those
- * drawn with the decisions; of another log's, which decisions do not inform, the likeliest draw. */
-static idm_status take_one(fitting *f, const idm_cuts *cut, const idm_posterior *posterior,
-                           idm_error *opt_error)
-{
-  idm_dynamics_draws mean = {0};
-  const idm_cuts one = {cut->learnt, &mean, 1};
-  idm_status status = idm_problem_fork(f->problem, &f->given, opt_error);
-  if (status == IDM_OK && !posterior->dynamics)
-    return idm_cut_take(cut, posterior->cuts ? find_likeliest(posterior) : 0, f->given, opt_error);
-  if (status == IDM_OK) status = idm_dynamics_mean(cut, posterior->dynamics, &mean, opt_error);
-  if (status == IDM_OK) status = idm_cut_take(&one, 0, f->given, opt_error);
-  idm_dynamics_draws_clear(&mean);
-  return status;
-}
-
 /* The draws over learnt dynamics: together with them, where that is possible, or given each of some
  * draws of them. */
 static idm_status draw_over_dynamics(fitting *f, const idm_inverse *inverse,
@@ -171,7 +138,8 @@ static idm_status draw_over_dynamics(fitting *f, const idm_inverse *inverse,
   if (status == IDM_OK && !run->posterior)
     status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
                          &run->posterior, opt_notes, opt_error);
-  if (status == IDM_OK) status = take_one(f, &cut, run->posterior, opt_error);
+  if (status == IDM_OK) status = idm_problem_fork(f->problem, &f->given, opt_error);
+  if (status == IDM_OK) status = idm_drawn_put_central(run->posterior, f->given, opt_error);
   idm_dynamics_draws_clear(&draws);
   idm_problem_destroy(learnt);
   return status;

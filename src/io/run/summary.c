@@ -242,6 +242,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
     put_quantities(&object, p, a);
   if (a->between) idm_json_set(&object, "dynamics", dynamics_object(p, a));
   if (p->dynamics) idm_json_set(&object, "joint_dynamics", idm_json_joint(p->dynamics));
+  if (p->drawn) idm_json_set(&object, "planned_dynamics", idm_json_central(p->drawn));
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
   if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));

@@ -26,8 +26,27 @@ static void test_object(void **state)
   idm_labels_destroy(&name);
 }
 
+static void test_central(void **state)
+{
+  (void)state;
+  idm_drawn *d;
+  check(idm_drawn_create(3, 2, &d, &support_error));
+  d->central[1] = 0.75;
+  json_t *object = idm_json_central(d);
+  assert_null(json_object_get(object, "draw"));
+  const json_t *list = json_object_get(object, "probability");
+  assert_int_equal(json_array_size(list), 2);
+  assert_near(json_real_value(json_array_get(list, 1)), 0.75, 0);
+  json_decref(object);
+  d->of = 3;
+  object = idm_json_central(d);
+  assert_int_equal(json_integer_value(json_object_get(object, "draw")), 3);
+  json_decref(object);
+  idm_drawn_destroy(d);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_object)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_object), cmocka_unit_test(test_central)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

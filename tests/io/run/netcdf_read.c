@@ -46,6 +46,14 @@ static void check_same(const idm_posterior *a, const idm_posterior *b)
   assert_memory_equal(a->unconstrained, b->unconstrained,
                       a->coordinate.count * draws * sizeof *a->value);
   check_statistics(a, b);
+  assert_int_equal(!a->drawn, !b->drawn);
+  if (!a->drawn) return;
+  const size_t numbers = a->drawn->numbers;
+  assert_int_equal(a->drawn->sets, b->drawn->sets);
+  assert_int_equal(numbers, b->drawn->numbers);
+  assert_int_equal(a->drawn->of, b->drawn->of);
+  assert_memory_equal(a->drawn->set, b->drawn->set, a->drawn->sets * numbers * sizeof(double));
+  assert_memory_equal(a->drawn->central, b->drawn->central, numbers * sizeof(double));
 }
 
 static void check_round_trip(const folder *f, const idm_posterior *p)
@@ -302,6 +310,25 @@ static void forge(const char *path, flaw wrong)
   assert_int_equal(fclose(stream), 0);
 }
 
+/* Learnt dynamics of draws; a central set that is not among them is refused. */
+static void test_dynamics(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(3, 7, weird, COUNT(weird), true);
+  check(idm_drawn_create(3, 5, &p->drawn, &support_error));
+  for (size_t i = 0; i < 15; i++) p->drawn->set[i] = 1 / (double)(i + 1);
+  for (size_t i = 0; i < 5; i++) p->drawn->central[i] = 0.1 * (double)i;
+  check_round_trip(f, p);
+  p->drawn->of = 3;
+  check_round_trip(f, p);
+  p->drawn->of = 4;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+  check_refused(f->file, "3 sets of 5 numbers, of which the central one is 4");
+  idm_problem_destroy(problem);
+  idm_posterior_destroy(p);
+}
+
 static void test_forged(void **state)
 {
   const folder *f = *state;
@@ -361,8 +388,9 @@ static void test_destroy(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      TEST(test_round_trip), TEST(test_point),   TEST(test_order),  TEST(test_no_run),
-      TEST(test_cut_short),  TEST(test_damaged), TEST(test_forged), TEST(test_destroy),
+      TEST(test_round_trip), TEST(test_point),     TEST(test_order),
+      TEST(test_no_run),     TEST(test_cut_short), TEST(test_damaged),
+      TEST(test_forged),     TEST(test_destroy),   TEST(test_dynamics),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
