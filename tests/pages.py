@@ -183,6 +183,34 @@ def fits(idm):
     rows = idm.figure("ppc", "fit")
     dots_are_inside(rows, "ppc of fit")
     shares_are_whole(rows, "actions taken", 3, "ppc of fit")
+    shares_are_whole(rows, "actions after an observation", 3, "ppc of fit")
+    expect(len({row["panel"] for row in rows}) == 5, "ppc of fit: a panel per test of the whole log but that of conditions")
+
+
+def many(idm):
+    """14 observations: of 42 cells a panel shows whole observations that are farthest off. Two schemes of payoffs have cells."""
+    letters = [f"o{i}" for i in range(14)]
+    slope = [(i + 4) / sum(range(4, 18)) for i in range(14)]
+    problem = DIAG % ([0.5, 0.5], [slope, slope[::-1]])
+    problem = problem.replace("[negative, positive]", str(letters)).replace("alpha: 0.5", "alpha: 0.1")
+    problem = problem.replace("declare_healthy: [10, -36]", "declare_healthy: [paid, -36]")
+    (idm.folder / "many.yaml").write_text(problem)
+    with open(idm.folder / "many.csv", "w", encoding="utf-8", newline="") as whole:
+        for paid in 10, 20:
+            idm.run("simulate", "many.yaml", "--set", f"utility.declare_healthy.healthy={paid}", "-n", 400, "--seed", paid,
+                    "-o", "part.csv")
+            lines = (idm.folder / "part.csv").read_text().splitlines()
+            first = [lines[0]] if paid == 10 else []
+            whole.write("\n".join([*first, *(line.replace(",", f",{paid}-", 1) for line in lines[1:]), ""]))
+    idm.run("fit", "many.yaml", "many.csv", *FEW, "-o", "many")
+    rows = idm.figure("ppc", "many")
+    dots_are_inside(rows, "ppc of many observations")
+    panels = {row["panel"] for row in rows}
+    some = "actions after an observation: the 36 of 42 farthest off"
+    expect(some in panels and "actions by condition" in panels, f"ppc of many observations: panels are {panels}")
+    shares_are_whole(rows, some, 3, "ppc of many observations")
+    shares_are_whole(rows, "actions by condition", 3, "ppc of many observations")
+    expect(sum(row["panel"] == "actions by condition" for row in rows) == 12, "ppc: two conditions of three actions")
 
 
 def audits(idm):
@@ -430,7 +458,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         idm = Program(sys.argv[1], Path(folder))
         make_logs(idm)
-        for kind in fits, audits, studies, learnt, drawn_dynamics, compared:
+        for kind in fits, many, audits, studies, learnt, drawn_dynamics, compared:
             kind(idm)
     sys.exit(bool(failures))
 

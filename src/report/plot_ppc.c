@@ -1,25 +1,88 @@
 /* The log's own summaries beside what the answer predicts of them: those that `idm check` compares.
  */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/number.h"
 #include "idm/plot.h"
 #include "invert/assess/predictions.h"
 
 extern const idm_plot idm_plot_ppc; /* registered in plots.c */
+
+/* Rows of a panel, at most. */
+enum { most_rows = 36 };
 
 static const struct {
   idm_model_test test;
   const char *title;
 } parts[] = {{IDM_TEST_STEPS, "actions taken"},
              {IDM_TEST_ENDS, "trajectories that end"},
-             {IDM_TEST_STAYS, "the same action again"}};
+             {IDM_TEST_STAYS, "the same action again"},
+             {IDM_TEST_RETURNS, "the action before the last again, by what it had shown"},
+             {IDM_TEST_RESPONSES, "actions after an observation"},
+             {IDM_TEST_CONDITIONS, "actions by condition"}};
 
-static size_t count_of(const idm_predictions *p, idm_model_test test)
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* The predictions of one test, which stand together, as do those of a group. */
+typedef struct rows {
+  const idm_prediction *one;
+  size_t count;
+  double *far;  /* [count]: how far the cell of the group that is farthest off is */
+  double least; /* groups that are less far off are left out */
+  size_t shown;
+} rows;
+
+/* How far a cell is off, in widths of its interval, which half a decision widens. */
+static double distance_of(const idm_prediction *one)
 {
-  size_t count = 0;
-  for (size_t i = 0; i < p->count; i++) count += p->one[i].test == test;
-  return count;
+  return fabs(one->observed - one->expected) / (one->high - one->low + 0.5 / one->chances);
 }
+
+static void measure_groups(rows *r)
+{
+  for (size_t i = 0, end; i < r->count; i = end) {
+    double largest = 0;
+    for (end = i; end < r->count && r->one[end].group == r->one[i].group; end++)
+      largest = fmax(largest, distance_of(&r->one[end]));
+    for (size_t k = i; k < end; k++) r->far[k] = largest;
+  }
+}
+
+static int compare(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* Groups that fit a panel: those farthest off, and one at least. `sorted` is scratch. */
+static void choose_rows(rows *r, double *sorted)
+{
+  size_t shown = most_rows;
+  memcpy(sorted, r->far, r->count * sizeof *sorted);
+  qsort(sorted, r->count, sizeof *sorted, compare);
+  while (shown && sorted[shown - 1] == sorted[most_rows]) shown--;
+  r->least = sorted[shown ? shown - 1 : 0];
+  for (r->shown = 0; r->shown < r->count && sorted[r->shown] >= r->least;) r->shown++;
+}
+
+static idm_status find_rows(const idm_predictions *p, idm_model_test test, rows *r,
+                            idm_error *opt_error)
+{
+  *r = (rows){0};
+  for (size_t i = 0; i < p->count; i++)
+    if (p->one[i].test == test && !r->count++) r->one = &p->one[i];
+  r->shown = r->count;
+  r->far = idm_new(2 * r->count, sizeof *r->far);
+  if (!r->far) return idm_fail_memory(opt_error);
+  measure_groups(r);
+  if (r->count > most_rows) choose_rows(r, r->far + r->count);
+  return IDM_OK;
+}
+
+/* --- figure --------------------------------------------------------------------------------- */
 
 static void put(const idm_prediction *one, size_t row, idm_mark *predicted, idm_mark *observed)
 {
@@ -33,27 +96,37 @@ static void put(const idm_prediction *one, size_t row, idm_mark *predicted, idm_
   observed->column[IDM_FIGURE_Y][row] = (double)row;
 }
 
-static idm_status add_part(idm_figure *figure, const idm_predictions *p, size_t part,
+static idm_status add_rows(idm_figure *figure, const rows *r, const char *name,
                            idm_error *opt_error)
 {
-  const size_t count = count_of(p, parts[part].test);
   idm_panel *panel;
   idm_mark *predicted, *observed;
-  if (!count) return IDM_OK;
-  idm_status status =
-      idm_figure_add(figure, parts[part].title, "share of decisions", "", &panel, opt_error);
-  if (status == IDM_OK) status = idm_labels_create(&panel->y.category, count, opt_error);
+  char title[160];
+  idm_print(title, sizeof title, r->shown < r->count ? "%s: the %zu of %zu farthest off" : "%s",
+            name, r->shown, r->count);
+  idm_status status = idm_figure_add(figure, title, "share of decisions", "", &panel, opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&panel->y.category, r->shown, opt_error);
   if (status == IDM_OK)
     status = idm_panel_add(panel, IDM_MARK_FOREST, "predicted: 50 % and 95 %", IDM_COLOUR_QUIET,
-                           count, &predicted, opt_error);
+                           r->shown, &predicted, opt_error);
   if (status == IDM_OK)
-    status = idm_panel_add(panel, IDM_MARK_POINTS, "observed", 1, count, &observed, opt_error);
-  for (size_t i = 0, row = 0; i < p->count && status == IDM_OK; i++) {
-    const idm_prediction *one = &p->one[i];
-    if (one->test != parts[part].test) continue;
+    status = idm_panel_add(panel, IDM_MARK_POINTS, "observed", 1, r->shown, &observed, opt_error);
+  for (size_t i = 0, row = 0; i < r->count && status == IDM_OK; i++) {
+    const idm_prediction *one = &r->one[i];
+    if (r->far[i] < r->least) continue;
     put(one, row, predicted, observed);
     status = idm_labels_set(&panel->y.category, row++, one->label, strlen(one->label), opt_error);
   }
+  return status;
+}
+
+static idm_status add_part(idm_figure *figure, const idm_predictions *p, size_t part,
+                           idm_error *opt_error)
+{
+  rows r;
+  idm_status status = find_rows(p, parts[part].test, &r, opt_error);
+  if (status == IDM_OK && r.count) status = add_rows(figure, &r, parts[part].title, opt_error);
+  free(r.far);
   return status;
 }
 
@@ -77,8 +150,9 @@ static idm_status make_ppc(const idm_plot_subject *subject, const idm_plot_setti
   if (status == IDM_OK)
     status = idm_figure_create("",
                                "Summaries of the log beside what the answer predicts of them: "
-                               "actions by step, trajectories that end by step, and the same "
-                               "action again by what was seen.",
+                               "actions by step, trajectories that end by step, the same action "
+                               "again by what was seen, the action before the last again by what "
+                               "it had shown, actions by what was seen last, and by condition.",
                                1, ret_figure, opt_error);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IDM_OK; i++)
     status = add_part(*ret_figure, &p, i, opt_error);

@@ -11,13 +11,16 @@
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
-enum { replicates = 999, FAMILIES = 3 };
+enum { replicates = 999, FAMILIES = 6 };
 
 static const struct {
   cell_family family;
   idm_model_test test;
+  bool rates; /* cells are of every action in turn, so that shares of a group of them sum to 1 */
 } looked_at[FAMILIES] = {
-    {CELLS_STEP, IDM_TEST_STEPS}, {CELLS_END, IDM_TEST_ENDS}, {CELLS_STAY, IDM_TEST_STAYS}};
+    {CELLS_STEP, IDM_TEST_STEPS, true},     {CELLS_END, IDM_TEST_ENDS, false},
+    {CELLS_STAY, IDM_TEST_STAYS, false},    {CELLS_RETURN, IDM_TEST_RETURNS, false},
+    {CELLS_SEEN, IDM_TEST_RESPONSES, true}, {CELLS_VARIANT, IDM_TEST_CONDITIONS, true}};
 
 /* What is left of every cell in every replicate. */
 typedef struct replicated {
@@ -99,16 +102,18 @@ static bool is_sound(const replicated *r)
   return true;
 }
 
-/* Decisions that a share of a cell refers to: all of its step, whatever was open there, so that the
- * shares of a step sum to 1; of other cells those that could have fallen there. 0: not shown. */
+/* Decisions that a share of a cell refers to: of rates all of the step, observation or condition,
+ * whatever was open there, so that their shares sum to 1; of other cells those that could have
+ * fallen there. 0: not shown. */
 static double decisions_of(const replicated *r, size_t family, size_t cell)
 {
-  const cells *c = &r->p.family[looked_at[family].family];
+  const cell_family own = looked_at[family].family;
+  const cells *c = &r->p.family[own];
   const size_t actions = r->p.r->actions, first = cell - cell % actions;
   double sum = 0;
-  if (looked_at[family].family != CELLS_STEP) return c->chances[cell];
-  for (size_t u = 0; u < actions; u++) sum += idm_predictive_observed(&r->p, CELLS_STEP, first + u);
-  const bool seen = idm_predictive_observed(&r->p, CELLS_STEP, cell) > 0.5;
+  if (!looked_at[family].rates) return c->chances[cell];
+  for (size_t u = 0; u < actions; u++) sum += idm_predictive_observed(&r->p, own, first + u);
+  const bool seen = idm_predictive_observed(&r->p, own, cell) > 0.5;
   return c->chances[cell] > 0 || seen ? rint(sum) : 0;
 }
 
@@ -126,6 +131,7 @@ static void put(replicated *r, size_t family, size_t cell, idm_prediction *to)
   } ends[] = {
       {&to->low, 0.025}, {&to->inner_low, 0.25}, {&to->inner_high, 0.75}, {&to->high, 0.975}};
   *to = (idm_prediction){.test = looked_at[family].test,
+                         .group = looked_at[family].rates ? cell / r->p.r->actions : cell,
                          .chances = all,
                          .observed = observed / all,
                          .expected = fmin(fmax(expected / all, 0), 1)};

@@ -7,12 +7,15 @@
 /* One of them: decisions of some kind, as shares of those that could have been of it. Predictions
  * are what is left to chance by an answer that was fitted to the same decisions (see residual.h).
  * Answers that come from elsewhere, or are too far from the log's own for that, predict by
- * themselves. Shares of one step sum to 1, and every interval contains its expectation. */
+ * themselves. Rates of actions sum to 1 over a group, and every interval contains its expectation.
+ */
 typedef struct idm_prediction {
-  idm_model_test test; /* that it is a part of: steps, ends or stays */
-  char label[160];     /* "step 2, monitor" */
-  double chances;      /* decisions that could have been; of steps all decisions there */
-  double observed;     /* of the log */
+  idm_model_test
+      test;        /* that it is a part of: steps, ends, stays, returns, responses, conditions */
+  size_t group;    /* of rates of actions the step, observation or condition; else its own */
+  char label[200]; /* "step 2, monitor" */
+  double chances;  /* decisions that could have been; of rates all decisions of the group */
+  double observed; /* of the log */
   double expected;
   double low; /* 95 % of replicates of the decisions */
   double high;

@@ -259,17 +259,21 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
                           size_t size)
 {
   const idm_setting *setting = p->r->setting;
-  const size_t actions = family == CELLS_STEP ? p->r->actions : 1;
+  const size_t actions = p->r->actions;
+  const char *action = setting->actions.name[cell % actions];
   char steps[64];
-  if (family == CELLS_STAY) {
+  if (family == CELLS_STEP) {
+    describe_steps(cell / actions, "", steps, sizeof steps);
+    idm_print(text, size, "%s, %.80s", steps, action);
+  } else if (family == CELLS_SEEN) {
+    idm_print(text, size, "after %.80s, %.80s", setting->observations.name[cell / actions], action);
+  } else if (family == CELLS_VARIANT) {
+    idm_print(text, size, "condition %zu, %.80s", cell / actions + 1, action);
+  } else if (family == CELLS_STAY || family == CELLS_RETURN) {
     idm_print(text, size, "after %.80s", setting->observations.name[cell]);
-    return;
+  } else {
+    describe_steps(cell, "", text, size);
   }
-  describe_steps(cell / actions, "", steps, sizeof steps);
-  if (family == CELLS_STEP)
-    idm_print(text, size, "%s, %.80s", steps, setting->actions.name[cell % actions]);
-  else
-    idm_print(text, size, "%s", steps);
 }
 
 /* A share as a person says it: what rounding leaves of 0 is "0 %", not 7e-16 %. */

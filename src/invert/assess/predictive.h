@@ -49,7 +49,7 @@ double idm_predictive_sum(const predictive *p, cell_family family);
 double idm_predictive_agent(const predictive *p, size_t agent);
 /* How many of the answers taken last fell into a cell. */
 double idm_predictive_observed(const predictive *p, cell_family family, size_t cell);
-/* What a cell of steps, ends or stays is called in a table: "step 2, monitor". */
+/* What a cell that is not of an agent is called in a table: "step 2, monitor". */
 void idm_predictive_label(const predictive *p, cell_family family, size_t cell, char *text,
                           size_t size);
 /* How far a cell is off. */

@@ -34,14 +34,20 @@ static void test_observed(void **state)
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   const idm_data *data = a.data;
   double second = 0, taken[3] = {0}, ended = 0, stayed = 0, could = 0;
+  double returned = 0, shown = 0, declared = 0;
   for (size_t t = 0; t < data->trajectories; t++)
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const size_t step = row - data->first[t];
       if (step == 1) second++, taken[data->action[row]]++;
       if (step == 0) ended += data->action[row] != 2;
+      if (step > 1 && data->observation[row - 2] == 1) {
+        shown++;
+        returned += data->action[row] == data->action[row - 2];
+      }
       if (step == 0 || data->observation[row - 1] != 1) continue;
       could++;
       stayed += data->action[row] == data->action[row - 1];
+      declared += data->action[row] == 1;
     }
   const idm_prediction *one = find(&p, IDM_TEST_STEPS, "step 2, monitor");
   assert_non_null(one);
@@ -54,6 +60,15 @@ static void test_observed(void **state)
   assert_non_null(one);
   assert_near(one->observed, stayed / could, 1e-12);
   assert_near(one->chances, could, 1e-12);
+  one = find(&p, IDM_TEST_RETURNS, "after positive");
+  assert_non_null(one);
+  assert_near(one->observed, returned / shown, 1e-12);
+  assert_near(one->chances, shown, 1e-12);
+  one = find(&p, IDM_TEST_RESPONSES, "after positive, declare_diseased");
+  assert_non_null(one);
+  assert_near(one->observed, declared / could, 1e-12);
+  assert_near(one->chances, could, 1e-12);
+  for (size_t i = 0; i < p.count; i++) assert_true(p.one[i].test != IDM_TEST_CONDITIONS);
   idm_predictions_clear(&p);
   asked_close(&a);
 }
@@ -72,8 +87,9 @@ static void test_intervals(void **state)
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_predictive_open(&by, &r, &support_error));
   size_t at = 0, looked = 0;
-  const cell_family families[] = {CELLS_STEP, CELLS_END, CELLS_STAY};
-  for (size_t f = 0; f < 3; f++) {
+  const cell_family families[] = {CELLS_STEP,   CELLS_END,  CELLS_STAY,
+                                  CELLS_RETURN, CELLS_SEEN, CELLS_VARIANT};
+  for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
     const cells *c = &by.family[families[f]];
     for (size_t i = 0; i < c->count; i++) {
       if (!(c->chances[i] > 0)) continue;
@@ -99,8 +115,8 @@ static void test_intervals(void **state)
   asked_close(&a);
 }
 
-/* Every interval contains its expectation, and the shares of a step sum to 1: those observed, and
- * those expected. */
+/* Every interval contains its expectation, and the shares of a step, an observation or a condition
+ * sum to 1: those observed, and those expected. */
 static void check_shares(const idm_predictions *p, size_t actions)
 {
   double observed = 0, expected = 0;
@@ -109,7 +125,9 @@ static void check_shares(const idm_predictions *p, size_t actions)
     const idm_prediction *one = &p->one[i];
     assert_true(0 <= one->low && one->low <= one->inner_low && one->inner_low <= one->expected &&
                 one->expected <= one->inner_high && one->inner_high <= one->high && one->high <= 1);
-    if (one->test != IDM_TEST_STEPS) continue;
+    if (one->test != IDM_TEST_STEPS && one->test != IDM_TEST_RESPONSES &&
+        one->test != IDM_TEST_CONDITIONS)
+      continue;
     observed += one->observed;
     expected += one->expected;
     if (++steps % actions) continue;
