@@ -94,7 +94,7 @@ typedef struct gibbs_chain {
   idm_dynamics *proposal;
   pass *pass;
   double *ordered; /* [numbers] */
-  double *scratch; /* [numbers], and two per state */
+  double *scratch; /* [structure_room] */
 } gibbs_chain;
 
 typedef struct gibbs {
@@ -103,7 +103,6 @@ typedef struct gibbs {
   const idm_modes *modes;
   const idm_learn_settings *settings;
   idm_dynamics_draws *draws;
-  const double *like;   /* [state]: the means whose order draws follow */
   dirichlet *proposals; /* between modes; NULL: there is one mode */
   bool pilot;           /* a chain at each mode, to which proposals are fitted */
   gibbs_chain *chain;   /* [chain] */
@@ -137,12 +136,14 @@ static void disperse(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c)
   structure_draw(g->learner->structure, g->settings->prior, counts, &c->random, c->dynamics->start);
 }
 
-/* Put the interchangeable states of dynamics into their order. Returns whether they were in it. */
+/* Name interchangeable states as the mode that is nearest: their order. Returns whether they were
+ * in it. */
 static bool order(const gibbs *g, gibbs_chain *c, double *numbers)
 {
   const size_t bytes = g->around->numbers * sizeof *numbers;
   memcpy(c->ordered, numbers, bytes);
-  structure_order(g->learner->structure, g->like, c->ordered, c->scratch);
+  structure_name(g->learner->structure, (const idm_dynamics *const *)g->modes->mode,
+                 g->modes->count, c->ordered, c->scratch);
   const bool was = memcmp(c->ordered, numbers, bytes) == 0;
   memcpy(numbers, c->ordered, bytes);
   return was;
@@ -371,9 +372,8 @@ static void close_chains(gibbs *g)
 static idm_status open_chain(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c,
                              idm_error *opt_error)
 {
-  const size_t states = mode->sizes.states, numbers = mode->numbers;
-  c->ordered = idm_new(numbers, sizeof *c->ordered);
-  c->scratch = idm_new(numbers + 2 * states, sizeof *c->scratch);
+  c->ordered = idm_new(mode->numbers, sizeof *c->ordered);
+  c->scratch = idm_new(structure_room(g->learner->structure), sizeof *c->scratch);
   idm_status status = c->ordered && c->scratch ? pass_create(g->learner, &c->pass, opt_error)
                                                : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_dynamics_create(mode->sizes, &c->dynamics, opt_error);
@@ -477,11 +477,8 @@ static idm_status check_request(const idm_iohmm *learner, const idm_problem *pro
   return iohmm_check_problem(learner, problem, opt_error);
 }
 
-/* All of it, with room for the means of the states. */
-static idm_status draw_all(gibbs *g, const idm_problem *problem, double *like, idm_error *opt_error)
+static idm_status draw_all(gibbs *g, const idm_problem *problem, idm_error *opt_error)
 {
-  structure_means(g->learner->structure, g->around->start, like);
-  g->like = like;
   idm_status status = make_room(g, problem, opt_error);
   if (status == IDM_OK)
     status = idm_iohmm_log_likelihood(g->learner, g->around, &g->draws->highest, NULL, opt_error);
@@ -510,9 +507,7 @@ idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *p
              .settings = settings,
              .draws = draws,
              .watch = opt_watch};
-  double *like = idm_new(g.around->sizes.states, sizeof *like);
-  status = like ? draw_all(&g, problem, like, opt_error) : idm_fail_memory(opt_error);
-  free(like);
+  status = draw_all(&g, problem, opt_error);
   if (status != IDM_OK) idm_dynamics_draws_clear(draws);
   return status;
 }

@@ -482,7 +482,7 @@ idm_status idm_iohmm_order(const idm_iohmm *learner, idm_dynamics *dynamics, idm
   idm_require(learner, dynamics);
   const idm_status status = check_sizes(learner, dynamics, opt_error);
   if (status != IDM_OK) return status;
-  double *scratch = idm_new(dynamics->numbers + 2 * dynamics->sizes.states, sizeof *scratch);
+  double *scratch = idm_new(structure_room(learner->structure), sizeof *scratch);
   if (!scratch) return idm_fail_memory(opt_error);
   structure_order(learner->structure, NULL, dynamics->start, scratch);
   free(scratch);

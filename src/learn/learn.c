@@ -200,8 +200,8 @@ typedef struct search {
   const idm_learn_settings *settings;
   climb *climb; /* [room] */
   idm_status *status;
-  double *like; /* [state]: means of the file's states, whose order is kept; NULL: ascending */
-  idm_dynamics *file; /* the file's, which name the states; NULL: states have no names */
+  bool named;         /* the file names the states; else they are in ascending order of means */
+  idm_dynamics *file; /* whose states are named; NULL: without names */
   size_t room;        /* the most starts of all rounds */
   size_t first;       /* start of this round */
   size_t starts;
@@ -218,7 +218,7 @@ static idm_status rename_end(search *s, climb *c)
 {
   static const double clearly = 10; /* nats */
   climb other = {0};
-  double *scratch = idm_new(c->dynamics->numbers + 2 * c->dynamics->sizes.states, sizeof *scratch);
+  double *scratch = idm_new(structure_room(s->learner->structure), sizeof *scratch);
   idm_status status = scratch ? idm_dynamics_create(c->dynamics->sizes, &other.dynamics, NULL)
                               : idm_fail_memory(NULL);
   if (status == IDM_OK) idm_dynamics_assign(other.dynamics, c->dynamics);
@@ -304,14 +304,13 @@ static idm_status place_starts(search *s, const idm_problem *problem, idm_error 
   idm_status status = own ? idm_problem_dynamics(problem, &file, opt_error)
                           : idm_dynamics_create(of->sizes, &file, opt_error);
   if (status == IDM_OK && !own) even(s->learner, file);
-  if (status == IDM_OK && s->like) structure_means(of, file->start, s->like);
   for (size_t i = 0; i < s->room && status == IDM_OK; i++) {
     status = idm_dynamics_create(of->sizes, &s->climb[i].dynamics, opt_error);
     if (status != IDM_OK) break;
     idm_dynamics_assign(s->climb[i].dynamics, file);
-    if (i > 0 || !s->like) draw_start(s->learner, s->settings->seed, i, s->climb[i].dynamics);
+    if (i > 0 || !s->named) draw_start(s->learner, s->settings->seed, i, s->climb[i].dynamics);
   }
-  if (s->like)
+  if (s->named)
     s->file = file;
   else
     idm_dynamics_destroy(file);
@@ -360,13 +359,13 @@ static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *
   return IDM_OK;
 }
 
-/* Order the states of a random start: as those of the file, or in ascending order. */
+/* Order the states of a random start by their means: as those of the file, or ascending. */
 static idm_status order_states(const search *s, idm_dynamics *d, idm_error *opt_error)
 {
-  if (!s->like) return idm_iohmm_order(s->learner, d, opt_error);
-  double *scratch = idm_new(d->numbers + 2 * d->sizes.states, sizeof *scratch);
+  if (!s->named) return idm_iohmm_order(s->learner, d, opt_error);
+  double *scratch = idm_new(structure_room(s->learner->structure), sizeof *scratch);
   if (!scratch) return idm_fail_memory(opt_error);
-  structure_order(s->learner->structure, s->like, d->start, scratch);
+  structure_order(s->learner->structure, s->file->start, d->start, scratch);
   free(scratch);
   return IDM_OK;
 }
@@ -398,7 +397,7 @@ static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
   learnt->best = best_of(s);
   learnt->met = count_best(s);
   for (size_t i = 0; i < s->starts; i++) learnt->renamed += s->climb[i].renamed;
-  if (s->like && is_best(s, 0, learnt->best)) learnt->best = 0;
+  if (s->named && is_best(s, 0, learnt->best)) learnt->best = 0;
   climb *best = &s->climb[learnt->best];
   if (best->objective == -INFINITY) return pass_refuse(s->learner, best->impossible, opt_error);
   learnt->log_likelihood = best->log_likelihood;
@@ -407,7 +406,7 @@ static idm_status take_best(search *s, idm_learnt *learnt, idm_error *opt_error)
   learnt->steps = best->steps;
   learnt->trace = best->trace;
   best->trace = NULL;
-  const bool random = learnt->best > 0 || !s->like;
+  const bool random = learnt->best > 0 || !s->named;
   idm_status status = random ? order_states(s, best->dynamics, opt_error) : IDM_OK;
   if (status == IDM_OK) status = find_modes(s, learnt, opt_error);
   if (status != IDM_OK) return status;
@@ -419,7 +418,6 @@ static void search_close(search *s)
   for (size_t i = 0; s->climb && i < s->room; i++) climb_clear(&s->climb[i]);
   free(s->climb);
   free(s->status);
-  free(s->like);
   idm_dynamics_destroy(s->file);
 }
 
@@ -427,14 +425,13 @@ static idm_status search_open(search *s, const idm_problem *problem, idm_error *
 {
   enum { most_rounds = 3 };
   const idm_sizes n = s->learner->structure->sizes;
-  const bool file = s->settings->start == IDM_LEARN_FROM_FILE &&
-                    idm_sizes_same(n, idm_setting_sizes(problem->setting));
+  s->named = s->settings->start == IDM_LEARN_FROM_FILE &&
+             idm_sizes_same(n, idm_setting_sizes(problem->setting));
   s->room = s->settings->starts * (s->settings->repeats ? most_rounds : 1);
   assert(s->room > 0); /* the settings have at least one start */
   s->climb = idm_new(s->room, sizeof *s->climb);
   s->status = idm_new(s->room, sizeof *s->status);
-  s->like = file ? idm_new(n.states, sizeof *s->like) : NULL;
-  if (!s->climb || !s->status || (file && !s->like)) return idm_fail_memory(opt_error);
+  if (!s->climb || !s->status) return idm_fail_memory(opt_error);
   return place_starts(s, problem, opt_error);
 }
 

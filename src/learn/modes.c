@@ -93,23 +93,21 @@ static void candidates_destroy(candidate *c, size_t count)
   free(c);
 }
 
-/* All ends, their states in the order of the first. */
+/* All ends, their states named as those of the first. */
 static idm_status make_candidates(pass *p, double prior, const idm_dynamics *const *end,
                                   size_t ends, candidate *c, idm_error *opt_error)
 {
   const structure *s = p->learner->structure;
   const size_t numbers = end[0]->numbers;
-  double *scratch = idm_new(numbers + 3 * s->sizes.states, sizeof *scratch);
-  double *like = scratch ? scratch + numbers + 2 * s->sizes.states : NULL;
+  double *scratch = idm_new(structure_room(s), sizeof *scratch);
   idm_status status = scratch ? IDM_OK : idm_fail_memory(opt_error);
-  if (scratch) structure_means(s, end[0]->start, like);
   for (size_t i = 0; i < ends && status == IDM_OK; i++) {
     c[i].counts = idm_new(numbers, sizeof *c[i].counts);
     status = c[i].counts ? idm_dynamics_create(s->sizes, &c[i].dynamics, opt_error)
                          : idm_fail_memory(opt_error);
     if (status != IDM_OK) break;
     idm_dynamics_assign(c[i].dynamics, end[i]);
-    if (i > 0) structure_order(s, like, c[i].dynamics->start, scratch);
+    if (i > 0) structure_name(s, end, 1, c[i].dynamics->start, scratch);
     c[i].log_evidence = modes_evidence(p, prior, c[i].dynamics);
     memcpy(c[i].counts, p->counts, numbers * sizeof *c[i].counts);
   }

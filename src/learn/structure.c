@@ -359,18 +359,13 @@ static size_t rank_of(const structure *s, const double *opt_by, size_t i)
   return rank;
 }
 
-void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch)
+/* Name each state i of a group to[i], so that numbers by state rank as others do; NULL: ascending.
+ */
+static void rank_states(const structure *s, const double *opt_like, const double *by, size_t *to)
 {
-  const idm_sizes n = s->sizes;
-  const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
-  double *mean = scratch + count;
-  size_t *to = (size_t *)(void *)(mean + n.states);
-  structure_means(s, numbers, mean);
-  for (size_t i = 0; i < n.states; i++)
-    for (size_t j = 0; j < n.states; j++)
-      if (s->group[j] == s->group[i] && rank_of(s, opt_like, j) == rank_of(s, mean, i)) to[i] = j;
-  memcpy(scratch, numbers, count * sizeof *numbers);
-  rename_states(s, to, scratch, numbers);
+  for (size_t i = 0; i < s->sizes.states; i++)
+    for (size_t j = 0; j < s->sizes.states; j++)
+      if (s->group[j] == s->group[i] && rank_of(s, opt_like, j) == rank_of(s, by, i)) to[i] = j;
 }
 
 /* Squared distance from `like` of the numbers that are learnt, with each state i called to[i]. */
@@ -392,6 +387,122 @@ static double distance(const structure *s, const size_t *to, const double *numbe
         sum += pow(shows[x] - shows_like[x], 2);
     }
   return sum;
+}
+
+/* Names of states, found one state after another: branch and bound. */
+typedef struct naming {
+  const structure *s;
+  const double *numbers;
+  const double *like;
+  size_t *to;   /* [state]: what each is called; known of those before the one in turn */
+  size_t *best; /* [state]: of all names so far those that are nearest to `like` */
+  bool *taken;  /* [state]: names that states before have */
+  double least; /* their distance */
+} naming;
+
+/* Squared distance of what state i adds to the states before it, where it is called to[i]. */
+static double distance_of(const naming *n, size_t i)
+{
+  const structure *s = n->s;
+  const size_t *to = n->to;
+  double sum = s->row[0].learnt ? pow(n->numbers[i] - n->like[to[i]], 2) : 0;
+  for (size_t u = 0; u < s->sizes.actions; u++) {
+    const double *shows = n->numbers + s->row[structure_emission(s, u, i)].first;
+    const double *shows_like = n->like + s->row[structure_emission(s, u, to[i])].first;
+    for (size_t x = 0; shows_are_learnt(s, u) && x < s->sizes.observations; x++)
+      sum += pow(shows[x] - shows_like[x], 2);
+    const double *moves = n->numbers + s->row[structure_transition(s, u, i)].first;
+    const double *moves_like = n->like + s->row[structure_transition(s, u, to[i])].first;
+    for (size_t j = 0; moves_are_learnt(s, u) && j <= i; j++) {
+      const double *back = n->numbers + s->row[structure_transition(s, u, j)].first;
+      const double *back_like = n->like + s->row[structure_transition(s, u, to[j])].first;
+      sum += pow(moves[j] - moves_like[to[j]], 2);
+      if (j < i) sum += pow(back[i] - back_like[to[i]], 2);
+    }
+  }
+  return sum;
+}
+
+/* Name state i and those behind it, where those before it are `sum` away. What is nearer by
+ * rounding alone does not count. */
+static void name_from(naming *n, size_t i, double sum)
+{
+  const structure *s = n->s;
+  if (i == s->sizes.states) {
+    n->least = sum;
+    memcpy(n->best, n->to, i * sizeof *n->to);
+    return;
+  }
+  for (size_t j = 0; j < s->sizes.states; j++) {
+    if (s->group[j] != s->group[i] || n->taken[j]) continue;
+    n->to[i] = j;
+    n->taken[j] = true;
+    const double now = sum + distance_of(n, i);
+    if (now < n->least - 1e-9) name_from(n, i + 1, now);
+    n->taken[j] = false;
+  }
+}
+
+/* Whether all names of interchangeable states can be tried. */
+static bool is_small(const structure *s)
+{
+  enum { most = 8 };
+  for (size_t i = 0; i < s->sizes.states; i++) {
+    size_t count = 0;
+    for (size_t j = 0; j < s->sizes.states; j++) count += s->group[j] == s->group[i];
+    if (count > most) return false;
+  }
+  return true;
+}
+
+/* Rename states, whose numbers are copied to scratch first. */
+static void apply_names(const structure *s, const size_t *to, double *numbers, double *scratch)
+{
+  const idm_sizes n = s->sizes;
+  const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
+  memcpy(scratch, numbers, count * sizeof *numbers);
+  rename_states(s, to, scratch, numbers);
+}
+
+/* Of all names those nearest to one of the dynamics; as they are where none is nearer. */
+static void find_nearest(naming *n, const idm_dynamics *const *like, size_t likes)
+{
+  const size_t states = n->s->sizes.states;
+  for (size_t i = 0; i < states; i++) {
+    n->best[i] = n->to[i] = i;
+    n->taken[i] = false;
+  }
+  for (size_t m = 0; m < likes; m++)
+    n->least = fmin(m ? n->least : INFINITY, distance(n->s, n->best, n->numbers, like[m]->start));
+  for (size_t m = 0; m < likes; m++) {
+    n->like = like[m]->start;
+    name_from(n, 0, 0);
+  }
+}
+
+void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch)
+{
+  const size_t states = s->sizes.states;
+  double *mean = scratch + structure_room(s) - 5 * states, *means_like = mean + states;
+  size_t *to = (size_t *)(void *)(means_like + states);
+  structure_means(s, numbers, mean);
+  if (opt_like) structure_means(s, opt_like, means_like);
+  rank_states(s, opt_like ? means_like : NULL, mean, to);
+  apply_names(s, to, numbers, scratch);
+}
+
+void structure_name(const structure *s, const idm_dynamics *const *like, size_t likes,
+                    double *numbers, double *scratch)
+{
+  const size_t states = s->sizes.states;
+  size_t *to = (size_t *)(void *)(scratch + structure_room(s) - 5 * states), *best = to + states;
+  naming by = {
+      .s = s, .numbers = numbers, .to = to, .best = best, .taken = (bool *)(void *)(best + states)};
+  /* The search starts from names by the means, so that its end does not depend on names before. */
+  structure_order(s, is_small(s) ? NULL : like[0]->start, numbers, scratch);
+  if (!is_small(s)) return;
+  find_nearest(&by, like, likes);
+  apply_names(s, best, numbers, scratch);
 }
 
 /* Rows that are learnt get the zeros of the structure, and a little of everything else. */
@@ -437,8 +548,7 @@ bool structure_relabel(const structure *s, const double *like, double *numbers, 
       }
   }
   if (!moved) return false;
-  memcpy(scratch, numbers, count * sizeof *numbers);
-  rename_states(s, to, scratch, numbers);
+  apply_names(s, to, numbers, scratch);
   if (!s->row[0].learnt) memcpy(numbers, scratch, n.states * sizeof *numbers);
   restore_zeros(s, numbers);
   return true;

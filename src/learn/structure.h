@@ -68,13 +68,23 @@ void structure_draw(const structure *s, double prior, double *opt_counts, idm_ra
 bool structure_alike(const structure *s, const double *numbers, size_t *one, size_t *other);
 /* Mean index of the first factor of what each state shows, over actions that are not terminal. */
 void structure_means(const structure *s, const double *numbers, double *mean);
-/* Let states change places, inside their groups, so that their means rank as `like` does; NULL: in
- * ascending order. `scratch` has room for all numbers and two a state; of
- * opt_like only the means count [state]. */
+/* Numbers of `scratch`, for the three below: all numbers, and five per state. */
+static inline size_t structure_room(const structure *s)
+{
+  return s->sizes.states * (6 + s->sizes.actions * (s->sizes.states + s->sizes.observations));
+}
+/* Let states change places, inside their groups, so that their means rank as those of `opt_like`
+ * do; NULL: in ascending order. */
 void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch);
+/* Let states change places, inside their groups, so that the numbers that are learnt are nearest to
+ * one of several dynamics. Where more than 8 states are interchangeable, their means rank as those
+ * of the first do. What comes out is the same for every order of the states of a group that goes
+ * in. */
+void structure_name(const structure *s, const idm_dynamics *const *like, size_t likes,
+                    double *numbers, double *scratch);
 /* Let states of any group change places, so that the numbers are as near to `like` as exchanges of
  * two states bring them. Returns whether any did: then the zeros of the structure are restored, and
- * the numbers are where a climb may begin. `scratch` as above. */
+ * the numbers are where a climb may begin. */
 bool structure_relabel(const structure *s, const double *like, double *numbers, double *scratch);
 
 #endif

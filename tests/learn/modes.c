@@ -105,20 +105,22 @@ static void test_complete(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws whose first state follows the first bit: it shows ll and lh. */
+/* Draws whose states follow the first bit, by whichever names: one of them shows ll and lh. */
 static idm_diagnosis first_bit(const idm_dynamics_draws *d)
 {
   const size_t all = d->chains * d->draws;
-  const double *shown[2] = {NULL, NULL};
+  static const char *const names[] = {"observation[look,a,ll]", "observation[look,a,lh]",
+                                      "observation[look,a,hl]"};
+  const double *shown[3] = {NULL, NULL, NULL};
   double *follows = malloc(all * sizeof *follows);
   idm_diagnosis found;
   assert_non_null(follows);
   for (size_t k = 0; k < d->numbers; k++)
-    for (size_t i = 0; i < 2; i++)
-      if (strcmp(d->name.name[k], i ? "observation[look,a,hl]" : "observation[look,a,lh]") == 0)
-        shown[i] = d->value + k * all;
-  assert_true(shown[0] && shown[1]);
-  for (size_t i = 0; i < all; i++) follows[i] = shown[0][i] > shown[1][i];
+    for (size_t i = 0; i < 3; i++)
+      if (strcmp(d->name.name[k], names[i]) == 0) shown[i] = d->value + k * all;
+  assert_true(shown[0] && shown[1] && shown[2]);
+  for (size_t i = 0; i < all; i++)
+    follows[i] = fabs(shown[0][i] + shown[1][i] - 0.5) > fabs(shown[0][i] + shown[2][i] - 0.5);
   check(idm_diagnose(follows, d->chains, d->draws, d->draws, 1, &found, &support_error));
   free(follows);
   return found;

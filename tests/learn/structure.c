@@ -156,7 +156,7 @@ static void test_order(void **state)
 {
   (void)state;
   fixture f = open_fixture(false);
-  double scratch[NUMBERS + 2 * STATES], before[NUMBERS], mean[STATES];
+  double scratch[NUMBERS + 5 * STATES], before[NUMBERS], mean[STATES];
   f.numbers[1] = 0.3;
   f.numbers[2] = 0.7;
   double *from_b = f.numbers + f.s->row[structure_transition(f.s, 0, 1)].first;
@@ -177,10 +177,67 @@ static void test_order(void **state)
   memcpy(again, f.numbers, sizeof again);
   structure_order(f.s, NULL, again, scratch);
   assert_memory_equal(again, f.numbers, sizeof again); /* it is in order now */
-  const double turned[STATES] = {0, 2, 1};
-  structure_order(f.s, turned, again, scratch);
+  const idm_dynamics like = {.start = before};
+  structure_order(f.s, like.start, again, scratch);
+  assert_memory_equal(again, before, sizeof before);
+  structure_order(f.s, NULL, again, scratch);
+  structure_name(f.s, &(const idm_dynamics *){&like}, 1, again, scratch);
   assert_memory_equal(again, before, sizeof before); /* and back, as others are ordered */
   close_fixture(&f);
+}
+
+/* Of five interchangeable states the names nearest to one of two dynamics, as a search through all
+ * 120 permutations finds them; whatever names come in, the same numbers come out. */
+static void test_nearest(void **state)
+{
+  (void)state;
+  enum { FIVE = 5, ALL = FIVE * (1 + FIVE + 3), ROOM = ALL + 5 * FIVE };
+  static const char file[] =
+      "states: [a, b, c, d, e]\nactions: [go]\nobservations: [x, y, z]\ndiscount: 0.9\n"
+      "start: uniform\ntransition: {go: uniform}\nobservation: {go: uniform}\nutility: {go: 0}\n";
+  idm_problem *problem = support_yaml(file);
+  structure *s;
+  idm_random random;
+  idm_dynamics *like[2];
+  double numbers[ALL], ordered[ALL], turned[ALL], scratch[ROOM];
+  check(structure_create(problem, 0, true, false, &s, &support_error));
+  for (size_t i = 0; i < FIVE; i++) assert_int_equal(s->group[i], 0);
+  assert_true(structure_room(s) <= ROOM);
+  idm_random_init(&random, 5, 1);
+  for (size_t k = 0; k < 2; k++) check(idm_dynamics_create(s->sizes, &like[k], &support_error));
+  for (size_t round = 0; round < 20; round++) {
+    double least = INFINITY, found = INFINITY;
+    for (size_t k = 0; k < 2; k++) structure_draw(s, 1, NULL, &random, like[k]->start);
+    structure_draw(s, 1, NULL, &random, numbers);
+    memcpy(ordered, numbers, sizeof ordered);
+    structure_name(s, (const idm_dynamics *const *)like, 2, ordered, scratch);
+    for (size_t code = 0; code < 3125; code++) {
+      size_t to[FIVE], seen = 0, rest = code;
+      for (size_t i = 0; i < FIVE; i++, rest /= FIVE) seen |= (size_t)1 << (to[i] = rest % FIVE);
+      if (seen != 31) continue;
+      for (size_t i = 0; i < FIVE; i++) {
+        turned[to[i]] = numbers[i];
+        for (size_t j = 0; j < FIVE; j++)
+          turned[FIVE + FIVE * to[i] + to[j]] = numbers[FIVE + FIVE * i + j];
+        memcpy(turned + 30 + 3 * to[i], numbers + 30 + 3 * i, 3 * sizeof(double));
+      }
+      for (size_t k = 0; k < 2; k++) {
+        double now = 0, own = 0;
+        for (size_t i = 0; i < ALL; i++) {
+          now += pow(turned[i] - like[k]->start[i], 2);
+          own += pow(ordered[i] - like[k]->start[i], 2);
+        }
+        least = fmin(least, now);
+        found = fmin(found, own);
+      }
+      structure_name(s, (const idm_dynamics *const *)like, 2, turned, scratch);
+      assert_memory_equal(turned, ordered, sizeof ordered);
+    }
+    assert_near(found, least, 1e-9);
+  }
+  for (size_t k = 0; k < 2; k++) idm_dynamics_destroy(like[k]);
+  structure_destroy(s);
+  idm_problem_destroy(problem);
 }
 
 /* Where the log names states none changes places. */
@@ -188,7 +245,7 @@ static void test_named_states(void **state)
 {
   (void)state;
   fixture f = open_fixture(true);
-  double scratch[NUMBERS + 2 * STATES], before[NUMBERS];
+  double scratch[NUMBERS + 5 * STATES], before[NUMBERS];
   memcpy(before, f.numbers, sizeof before);
   structure_order(f.s, NULL, f.numbers, scratch);
   assert_memory_equal(f.numbers, before, sizeof before);
@@ -228,7 +285,7 @@ static void test_relabel(void **state)
   idm_problem *problem = support_yaml(file);
   const idm_setting *w = problem->setting;
   structure *s;
-  double like[ALL], numbers[ALL], scratch[ALL + 6];
+  double like[ALL], numbers[ALL], scratch[ALL + 15];
   check(structure_create(problem, 0, true, false, &s, &support_error));
   memcpy(like, w->start, 3 * sizeof(double));
   memcpy(like + 3, w->transition, 9 * sizeof(double));
@@ -255,8 +312,9 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows),          cmocka_unit_test(test_modes),
       cmocka_unit_test(test_nothing_known), cmocka_unit_test(test_draws),
-      cmocka_unit_test(test_order),         cmocka_unit_test(test_relabel),
-      cmocka_unit_test(test_named_states),  cmocka_unit_test(test_alike),
+      cmocka_unit_test(test_order),         cmocka_unit_test(test_nearest),
+      cmocka_unit_test(test_relabel),       cmocka_unit_test(test_named_states),
+      cmocka_unit_test(test_alike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
