@@ -409,6 +409,7 @@ static void weigh(const idm_posterior *p, size_t d, const double *mean, const do
 
 idm_status idm_check_approximation(const inquiry *q, idm_error *opt_error)
 {
+  static const double alike = 1e-6; /* squared relative sd of weights that count as equal */
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
   const size_t d = idm_posterior_dimension(p);
@@ -423,7 +424,8 @@ idm_status idm_check_approximation(const inquiry *q, idm_error *opt_error)
   if (status == IDM_OK && find_normal(p, d, scratch, scratch + 2 * d)) {
     weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
     share = idm_effective_size(weight, count) / (double)count;
-    status = idm_pareto_shape(weight, count, &shape, opt_error);
+    /* The shape of a tail has no scale: among equal weights it is that of rounding. */
+    if (share < 1 - alike) status = idm_pareto_shape(weight, count, &shape, opt_error);
   }
   free(weight);
   free(scratch);

@@ -187,6 +187,41 @@ static idm_assessment *weighed(const char *inverse, density *log_density)
   return a;
 }
 
+/* A log density that is the normal of the draws but for a billionth: weights are equal, and the
+ * tail of what is left of them is of no consequence. */
+static void test_equal_weights(void **state)
+{
+  (void)state;
+  idm_posterior p = {
+      .answer = IDM_POSTERIOR, .chains = CHAINS, .draws = DRAWS, .inverse = "laplace"};
+  static double value[ALL];
+  static idm_statistics statistics[ALL];
+  static bool summarised[1] = {true};
+  double mean = 0, variance = 0;
+  idm_random random;
+  idm_random_init(&random, 9, 0);
+  for (size_t i = 0; i < ALL; i++) mean += (value[i] = idm_random_normal(&random)) / ALL;
+  for (size_t i = 0; i < ALL; i++) variance += pow(value[i] - mean, 2) / (ALL - 1);
+  for (size_t i = 0; i < ALL; i++) {
+    const double square = pow(value[i] - mean, 2) / variance;
+    statistics[i].log_density = -4 - 0.5 * square + 1e-9 * exp(square);
+    statistics[i].energy = NAN;
+  }
+  p.value = p.unconstrained = value;
+  p.statistics = statistics;
+  p.summarised = summarised;
+  SUPPORT_NAMES(&p.quantity, "a");
+  SUPPORT_NAMES(&p.coordinate, "a");
+  idm_assessment *a;
+  check(idm_assess_draws(&p, &a, &support_error));
+  assert_true(a->trusted);
+  assert_int_equal(a->checks.of[IDM_CHECK_APPROXIMATION].outcome, IDM_CHECK_PASSED);
+  assert_near(a->checks.of[IDM_CHECK_APPROXIMATION].value, 1, 1e-9);
+  idm_assessment_destroy(a);
+  idm_labels_destroy(&p.quantity);
+  idm_labels_destroy(&p.coordinate);
+}
+
 static void test_weights(void **state)
 {
   (void)state;
@@ -209,6 +244,7 @@ int main(void)
                                      cmocka_unit_test(heavy_tails_of_people_are_counted),
                                      cmocka_unit_test(an_sd_goes_before_the_mean),
                                      cmocka_unit_test(test_places_of_chains),
-                                     cmocka_unit_test(test_weights)};
+                                     cmocka_unit_test(test_weights),
+                                     cmocka_unit_test(test_equal_weights)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
