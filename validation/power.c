@@ -66,6 +66,9 @@ typedef struct kind {
 } kind;
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
+/* A learner at the bandit, over so many steps. */
+#define LEARNER_OF(count)                                                                          \
+  .problem = bandit, .free_blocks = RATES, .steps = (count), .length = (count)
 static const kind kinds[] = {
     {.name = "right-learner", .problem = bandit, .free_blocks = RATES, .steps = 50, .length = 50},
     {.name = "right-reversal",
@@ -133,31 +136,10 @@ static const kind kinds[] = {
      .drift = "inverse_temperature",
      .switches = true,
      .spread = 1.5},
-    {.name = "learner-anew",
-     .problem = bandit,
-     .free_blocks = RATES,
-     .steps = 10,
-     .length = 10,
-     .anew = true},
-    {.name = "learner-anew-long",
-     .problem = bandit,
-     .free_blocks = RATES,
-     .steps = 50,
-     .length = 50,
-     .anew = true},
-    {.name = "learners-differ",
-     .problem = bandit,
-     .free_blocks = RATES,
-     .steps = 50,
-     .length = 50,
-     .differs = "inverse_temperature",
-     .spread = 0.7},
-    {.name = "learner-of-planner",
-     .problem = bandit,
-     .free_blocks = RATES,
-     .steps = 50,
-     .length = 50,
-     .other = reversal},
+    {.name = "learner-anew", LEARNER_OF(10), .anew = true},
+    {.name = "learner-anew-long", LEARNER_OF(50), .anew = true},
+    {.name = "learners-differ", LEARNER_OF(50), .differs = "inverse_temperature", .spread = 0.7},
+    {.name = "learner-of-planner", LEARNER_OF(50), .other = reversal},
     {.name = "reversal-lapse",
      .problem = reversal,
      .free_blocks = "alpha",

@@ -248,6 +248,20 @@ static void chance_speaks_against_the_model(void **state)
   }
 }
 
+/* Fit each person by many draws; the verdict on them. */
+static idm_assessment *fit_long(const idm_problem *of, const idm_data *log)
+{
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  idm_fit_settings more = settings;
+  more.draws = 1500;
+  check(idm_each_fit(of, log, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
+                     &support_error));
+  idm_posterior_destroy(p);
+  return a;
+}
+
 /* People of one to five decisions, in accordance with the model: too few to test it, and no misfit.
  */
 static void few_decisions_are_no_misfit(void **state)
@@ -259,13 +273,7 @@ static void few_decisions_are_no_misfit(void **state)
       snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "p%zu,t%zu,monitor,%s\n", i, i,
                (i + k) % 2 ? "positive" : "negative");
   idm_data *few = support_data(problem, csv);
-  idm_posterior *p;
-  idm_assessment *a;
-  idm_projection projection;
-  settings.draws = 1500;
-  check(idm_each_fit(problem, few, "agent", idm_inverse_at(0), &settings, NULL, &p, &a, &projection,
-                     &support_error));
-  settings.draws = 150;
+  idm_assessment *a = fit_long(problem, few);
   for (size_t i = 0; i < 10; i++)
     assert_true(a->person[i].verdict == IDM_PERSON_PRIOR_DRIVEN ||
                 a->person[i].verdict == IDM_PERSON_IDENTIFIED);
@@ -273,7 +281,6 @@ static void few_decisions_are_no_misfit(void **state)
   assert_int_equal(a->misfits.count, 0);
   assert_true(a->trusted);
   assert_int_equal(a->checks.of[IDM_CHECK_PERSON_GUESSES].outcome, IDM_CHECK_PASSED);
-  idm_posterior_destroy(p);
   idm_assessment_destroy(a);
   idm_data_destroy(few);
 }
@@ -287,18 +294,11 @@ static void a_long_tail_of_alpha_is_no_failure(void **state)
   wide->agent.resolution = 29;
   check(idm_problem_free(wide, "{alpha: {scale: log, prior: {normal: [0, 5]}}}", &support_error));
   idm_data *one = support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
-  idm_posterior *p;
-  idm_assessment *a;
-  idm_projection projection;
-  settings.draws = 1500;
-  check(idm_each_fit(wide, one, "agent", idm_inverse_at(0), &settings, NULL, &p, &a, &projection,
-                     &support_error));
-  settings.draws = 150;
+  idm_assessment *a = fit_long(wide, one);
   assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
   assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
   assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
   assert_true(a->trusted);
-  idm_posterior_destroy(p);
   idm_assessment_destroy(a);
   idm_data_destroy(one);
   idm_problem_destroy(wide);
