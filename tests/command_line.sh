@@ -755,6 +755,16 @@ assert answer["states"] == "posterior"'
   succeeds lint example:diag table.csv
   holds "rows that are not sorted are counted" says '1 trajectory did not stand in the order of time'
   holds "a subject with one row is counted" says '1 trajectory is of one row'
+  "$IDM_PROGRAM" simulate example:reversal -n 20 --steps 40 --seed 2 -o twice.csv 2>/dev/null
+  succeeds lint example:reversal twice.csv
+  holds "trajectories that differ are no copies" [ "$(grep -c 'the same data twice' err)" -eq 0 ]
+  awk -F, -v OFS=, '$2 == 3 { $2 = "again"; print }' twice.csv >>twice.csv.more
+  cat twice.csv.more >>twice.csv
+  succeeds lint example:reversal twice.csv
+  holds "a copy under another name is mentioned" says "1 trajectory has the rows of another one"
+  succeeds fit example:reversal twice.csv --inverse map --set resolution=9 -o box/twice
+  holds "a fit mentions it" says "as 'again' those of '3'"
+  rm -r box/twice
   printf '1,1,"1,5",monitor,positive\n' | table
   run lint example:diag table.csv
   holds "a decimal comma in quotes is a fault" shows "'1,5' in column 'time'; expected a finite number (with a decimal point)"

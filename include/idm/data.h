@@ -102,6 +102,10 @@ IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory,
 /* The trajectory of that name; IDM_USAGE where there is none, or where several agents have one. */
 IDM_API idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
                                  idm_error *opt_error);
+/* A note where trajectories of at least 5 rows are the same row by row under two names, more often
+ * than chance explains. */
+IDM_API idm_status idm_data_note_copies(const idm_data *data, idm_notes *opt_notes,
+                                        idm_error *opt_error);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open, and
  * the only open one where a response was missed; preferences between two trajectories each, of
  * weights above 0. */

@@ -269,6 +269,7 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
     status = idm_preferences_read_csv(request->preferences, data, &call->notes, &call->error);
   if (status == IDM_OK && keep.count)
     status = cli_note_twins(call, data, request->by[0] ? request->by : request->each);
+  if (status == IDM_OK) status = idm_data_note_copies(data, &call->notes, &call->error);
   if (status == IDM_OK && request->by[0])
     status = idm_population_settle(problem, &call->notes, &call->error);
   if (status == IDM_OK) {

@@ -443,6 +443,7 @@ static idm_status look_at(cli_call *call, look *l)
   if (status != IDM_OK) return status;
   add_advice(call, l);
   status = cli_note_twins(call, l->data, NULL);
+  if (status == IDM_OK) status = idm_data_note_copies(l->data, &call->notes, &call->error);
   if (status != IDM_OK) return status;
   if (cli_given(call, "json")) {
     json_t *object = look_json(l);
