@@ -3,6 +3,7 @@
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,7 @@ static size_t find_likeliest(const idm_posterior *p)
 static idm_status keep_dynamics(const idm_cuts *cut, idm_problem *moved, idm_posterior *pool,
                                 idm_error *opt_error)
 {
+  assert(pool); /* there is one where all fits were pooled */
   const size_t best = find_likeliest(pool);
   idm_status status = IDM_OK;
   for (size_t k = 0; k < cut->count && status == IDM_OK; k++) {

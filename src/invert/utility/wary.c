@@ -268,7 +268,7 @@ static idm_status allocate(idm_wary *w, idm_error *opt_error)
   w->taken = idm_new(w->n.states, sizeof *w->taken);
   w->weight = idm_new(3 * count, sizeof *w->weight);
   w->place = idm_new(w->entries, sizeof *w->place);
-  w->sigma = idm_new(idm_times(2, mixture), sizeof *w->sigma);
+  w->sigma = idm_new(idm_times(mixture, 2), sizeof *w->sigma);
   w->utility = idm_new(2 * w->entries + w->n.states, sizeof *w->utility);
   w->face.x = idm_new(columns_of(w), sizeof *w->face.x);
   if (!w->taken || !w->weight || !w->place || !w->sigma || !w->utility || !w->face.x)
