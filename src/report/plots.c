@@ -1,6 +1,7 @@
 /* The registry of kinds of plots. */
 #include "idm/plot.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/door.h"
@@ -69,12 +70,10 @@ static idm_status name_dynamics(const idm_plot *plot, const idm_plot_subject *su
   char words[160];
   idm_plot_dynamics(plot, subject, words, sizeof words);
   if (!words[0]) return IDM_OK;
-  const size_t old = strlen(figure->description);
-  char *both = idm_new(old + strlen(words) + 2, 1);
+  const size_t size = strlen(figure->description) + strlen(words) + 2;
+  char *both = idm_new(size, 1);
   if (!both) return idm_fail_memory(opt_error);
-  memcpy(both, figure->description, old);
-  both[old] = ' ';
-  memcpy(both + old + 1, words, strlen(words));
+  snprintf(both, size, "%s %s", figure->description, words);
   free(figure->description);
   figure->description = both;
   return IDM_OK;
