@@ -13,6 +13,7 @@
 
 #include "invert/assess/asked_support.h"
 #include "invert/assess/model.h"
+#include "invert/assess/odd_support.h"
 
 static const char bandit[] =
     "states: [a_good, b_good]\n"
@@ -63,6 +64,8 @@ typedef struct kind {
   const char *other; /* problem whose agent decides; NULL: the same */
   size_t agents;     /* 0: one, or with `differs` one a trajectory */
   bool anew;         /* the one agent forgets between trajectories */
+  bool hides;        /* the bandit of odd_support.h */
+  odd_learner odd;   /* what its one learner carries over */
 } kind;
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
@@ -98,6 +101,36 @@ static const kind kinds[] = {
      .length = 4,
      .truth = {"alpha=0.5", "beta=1.25"},
      .agents = 5},
+    {.name = "right-rewards", .hides = true, .free_blocks = RATES, .steps = 50, .length = 50},
+    {.name = "right-perseverance",
+     .hides = true,
+     .free_blocks = RATES ",perseverance",
+     .steps = 50,
+     .length = 50},
+    {.name = "learner-loss-lapse",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.lapse = 0.5}},
+    {.name = "learner-late",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.late = true}},
+    {.name = "learner-credit",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.credit = 0.5}},
+    {.name = "learner-habit",
+     .hides = true,
+     .free_blocks = RATES ",perseverance",
+     .steps = 50,
+     .length = 50,
+     .odd = {.habit = 2}},
     {.name = "learner-lapse",
      .problem = bandit,
      .free_blocks = RATES,
@@ -242,9 +275,10 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static idm_problem *make(const char *text)
+static idm_problem *make(const kind *k, const char *text)
 {
   idm_problem *problem;
+  if (k->hides) return odd_bandit();
   if (text) {
     check(idm_problem_parse_yaml(text, strlen(text), "kind.yaml", &problem, NULL, &support_error));
     return problem;
@@ -291,9 +325,15 @@ static size_t find_block(const idm_theta *theta, const char *name)
 
 static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
 {
-  idm_problem *truth = make(k->other ? k->other : k->problem);
+  idm_problem *truth = make(k, k->other ? k->other : k->problem);
   for (size_t i = 0; i < 4 && k->truth[i]; i++)
     check(idm_problem_set(truth, k->truth[i], &support_error));
+  if (k->hides) {
+    const size_t trajectories = (size_t)lround((double)decisions / k->length);
+    idm_data *data = odd_simulate(truth, &k->odd, trajectories, k->steps, seed);
+    idm_problem_destroy(truth);
+    return data;
+  }
   cast c = {.k = k, .seed = seed, .trajectories = (size_t)lround((double)decisions / k->length)};
   check(idm_theta_copy(truth->theta, &c.theta, &support_error));
   check(idm_workspace_create(truth->setting, truth->theta, &truth->agent, &c.workspace,
@@ -335,7 +375,7 @@ static const idm_check_id row_of[IDM_TEST_COUNT] = {
 static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
 {
   asked a;
-  asked_open(&a, make(k->problem), simulate(k, decisions, seed), k->free_blocks);
+  asked_open(&a, make(k, k->problem), simulate(k, decisions, seed), k->free_blocks);
   check(idm_assess_model(&a.q, &support_error));
   const idm_model_check *m = &a.assessment->model;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
