@@ -387,6 +387,16 @@ typedef struct idm_check {
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
          .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(                                                                                          \
+      IDM_CHECK_PERSON_EXTENSIONS, .name = "person-extensions",                                    \
+      .measures = "p of what a number would gain over all people together",                        \
+      .kinds = IDM_CHECK_EACH,                                                                     \
+      .needs = "two people with draws, and at most 32 free numbers with names", .draws = true,     \
+      .named = true, .threshold = IDM_CHECK_LEVEL / 2, .below = true, .worst = IDM_CHECK_MISFIT,   \
+      .sentence = "The scores of extensions, added up over people, show nothing that the model "   \
+                  "lacks in every person by too little to be found in one.",                       \
+      .cure = "free the number that is named (--free), or use another planner",                    \
+      .owner = "invert/people/each.c")                                                             \
   RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
          .measures = "p of the number of people who are predicted no better than by chance",       \
          .kinds = IDM_CHECK_EACH, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,     \

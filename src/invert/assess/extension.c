@@ -465,7 +465,7 @@ idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_e
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static void name_one(const extensions *x, const extension *e, char *text, size_t size)
+void idm_extension_name(const extensions *x, const extension *e, char *text, size_t size)
 {
   char after[100];
   switch (e->kind) {
@@ -497,7 +497,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   for (size_t k = 0; k < x->count; k++) {
     const extension *e = &x->item[k];
     idm_extended *to = &model->extension[k];
-    name_one(x, e, to->name, sizeof to->name);
+    idm_extension_name(x, e, to->name, sizeof to->name);
     if (e->kind == EXTENSION_HELD) to->held = x->q->f->problem->theta->block[e->at].value[0];
     to->value = e->value;
     to->statistic = e->statistic[0];
@@ -507,8 +507,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   return IDM_OK;
 }
 
-/* ",alpha,beta": the free blocks, to follow another in an option. */
-static void list_free(const idm_theta *theta, char *text, size_t size)
+void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size)
 {
   size_t used = 0;
   text[0] = '\0';
@@ -572,7 +571,7 @@ static size_t describe_held(const extensions *x, const extension *e, char *text,
   char others[400], at[40] = "";
   /* The Newton step of a population is far off where the number is: nobody fitted it. */
   if (!x->q->people) idm_print(at, sizeof at, " at about %.2g", e->value);
-  list_free(theta, others, sizeof others);
+  idm_extensions_list_free(theta, others, sizeof others);
   return (size_t)idm_print(
       text, size, "%.60s%s (held at %.3g) would gain about %.0f nats: --free %.60s%s",
       block->info->name, at, block->value[0], e->gain, block->info->name, others);

@@ -88,8 +88,12 @@ void idm_extensions_compare(extensions *x, double *largest, double *work);
 /* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
  * are fitted again with the number free, except in a population. *ret_p is the least p. */
 idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error);
+/* Its name in results, as of idm_extended. */
+void idm_extension_name(const extensions *x, const extension *e, char *text, size_t size);
 /* Copy name, estimate and p of all to the results, which own the copies. */
 idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
+/* ",alpha,beta": the free blocks, to follow another in an option. */
+void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size);
 /* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose
  * p is at most `level`, by gain. Returns how many they are. */
 size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size);

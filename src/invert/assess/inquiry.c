@@ -16,10 +16,11 @@ void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
 void idm_inquiry_centre(const inquiry *q, double *y)
 {
   const idm_posterior *p = q->posterior;
+  const size_t all = p->chains * p->draws;
   size_t best = 0;
-  for (size_t i = 1; i < p->chains * p->draws; i++)
+  for (size_t i = 1; i < all; i++)
     if (p->statistics[i].log_density > p->statistics[best].log_density) best = i;
-  idm_inquiry_draw(q, best, y);
+  idm_inquiry_draw(q, q->at ? q->at - 1 : best, y);
 }
 
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)
