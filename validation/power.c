@@ -11,8 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/part.h"
 #include "invert/assess/asked_support.h"
 #include "invert/assess/model.h"
+#include "invert/assess/odd_support.h"
+#include "invert/assess/pool.h"
+#include "invert/check.h"
 
 static const char bandit[] =
     "states: [a_good, b_good]\n"
@@ -63,6 +67,10 @@ typedef struct kind {
   const char *other; /* problem whose agent decides; NULL: the same */
   size_t agents;     /* 0: one, or with `differs` one a trajectory */
   bool anew;         /* the one agent forgets between trajectories */
+  bool hides;        /* the bandit of odd_support.h */
+  odd_learner odd;   /* what its one learner carries over */
+  size_t people; /* that are fitted one by one, a trajectory each, and whose scores are added up:
+                    what fails is the sum; 0: one fit */
 } kind;
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
@@ -101,6 +109,62 @@ static const kind kinds[] = {
      .length = 4,
      .truth = {"alpha=0.5", "beta=1.25"},
      .agents = 5},
+    {.name = "right-rewards", .hides = true, .free_blocks = RATES, .steps = 50, .length = 50},
+    {.name = "right-perseverance",
+     .hides = true,
+     .free_blocks = RATES ",perseverance",
+     .steps = 50,
+     .length = 50},
+    {.name = "right-each-learner",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .differs = "inverse_temperature",
+     .spread = 0.4,
+     .people = 10},
+    {.name = "right-each-planner",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .differs = "alpha",
+     .spread = 0.4,
+     .people = 10},
+    {.name = "each-learner-lapse",
+     .problem = bandit,
+     .free_blocks = RATES,
+     .truth = {"inverse_temperature=8", "lapse=0.3"},
+     .differs = "inverse_temperature",
+     .spread = 0.4,
+     .people = 10},
+    {.name = "each-planner-lapse",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .truth = {"alpha=0.3", "lapse=0.2"},
+     .differs = "alpha",
+     .spread = 0.4,
+     .people = 10},
+    {.name = "learner-loss-lapse",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.lapse = 0.5}},
+    {.name = "learner-late",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.late = true}},
+    {.name = "learner-credit",
+     .hides = true,
+     .free_blocks = RATES,
+     .steps = 50,
+     .length = 50,
+     .odd = {.credit = 0.5}},
+    {.name = "learner-habit",
+     .hides = true,
+     .free_blocks = RATES ",perseverance",
+     .steps = 50,
+     .length = 50,
+     .odd = {.habit = 2}},
     {.name = "learner-lapse",
      .problem = bandit,
      .free_blocks = RATES,
@@ -224,9 +288,10 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static idm_problem *make(const char *text)
+static idm_problem *make(const kind *k, const char *text)
 {
   idm_problem *problem;
+  if (k->hides) return odd_bandit();
   if (text) {
     check(idm_problem_parse_yaml(text, strlen(text), "kind.yaml", &problem, NULL, &support_error));
     return problem;
@@ -273,9 +338,15 @@ static size_t find_block(const idm_theta *theta, const char *name)
 
 static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
 {
-  idm_problem *truth = make(k->other ? k->other : k->problem);
+  idm_problem *truth = make(k, k->other ? k->other : k->problem);
   for (size_t i = 0; i < 4 && k->truth[i]; i++)
     check(idm_problem_set(truth, k->truth[i], &support_error));
+  if (k->hides) {
+    const size_t trajectories = (size_t)lround((double)decisions / k->length);
+    idm_data *data = odd_simulate(truth, &k->odd, trajectories, k->steps, seed);
+    idm_problem_destroy(truth);
+    return data;
+  }
   cast c = {.k = k, .seed = seed, .trajectories = (size_t)lround((double)decisions / k->length)};
   check(idm_theta_copy(truth->theta, &c.theta, &support_error));
   check(idm_workspace_create(truth->setting, truth->theta, &truth->agent, &c.workspace,
@@ -317,7 +388,7 @@ static const idm_check_id row_of[IDM_TEST_COUNT] = {
 static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
 {
   asked a;
-  asked_open(&a, make(k->problem), simulate(k, decisions, seed), k->free_blocks);
+  asked_open(&a, make(k, k->problem), simulate(k, decisions, seed), k->free_blocks);
   check(idm_assess_model(&a.q, &support_error));
   const idm_model_check *m = &a.assessment->model;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
@@ -334,6 +405,52 @@ static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed
   asked_close(&a);
 }
 
+/* The scores of one person, at a draw of a short chain. */
+static void add_person(const kind *k, const idm_data *data, uint32_t person, uint64_t seed,
+                       pool *all)
+{
+  idm_problem *problem = make(k, k->problem);
+  idm_data *part;
+  idm_posterior *posterior;
+  idm_fit_settings settings;
+  pool own;
+  check(idm_problem_free(problem, k->free_blocks, &support_error));
+  check(idm_data_part(data, &person, 1, &part, &support_error));
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  settings.chains = 1;
+  settings.warmup = 300;
+  settings.draws = 50;
+  settings.seed = seed;
+  settings.prior_draws = 0;
+  check(idm_inverse_find("bayes")->fit(problem, part, &settings, NULL, &posterior, NULL,
+                                       &support_error));
+  check(idm_pool_open(&own, problem, part, posterior, NULL, &support_error));
+  check(idm_pool_add(all, &own, &support_error));
+  idm_pool_close(&own);
+  idm_posterior_destroy(posterior);
+  idm_data_destroy(part);
+  idm_problem_destroy(problem);
+}
+
+static void judge_people(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
+{
+  kind own = *k;
+  own.steps = (int)(decisions / k->people);
+  own.length = own.steps;
+  idm_data *data = simulate(&own, decisions, seed);
+  pool all = {0};
+  for (uint32_t i = 0; i < data->trajectories; i++) add_person(k, data, i, seed, &all);
+  const double p = idm_pool_least(&all);
+  const bool fails = p <= idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS);
+  failed[IDM_TEST_EXTENSIONS] += fails;
+  failed[IDM_TEST_COUNT] += fails;
+  fprintf(stderr, "%s %zu seed %llu: extensions %.3g\n", k->name, decisions,
+          (unsigned long long)seed, p);
+  idm_pool_close(&all);
+  idm_data_destroy(data);
+}
+
 int main(int count, char **argument)
 {
   const kind *k = NULL;
@@ -345,7 +462,8 @@ int main(int count, char **argument)
   const size_t decisions = strtoull(argument[2], NULL, 10), logs = strtoull(argument[3], NULL, 10);
   const uint64_t first = count > 4 ? strtoull(argument[4], NULL, 10) : 1;
   size_t failed[IDM_TEST_COUNT + 1] = {0};
-  for (size_t i = 0; i < logs; i++) judge(k, decisions, first + i, failed);
+  for (size_t i = 0; i < logs; i++)
+    (k->people ? judge_people : judge)(k, decisions, first + i, failed);
   printf("%s %zu: %zu of %zu fail;", k->name, decisions, failed[IDM_TEST_COUNT], logs);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
     printf(" %s %zu", idm_model_test_name((idm_model_test)i), failed[i]);

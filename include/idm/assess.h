@@ -62,8 +62,9 @@ typedef enum idm_model_test {
   IDM_TEST_CONDITIONS,  /* rates of the actions by variant of the setting */
   IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
-  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, of drifts of those that are free, and of
-                           a memory that begins anew in every trajectory */
+  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, of drifts of those that are free, of a
+                           memory that begins anew in every trajectory, and of what is carried over
+                           from the rows before */
   IDM_TEST_ENVIRONMENT, /* probabilities of the environment, by the observations */
   IDM_TEST_COUNT
 } idm_model_test;
@@ -81,11 +82,14 @@ typedef struct idm_tested {
 typedef struct idm_extended {
   char name[128];   /* the number that is held; "drift of NAME within trajectories", "... over an
                        agent's trajectories", "... over the log's trajectories" or "... along a
-                       history" of one that is free; "memory of single trajectories" */
+                       history" of one that is free, or "NAME after a reward above 0", "... after
+                       'win'"; "memory of single trajectories"; "actions of the last rows", "last
+                       action, by its reward" and so on, of what is carried over */
   double held;      /* its value in the fit; 0 of the others */
   double value;     /* of one Newton step; where that is significant, of a fit with it free. Of a
-                       drift, how far the coordinate moves from first to last; of a memory, the
-                       share of choices */
+                       drift, how far the coordinate moves from first to last; after a reward or an
+                       observation, how far it is from where it is after others; of a memory, the
+                       share of choices; of what is carried over, its weight in log odds */
   double gain;      /* in nats, of the same */
   double statistic; /* score^2 / information: chi-square with one degree, about */
   double p;         /* adjusted for all extensions together */

@@ -351,16 +351,17 @@ typedef struct idm_check {
          .cure = "free lapse or another number, or use another planner",                           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_EXTENSIONS, .name = "extensions",                                               \
-         .measures = "p of what a number that is held would gain if it were free, of a drift, or " \
-                     "of a memory that begins anew",                                               \
+         .measures = "p of what a number that is held would gain if it were free, of a drift, of " \
+                     "a memory that begins anew, or of what is carried over from the rows before", \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and at most 32 free numbers with names", \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "No number that is held (lapse, perseverance, prior_weight, discount, ...) "  \
                      "would improve the likelihood if it were free, no free number drifts within " \
-                     "or over trajectories, and no memory of agents begins anew in every "         \
-                     "trajectory.",                                                                \
-         .cure = "free the number that is named (--free), or fit early and late rows or "          \
-                 "trajectories apart (--where, --each)",                                           \
+                     "or over trajectories or differs by the last reward or observation, no "      \
+                     "memory of agents begins anew in every trajectory, and choices follow the "   \
+                     "actions of the rows before no more than the planner does.",                  \
+         .cure = "free the number that is named (--free), fit early and late rows or "             \
+                 "trajectories apart (--where, --each), or use another planner",                   \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
          .measures = "least p of a probability of the environment, times their number",            \
@@ -386,6 +387,16 @@ typedef struct idm_check {
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
          .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+  RECORD(                                                                                          \
+      IDM_CHECK_PERSON_EXTENSIONS, .name = "person-extensions",                                    \
+      .measures = "p of what a number would gain over all people together",                        \
+      .kinds = IDM_CHECK_EACH,                                                                     \
+      .needs = "two people with draws, and at most 32 free numbers with names", .draws = true,     \
+      .named = true, .threshold = IDM_CHECK_LEVEL / 2, .below = true, .worst = IDM_CHECK_MISFIT,   \
+      .sentence = "The scores of extensions, added up over people, show nothing that the model "   \
+                  "lacks in every person by too little to be found in one.",                       \
+      .cure = "free the number that is named (--free), or use another planner",                    \
+      .owner = "invert/people/each.c")                                                             \
   RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
          .measures = "p of the number of people who are predicted no better than by chance",       \
          .kinds = IDM_CHECK_EACH, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,     \

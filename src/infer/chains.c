@@ -236,7 +236,7 @@ long idm_chains_common(const idm_chains *chains)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmchn2";
+static const char kind[] = "idmchn3";
 
 /* All that the draws to come depend on, and the draws so far. False where it does not fit. */
 static bool pass_chains(idm_chains *c, idm_record *r)
@@ -248,6 +248,9 @@ static bool pass_chains(idm_chains *c, idm_record *r)
   bool fits = true;
   for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
     fits = idm_record_same(r, shape[i]) && fits;
+  /* Chains that are run again have more steps a draw than they were made with. */
+  idm_record_pass(r, &c->settings.kernel.thin, sizeof c->settings.kernel.thin);
+  r->cut = r->cut || c->settings.kernel.thin < 0;
   for (size_t i = 0; i < c->settings.chains && fits && !r->cut; i++) {
     long done = c->done[i];
     idm_record_pass(r, &done, sizeof done);

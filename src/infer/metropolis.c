@@ -208,7 +208,7 @@ static bool leaps_at(const idm_sampler_settings *settings, double share, long st
 }
 
 /* Steps a draw: beyond two parameters ridges are common, and a draw takes longer to forget. */
-static long own_thin(size_t dimension)
+long idm_metropolis_thin(size_t dimension)
 {
   return dimension <= 2 ? 2 : 8;
 }
@@ -219,7 +219,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
 {
   metropolis m;
   place(state, target->dimension, &m);
-  const long thin = idm_sampler_thin(settings, own_thin(target->dimension));
+  const long thin = idm_sampler_thin(settings, idm_metropolis_thin(target->dimension));
   const bool warm = iteration < settings->warmup;
   const bool gather = idm_warmup_window(iteration, settings->warmup).gather;
   double acceptance = 0;

@@ -6,4 +6,7 @@
 
 extern const idm_sampler idm_sampler_metropolis;
 
+/* Its steps a draw, where the settings leave them to it. */
+long idm_metropolis_thin(size_t dimension);
+
 #endif

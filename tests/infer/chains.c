@@ -359,11 +359,11 @@ static void test_damaged_bytes(void **state)
 static void test_sealed_bytes(void **state)
 {
   (void)state;
-  enum { HEADER = 64 };
+  enum { SHAPE = 64, HEADER = SHAPE + sizeof(long) }; /* the steps a draw follow the shape */
   size_t length;
   char *bytes = small_checkpoint(&length);
   expect_refusal(bytes, length, LABEL + 1, "belongs to another request");
-  for (size_t field = 8; field < HEADER; field += 8) {
+  for (size_t field = 8; field < SHAPE; field += 8) {
     uint64_t number;
     memcpy(&number, bytes + field, sizeof number);
     const uint64_t other = number + 1;
@@ -372,6 +372,12 @@ static void test_sealed_bytes(void **state)
     expect_refusal(bytes, length, LABEL, "belongs to another request");
     memcpy(bytes + field, &number, sizeof number);
   }
+  const long steps = 2, none = -1;
+  assert_memory_equal(bytes + SHAPE, &steps, sizeof steps);
+  memcpy(bytes + SHAPE, &none, sizeof none);
+  seal(bytes, length);
+  expect_refusal(bytes, length, LABEL, "damaged");
+  memcpy(bytes + SHAPE, &steps, sizeof steps);
   static const long impossible[] = {-1, LONG_MIN, 9, LONG_MAX};
   long done;
   memcpy(&done, bytes + HEADER, sizeof done);

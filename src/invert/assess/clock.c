@@ -43,7 +43,7 @@ static bool read_clock(const residual *r, clock_kind kind, double *time)
   return true;
 }
 
-static bool coincide(const residual *r, const double *x, const double *y)
+bool idm_clocks_coincide(const residual *r, const double *x, const double *y)
 {
   double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
   for (size_t i = 0; i < r->questions; i++) {
@@ -73,7 +73,7 @@ idm_status idm_clocks_open(clocks *c, const residual *r, idm_error *opt_error)
   for (int kind = 0; kind < CLOCK_KINDS; kind++) {
     double *time = c->time[c->count];
     bool own = read_clock(r, (clock_kind)kind, time);
-    for (size_t i = 0; i < c->count && own; i++) own = !coincide(r, time, c->time[i]);
+    for (size_t i = 0; i < c->count && own; i++) own = !idm_clocks_coincide(r, time, c->time[i]);
     if (own) c->kind[c->count++] = (clock_kind)kind;
   }
   return IDM_OK;

@@ -24,6 +24,8 @@ typedef struct clocks {
 
 idm_status idm_clocks_open(clocks *c, const residual *r, idm_error *opt_error);
 void idm_clocks_close(clocks *c);
+/* Whether two functions x[question], y[question] have a squared correlation above .9. */
+bool idm_clocks_coincide(const residual *r, const double *x, const double *y);
 
 /* "within trajectories": to follow "drift of X". */
 const char *idm_clock_name(clock_kind kind);

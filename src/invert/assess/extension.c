@@ -29,6 +29,7 @@ void idm_extensions_close(extensions *x)
     free(x->item[i].statistic);
   }
   free(x->item);
+  idm_past_close(&x->past);
   free(x->probability);
   free(x->asked);
   *x = (extensions){0};
@@ -193,16 +194,42 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
   return keep(x, e, s->score, s->work, opt_error);
 }
 
-/* The drift of free coordinate j over a clock: its score times the time. */
-static idm_status try_drift(extensions *x, search *s, size_t j, size_t clock, idm_error *opt_error)
+/* A free coordinate that moves with time[question]: its score times that. */
+static idm_status try_moving(extensions *x, search *s, extension e, const double *time,
+                             idm_error *opt_error)
 {
   const residual *r = x->r;
   for (size_t i = 0; i < r->questions; i++)
     for (size_t u = 0; u < r->actions; u++)
-      s->score[i * r->actions + u] =
-          s->clocks.time[clock][i] * idm_residual_score(r, &r->question[i], u)[j];
-  const extension e = {.kind = EXTENSION_DRIFT, .at = j, .clock = s->clocks.kind[clock], .step = 1};
+      s->score[i * r->actions + u] = time[i] * idm_residual_score(r, &r->question[i], u)[e.at];
   return keep(x, e, s->score, s->work, opt_error);
+}
+
+/* Free coordinate j over every clock, and by every signal. */
+static idm_status try_free(extensions *x, search *s, size_t j, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < s->clocks.count && status == IDM_OK; k++)
+    status = try_moving(
+        x, s, (extension){.kind = EXTENSION_DRIFT, .at = j, .clock = s->clocks.kind[k], .step = 1},
+        s->clocks.time[k], opt_error);
+  for (size_t k = 0; k < x->past.count && status == IDM_OK; k++)
+    status = try_moving(x, s, (extension){.kind = EXTENSION_AFTER, .at = j, .signal = k, .step = 1},
+                        x->past.signal[k].last, opt_error);
+  return status;
+}
+
+static idm_status try_traces(extensions *x, search *s, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (int trace = 0; trace < TRACE_KINDS; trace++)
+    for (size_t k = 0; k < MOST_SIGNALS && status == IDM_OK; k++) {
+      extension e = {.kind = EXTENSION_TRACE, .trace = (past_trace)trace, .signal = k, .step = 1};
+      if (!idm_past_has(&x->past, e.trace, k)) continue;
+      idm_past_trace(&x->past, e.trace, k, s->score);
+      status = keep(x, e, s->score, s->work, opt_error);
+    }
+  return status;
 }
 
 /* What the decisions gain if they are by other probabilities [node][action]. */
@@ -250,9 +277,9 @@ static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
     extension e = {.at = b};
     if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
   }
-  for (size_t k = 0; k < s->clocks.count; k++)
-    for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
-      status = try_drift(x, s, j, k, opt_error);
+  for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
+    status = try_free(x, s, j, opt_error);
+  if (status == IDM_OK) status = try_traces(x, s, opt_error);
   if (status == IDM_OK) status = try_anew(x, s, cells, opt_error);
   return status;
 }
@@ -281,11 +308,14 @@ idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *
   search s = {.side = idm_new(idm_times(2 * r->strata->nodes, r->actions), sizeof *s.side),
               .score = idm_new(pairs, sizeof *s.score),
               .work = idm_new(2 * r->dimension, sizeof *s.work)};
-  x->item = idm_new(q->f->problem->theta->blocks + CLOCK_KINDS * r->dimension + 1, sizeof *x->item);
+  const size_t most = q->f->problem->theta->blocks + (CLOCK_KINDS + MOST_SIGNALS) * r->dimension +
+                      TRACE_KINDS * MOST_SIGNALS + 1;
+  x->item = idm_new(most, sizeof *x->item);
   const bool made = s.side && s.score && s.work && x->item && list_answers(x);
   idm_status status =
       made ? idm_view_open(&s.v, q->f, r->strata, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_clocks_open(&s.clocks, r, opt_error);
+  if (status == IDM_OK) status = idm_past_open(&x->past, r, opt_error);
   if (status == IDM_OK) status = try_all(x, &s, opt_error);
   idm_clocks_close(&s.clocks);
   idm_view_close(&s.v);
@@ -329,7 +359,7 @@ void idm_extensions_compare(extensions *x, double *largest, double *work)
  * they have. */
 static double factor_of(const extensions *x, const extension *e)
 {
-  static const double share = 2.0 / 3; /* of held numbers */
+  static const double share = 0.5; /* of held numbers */
   size_t held = 0;
   for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_HELD;
   const size_t others = x->count - held;
@@ -355,7 +385,16 @@ static void step_once(extension *e)
 {
   if (e->kind == EXTENSION_ANEW) return;
   const double moved = e->sum / e->information;
-  e->value = e->kind == EXTENSION_DRIFT ? moved : number_at(e, e->held + moved);
+  switch (e->kind) {
+  case EXTENSION_HELD:
+    e->value = number_at(e, e->held + moved);
+    break;
+  case EXTENSION_AFTER: /* from a signal of -1 to one of 1 */
+    e->value = 2 * moved;
+    break;
+  default:
+    e->value = moved;
+  }
   e->gain = e->sum * e->sum / (2 * e->information);
 }
 
@@ -426,8 +465,9 @@ idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_e
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static void name_one(const extensions *x, const extension *e, char *text, size_t size)
+void idm_extension_name(const extensions *x, const extension *e, char *text, size_t size)
 {
+  char after[100];
   switch (e->kind) {
   case EXTENSION_HELD:
     idm_print(text, size, "%.100s", x->q->f->problem->theta->block[e->at].info->name);
@@ -438,6 +478,13 @@ static void name_one(const extensions *x, const extension *e, char *text, size_t
     break;
   case EXTENSION_ANEW:
     idm_print(text, size, "memory of single trajectories");
+    break;
+  case EXTENSION_AFTER:
+    idm_past_name_signal(&x->past, e->signal, after, sizeof after);
+    idm_print(text, size, "%.60s %s", x->q->f->parameters->coordinate.name[e->at], after);
+    break;
+  case EXTENSION_TRACE:
+    idm_past_name_trace(&x->past, e->trace, e->signal, text, size);
     break;
   }
 }
@@ -450,7 +497,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   for (size_t k = 0; k < x->count; k++) {
     const extension *e = &x->item[k];
     idm_extended *to = &model->extension[k];
-    name_one(x, e, to->name, sizeof to->name);
+    idm_extension_name(x, e, to->name, sizeof to->name);
     if (e->kind == EXTENSION_HELD) to->held = x->q->f->problem->theta->block[e->at].value[0];
     to->value = e->value;
     to->statistic = e->statistic[0];
@@ -460,8 +507,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   return IDM_OK;
 }
 
-/* ",alpha,beta": the free blocks, to follow another in an option. */
-static void list_free(const idm_theta *theta, char *text, size_t size)
+void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size)
 {
   size_t used = 0;
   text[0] = '\0';
@@ -499,6 +545,25 @@ static size_t describe_drift(const extensions *x, const extension *e, char *text
                            idm_clock_cure(e->clock, x->q->people));
 }
 
+/* What is carried over from the rows before: no number of the planner has that. */
+static size_t describe_past(const extensions *x, const extension *e, char *text, size_t size)
+{
+  static const char cure[] = "no number of this planner has that; try another planner (idm list "
+                             "planners)";
+  char moved[200], span[160];
+  if (e->kind == EXTENSION_TRACE) {
+    idm_past_name_trace(&x->past, e->trace, e->signal, moved, sizeof moved);
+    return (size_t)idm_print(text, size,
+                             "a weight of about %+.2g of a trace of the past (%s) would gain about "
+                             "%.0f nats: %s",
+                             e->value, moved, e->gain, cure);
+  }
+  describe_size(x, e, moved, sizeof moved);
+  idm_past_span(&x->past, e->signal, span, sizeof span);
+  return (size_t)idm_print(text, size, "a change of %s %s would gain about %.0f nats: %s", moved,
+                           span, e->gain, cure);
+}
+
 static size_t describe_held(const extensions *x, const extension *e, char *text, size_t size)
 {
   const idm_theta *theta = x->q->f->problem->theta;
@@ -506,7 +571,7 @@ static size_t describe_held(const extensions *x, const extension *e, char *text,
   char others[400], at[40] = "";
   /* The Newton step of a population is far off where the number is: nobody fitted it. */
   if (!x->q->people) idm_print(at, sizeof at, " at about %.2g", e->value);
-  list_free(theta, others, sizeof others);
+  idm_extensions_list_free(theta, others, sizeof others);
   return (size_t)idm_print(
       text, size, "%.60s%s (held at %.3g) would gain about %.0f nats: --free %.60s%s",
       block->info->name, at, block->value[0], e->gain, block->info->name, others);
@@ -517,6 +582,9 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
   switch (e->kind) {
   case EXTENSION_DRIFT:
     return describe_drift(x, e, text, size);
+  case EXTENSION_AFTER:
+  case EXTENSION_TRACE:
+    return describe_past(x, e, text, size);
   case EXTENSION_ANEW:
     return (size_t)idm_print(
         text, size,

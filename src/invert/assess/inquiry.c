@@ -15,7 +15,7 @@ void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
 
 void idm_inquiry_centre(const inquiry *q, double *y)
 {
-  idm_inquiry_draw(q, idm_posterior_highest(q->posterior), y);
+  idm_inquiry_draw(q, q->at ? q->at - 1 : idm_posterior_highest(q->posterior), y);
 }
 
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i)

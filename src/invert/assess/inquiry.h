@@ -26,13 +26,16 @@ typedef struct inquiry {
                                   `unconstrained` */
   bool learnt; /* the answer is over draws of learnt dynamics: those of the problem are no part of
                   it */
+  size_t
+      at; /* tests of the model are at this draw, counted from 1; 0: at that of highest density */
   bool fitted; /* the dynamics of the problem are fitted to the observations of the log */
   inquiry_rows rows;
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */
 void idm_inquiry_draw(const inquiry *q, size_t i, double *y);
-/* Those of the draw of highest density, or of the first where none has a density. */
+/* Those of the draw of highest density, or of the first where none has a density; of that which
+ * the inquiry is at. */
 void idm_inquiry_centre(const inquiry *q, double *y);
 /* Coordinate c of a scalar item at draw i. */
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i);

@@ -478,14 +478,18 @@ static int by_size(const void *a, const void *b)
 /* The largest misfit comes first. */
 static void judge_summaries(const trial *t)
 {
+  const bool seen = t->r.setting->observations.count > 1; /* one alone shows nothing */
   summary all[] = {
       {.test = IDM_TEST_STEPS, .family = CELLS_STEP, .title = "the actions' rates by step"},
       {.test = IDM_TEST_ENDS, .family = CELLS_END, .title = "the trajectories' lengths"},
-      {.test = IDM_TEST_STAYS, .family = CELLS_STAY, .title = "stays after each observation"},
+      {.test = IDM_TEST_STAYS,
+       .family = CELLS_STAY,
+       .title = seen ? "stays after each observation" : "stays with the last action"},
       {.test = IDM_TEST_RETURNS, .family = CELLS_RETURN, .title = "returns to an earlier action"},
       {.test = IDM_TEST_RESPONSES,
        .family = CELLS_SEEN,
-       .title = "the actions' rates after each observation"},
+       .title = seen ? "the actions' rates after each observation"
+                     : "the actions' rates after the first row"},
       {.test = IDM_TEST_CONDITIONS,
        .family = CELLS_VARIANT,
        .title = "the actions' rates by condition"}};

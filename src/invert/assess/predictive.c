@@ -226,20 +226,39 @@ static void describe_steps(size_t step, const char *at, char *text, size_t size)
     idm_print(text, size, "%ssteps %u to %u", at, first, step_ends[step]);
 }
 
+/* "after 'loss' ": empty where there is one observation alone, which shows nothing. */
+static const char *describe_seen(const idm_setting *setting, size_t observation, char *text,
+                                 size_t size)
+{
+  text[0] = '\0';
+  if (setting->observations.count > 1)
+    idm_print(text, size, "after '%.80s' ", setting->observations.name[observation]);
+  return text;
+}
+
+/* Likewise. */
+static void describe_return(const idm_setting *setting, size_t observation, char *text, size_t size)
+{
+  char shown[120] = "";
+  if (setting->observations.count > 1)
+    idm_print(shown, sizeof shown, ", after which '%.80s' was seen,",
+              setting->observations.name[observation]);
+  idm_print(text, size, "the action of two rows before%s was taken", shown);
+}
+
 static void describe_cell(const predictive *p, cell_family family, size_t cell, char *text,
                           size_t size)
 {
   const idm_setting *setting = p->r->setting;
   const size_t own = p->r->actions;
-  char steps[64];
+  char steps[64], seen[120];
   if (family == CELLS_STAY)
-    idm_print(text, size, "after '%.80s' the same action was taken again",
-              setting->observations.name[cell]);
-  if (family == CELLS_RETURN)
-    idm_print(text, size, "the action of two rows before, after which '%.80s' was seen, was taken",
-              setting->observations.name[cell]);
+    idm_print(text, size, "%sthe same action was taken again",
+              describe_seen(setting, cell, seen, sizeof seen));
+  if (family == CELLS_RETURN) describe_return(setting, cell, text, size);
   if (family == CELLS_SEEN)
-    idm_print(text, size, "after '%.80s' '%.80s' was taken", setting->observations.name[cell / own],
+    idm_print(text, size, "%s'%.80s' was taken",
+              describe_seen(setting, cell / own, seen, sizeof seen),
               setting->actions.name[cell % own]);
   if (family == CELLS_VARIANT)
     idm_print(text, size,
@@ -270,7 +289,10 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
   } else if (family == CELLS_VARIANT) {
     idm_print(text, size, "condition %zu, %.80s", cell / actions + 1, action);
   } else if (family == CELLS_STAY || family == CELLS_RETURN) {
-    idm_print(text, size, "after %.80s", setting->observations.name[cell]);
+    if (setting->observations.count > 1)
+      idm_print(text, size, "after %.80s", setting->observations.name[cell]);
+    else
+      idm_print(text, size, "%s", family == CELLS_STAY ? "again" : "back");
   } else {
     describe_steps(cell, "", text, size);
   }

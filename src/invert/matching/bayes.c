@@ -159,6 +159,22 @@ static idm_status start_chains(const beginning *b, idm_chains *chains, const idm
   return status;
 }
 
+/* Run the chains; those that mixed slowly begin anew with more steps a draw. */
+static idm_status run(const beginning *b, idm_chains *chains, const idm_target *target,
+                      const idm_fit_watch *watch, idm_halt *halt, idm_error *opt_error)
+{
+  idm_fit_watch own = *watch;
+  idm_status status = IDM_OK;
+  for (long steps = 1; steps && status == IDM_OK;) {
+    status = start_chains(b, chains, target, opt_error);
+    if (status == IDM_OK) status = idm_drawing_run(chains, target, &own, halt, opt_error);
+    if (status == IDM_OK) status = idm_drawing_more(b->f->settings, chains, &steps, opt_error);
+    if (status == IDM_OK && steps) chains->settings.kernel.thin = steps;
+    own.checkpoint = NULL;
+  }
+  return status;
+}
+
 static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit_watch *watch,
                          idm_halt *halt, idm_chains **ret_chains, idm_error *opt_error)
 {
@@ -173,8 +189,7 @@ static idm_status sample(const fit *f, const idm_sampler *sampler, const idm_fit
   if (status == IDM_OK)
     status = idm_drawing_create(f->settings, sampler, f->key, f->parameters->dimension, b.mixture,
                                 halt, ret_chains, opt_error);
-  if (status == IDM_OK) status = start_chains(&b, *ret_chains, target, opt_error);
-  if (status == IDM_OK) status = idm_drawing_run(*ret_chains, target, watch, halt, opt_error);
+  if (status == IDM_OK) status = run(&b, *ret_chains, target, watch, halt, opt_error);
   /* What was drawn is told, whoever has asked to stop. */
   f->parameters->halt = NULL;
   end_beginning(&b);
@@ -191,6 +206,9 @@ static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior *
   long draws = 0;
   idm_status status = idm_drawing_common(chains, &draws, opt_notes, opt_error);
   if (status != IDM_OK) return status;
+  if (chains->settings.kernel.thin != f->settings->thin)
+    idm_notes_add(opt_notes, "the chains mixed slowly and were run again with %ld steps a draw",
+                  chains->settings.kernel.thin);
   status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name, f->matchings,
                                 (size_t)draws, ret_posterior, opt_error);
   for (size_t c = 0; c < f->matchings && status == IDM_OK; c++)

@@ -1,12 +1,17 @@
-/* The chains of a fit. */
+/* The chains of a fit.
+ *
+ * Contents: work under way · chains */
 #include "invert/matching/drawing.h"
 
 #include <math.h>
 
 #include "base/number.h"
 #include "base/record.h"
+#include "idm/check.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
+#include "infer/metropolis.h"
+#include "invert/check.h"
 
 /* --- work under way ------------------------------------------------------------------------- */
 
@@ -132,6 +137,41 @@ idm_status idm_drawing_run(idm_chains *chains, const idm_target *target, const i
   halt->words = "drawing";
   if (status != IDM_OK) return status;
   return idm_chains_run(chains, target, watch->progress ? monitor : NULL, &content, opt_error);
+}
+
+/* Whether R-hat and effective draws of every coordinate pass: those of a number are the same, as
+ * both go by ranks. */
+static idm_status find_settled(const idm_chains *c, bool *ret_settled, idm_error *opt_error)
+{
+  const size_t draws = (size_t)c->settings.draws;
+  idm_status status = IDM_OK;
+  *ret_settled = true;
+  for (size_t i = 0; i < c->dimension && status == IDM_OK; i++) {
+    idm_diagnosis one;
+    status = idm_diagnose(c->draw + i, c->settings.chains, draws, draws * c->dimension,
+                          c->dimension, &one, opt_error);
+    if (status == IDM_OK)
+      *ret_settled = *ret_settled && idm_check_holds(IDM_CHECK_RHAT, one.rhat) &&
+                     idm_check_holds(IDM_CHECK_EFFECTIVE, fmin(one.ess_bulk, one.ess_tail));
+  }
+  return status;
+}
+
+idm_status idm_drawing_more(const idm_fit_settings *settings, const idm_chains *chains,
+                            long *ret_steps, idm_error *opt_error)
+{
+  enum { more = 4, most = 64 }; /* of what the sampler begins with */
+  const double all = (double)chains->settings.chains * (double)chains->settings.draws;
+  const long own = idm_metropolis_thin(chains->dimension);
+  const long now = chains->settings.kernel.thin ? chains->settings.kernel.thin : own;
+  const bool possible = chains->settings.sampler == &idm_sampler_metropolis && !settings->thin &&
+                        chains->settings.chains > 1 &&
+                        all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE) && now < most * own &&
+                        idm_chains_common(chains) == chains->settings.draws;
+  bool settled = true;
+  const idm_status status = possible ? find_settled(chains, &settled, opt_error) : IDM_OK;
+  *ret_steps = settled ? 0 : more * now;
+  return status;
 }
 
 idm_status idm_drawing_common(const idm_chains *chains, long *ret_draws, idm_notes *opt_notes,

@@ -17,6 +17,11 @@ idm_status idm_drawing_create(const idm_fit_settings *settings, const idm_sample
  * one. */
 idm_status idm_drawing_run(idm_chains *chains, const idm_target *target, const idm_fit_watch *watch,
                            idm_halt *halt, idm_error *opt_error);
+/* Steps a draw with which chains that are done are to be run again, as they mixed slowly: four
+ * times those that they had, up to three times. 0: R-hat and effective draws pass, or cannot, or
+ * the sampler or the settings' `thin` leave no choice. */
+idm_status idm_drawing_more(const idm_fit_settings *settings, const idm_chains *chains,
+                            long *ret_steps, idm_error *opt_error);
 /* Draws that every chain has, with a note where that is not all; IDM_UNTRUSTED where it is none. */
 idm_status idm_drawing_common(const idm_chains *chains, long *ret_draws, idm_notes *opt_notes,
                               idm_error *opt_error);

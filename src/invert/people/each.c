@@ -16,6 +16,7 @@
 #include "base/record.h"
 #include "data/part.h"
 #include "idm/prior.h"
+#include "invert/assess/pool.h"
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
@@ -34,6 +35,7 @@ typedef struct each {
   idm_person *person;        /* [person] */
   double **draws;            /* [person]: [number][chain][draw]; NULL where there are none */
   size_t *made;              /* [person]: draws a chain */
+  pool *pool;                /* [person]: scores of extensions; none of a point */
   atomic_bool *over;         /* [person]: fitted, or found to be beyond it */
   atomic_bool naming, named; /* the sampler: somebody does, and has */
   char sampler[32];          /* of whoever came first: it is everybody's */
@@ -198,6 +200,8 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
     status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
   if (status == IDM_OK)
     status = idm_assess_watched(e->problem, part, posterior, 1, &watch, &assessment, error);
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size)
+    status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
   if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {
     memcpy(e->sampler, posterior->sampler, sizeof e->sampler);
@@ -240,7 +244,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech5";
+static const char kind[] = "idmech6";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -267,19 +271,19 @@ static bool pass_person(each *e, size_t person, idm_record *r)
   if (!e->draws[person]) e->draws[person] = idm_new(count, sizeof(double));
   if (!e->draws[person]) return false;
   idm_record_pass(r, e->draws[person], count * sizeof(double));
-  return true;
+  return idm_pool_pass(&e->pool[person], r);
 }
 
 /* Results as they may be: a checkpoint is a file. */
 static bool are_results(const idm_checks *checks)
 {
-  bool fit = checks->kind == IDM_CHECK_EACH;
+  bool fits = checks->kind == IDM_CHECK_EACH;
   for (int id = 0; id < IDM_CHECK_COUNT; id++) {
     const idm_check_result *result = &checks->of[id];
-    fit = fit && (unsigned)result->outcome < IDM_CHECK_OUTCOMES &&
-          memchr(result->why, '\0', sizeof result->why);
+    fits = fits && (unsigned)result->outcome < IDM_CHECK_OUTCOMES &&
+           memchr(result->why, '\0', sizeof result->why);
   }
-  return fit;
+  return fits;
 }
 
 /* Who is over; whether it fits. */
@@ -486,6 +490,41 @@ static void judge_misfits(idm_assessment *a)
                   chance, fitted);
 }
 
+/* What the scores of all people together show. */
+static void judge_together(const each *e, idm_assessment *a, const pool *all, size_t people)
+{
+  const double level = idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS), p = idm_pool_least(all);
+  char text[1600];
+  if (!all->count || people < 2) {
+    idm_check_skip(&a->checks, IDM_CHECK_PERSON_EXTENSIONS, "no two people have scores to add up");
+    return;
+  }
+  idm_check_record(&a->checks, IDM_CHECK_PERSON_EXTENSIONS,
+                   p <= level ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p);
+  if (p > level) return;
+  idm_pool_describe(all, e->problem->theta, level, text, sizeof text);
+  idm_notes_add(&a->misfits,
+                "over all %zu people together the model lacks a number that is the same for all "
+                "(p <= %.2g): %s. Begin with the first of them, or try another planner",
+                people, p, text);
+}
+
+/* Add up the scores of people whose draws are trusted. */
+static idm_status pool_people(const each *e, idm_assessment *a, idm_error *opt_error)
+{
+  pool all = {0};
+  size_t people = 0;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < a->people && status == IDM_OK; i++) {
+    if (a->person[i].verdict == IDM_PERSON_FAILED || !e->pool[i].count) continue;
+    status = idm_pool_add(&all, &e->pool[i], opt_error);
+    people++;
+  }
+  if (status == IDM_OK) judge_together(e, a, &all, people);
+  idm_pool_close(&all);
+  return status;
+}
+
 /* What is wrong with a person's draws is said of that person. */
 static void judge_all(idm_assessment *a)
 {
@@ -536,6 +575,7 @@ static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_a
   a->person = e->person;
   e->person = NULL;
   status = idm_labels_copy(&e->who.name, &a->person_name, opt_error);
+  if (status == IDM_OK) status = pool_people(e, a, opt_error);
   if (status == IDM_OK) judge_all(a);
   return status;
 }
@@ -549,7 +589,9 @@ static idm_status open_each(each *e, const char *by, idm_error *opt_error)
   e->draws = idm_new(e->who.people, sizeof *e->draws);
   e->made = idm_new(e->who.people, sizeof *e->made);
   e->over = idm_new(e->who.people, sizeof *e->over);
-  if (!e->person || !e->draws || !e->made || !e->over) return idm_fail_memory(opt_error);
+  e->pool = idm_new(e->who.people, sizeof *e->pool);
+  if (!e->person || !e->draws || !e->made || !e->over || !e->pool)
+    return idm_fail_memory(opt_error);
   idm_tally_people(e->data, e->who.of_trajectory, e->who.people, e->person);
   return IDM_OK;
 }
@@ -558,6 +600,8 @@ static void close_each(each *e)
 {
   for (size_t i = 0; e->draws && i < e->who.people; i++) free(e->draws[i]);
   for (size_t i = 0; e->person && i < e->who.people; i++) free(e->person[i].own);
+  for (size_t i = 0; e->pool && i < e->who.people; i++) idm_pool_close(&e->pool[i]);
+  free(e->pool);
   free(e->draws);
   free(e->made);
   free(e->over);

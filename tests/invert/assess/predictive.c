@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/odd_support.h"
 
 typedef struct fixture {
   asked a;
@@ -14,17 +15,21 @@ typedef struct fixture {
   double *taken;
 } fixture;
 
+static void open_log(fixture *f, idm_problem *problem, idm_data *data, const char *free_blocks)
+{
+  asked_open(&f->a, problem, data, free_blocks);
+  check(idm_residual_open(&f->r, &f->a.q, &support_error));
+  check(idm_predictive_open(&f->p, &f->r, &support_error));
+  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
+  assert_non_null(f->taken);
+}
+
 static void open_fixture(fixture *f)
 {
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
   static const double alpha[2] = {3, 3};
-  idm_data *data = asked_simulate(problem, alpha, 2, 60, 40, 5);
-  asked_open(&f->a, problem, data, "alpha");
-  check(idm_residual_open(&f->r, &f->a.q, &support_error));
-  check(idm_predictive_open(&f->p, &f->r, &support_error));
-  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
-  assert_non_null(f->taken);
+  open_log(f, problem, asked_simulate(problem, alpha, 2, 60, 40, 5), "alpha");
 }
 
 static void close_fixture(fixture *f)
@@ -188,12 +193,35 @@ static void test_shares_in_words(void **state)
   close_fixture(&f);
 }
 
+/* A problem with one observation, which shows nothing: it is not named. */
+static void test_one_observation(void **state)
+{
+  (void)state;
+  fixture f;
+  idm_problem *problem = odd_bandit();
+  const odd_learner odd = {.late = true};
+  open_log(&f, problem, odd_simulate(problem, &odd, 10, 50, 1), "inverse_temperature");
+  const double none[1] = {0};
+  misfit worst;
+  char text[400];
+  idm_predictive_take(&f.p, f.r.taken, none);
+  assert_true(idm_predictive_worst(&f.p, CELLS_STAY, 0, &worst, text, sizeof text));
+  assert_ptr_equal(strstr(text, "the same action was taken again in "), text);
+  assert_true(idm_predictive_worst(&f.p, CELLS_RETURN, 0, &worst, text, sizeof text));
+  assert_ptr_equal(strstr(text, "the action of two rows before was taken in "), text);
+  assert_true(idm_predictive_worst(&f.p, CELLS_SEEN, 0, &worst, text, sizeof text));
+  assert_null(strstr(text, "done"));
+  idm_predictive_label(&f.p, CELLS_STAY, 0, text, sizeof text);
+  assert_string_equal(text, "again");
+  close_fixture(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),          cmocka_unit_test(test_replicates),
       cmocka_unit_test(test_worst),           cmocka_unit_test(test_largest_count_is_named),
-      cmocka_unit_test(test_shares_in_words),
+      cmocka_unit_test(test_shares_in_words), cmocka_unit_test(test_one_observation),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/assess/asked_support.h"
 #include "support.h"
 
 /* --- fixtures ------------------------------------------------------------------------------- */
@@ -242,12 +243,73 @@ static void test_optimistic_agent(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- passes --------------------------------------------------------------------------------- */
+
+/* Stops half-way through the second pass: where less is done than before. */
+typedef struct second {
+  stopper stop;
+  double before;
+  bool begun;
+} second;
+
+static bool stop_second(void *context, const idm_work *work)
+{
+  second *s = context;
+  /* What comes before the chains has no checkpoint. */
+  if (!work->save) return false;
+  s->begun = s->begun || work->done < s->before - 0.5;
+  s->before = work->done;
+  return s->begun && stop(&s->stop, work);
+}
+
+/* Slips and imprecision that 500 choices hardly tell apart: chains of two steps a draw mix slowly,
+ * and are run again until they pass. Stopped in the second pass they go on to the same draws. */
+static void test_passes(void **state)
+{
+  (void)state;
+  static const double alpha = 0.15;
+  idm_problem *problem = asked_reversal(alpha);
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.2);
+  idm_data *data = asked_simulate(problem, &alpha, 1, 10, 50, 2);
+  check(idm_problem_free(problem, "alpha,lapse", &support_error));
+  idm_fit_settings settings = make_settings("", 1000, 0);
+  settings.chains = 4;
+  settings.warmup = 300;
+  settings.threads = 1;
+  idm_posterior *p, *q;
+  idm_notes notes = {0};
+  const idm_inverse *bayes = idm_inverse_find("bayes");
+  check(bayes->fit(problem, data, &settings, NULL, &p, &notes, &support_error));
+  assert_true(support_mentions(&notes, "the chains mixed slowly and were run again with"));
+  for (size_t k = 0; k < 2; k++) {
+    idm_diagnosis d;
+    check(idm_diagnose(p->value + k * 4000, 4, 1000, 1000, 1, &d, &support_error));
+    assert_true(d.rhat <= idm_check_threshold(IDM_CHECK_RHAT));
+    assert_true(fmin(d.ess_bulk, d.ess_tail) >= idm_check_threshold(IDM_CHECK_EFFECTIVE));
+  }
+  second s = {.stop = {.after = 0.3}};
+  const idm_fit_watch watch = {.progress = stop_second, .context = &s, .label = 3};
+  (void)bayes->fit(problem, data, &settings, &watch, &q, NULL, &support_error);
+  assert_true(s.stop.stopped);
+  idm_posterior_destroy(q);
+  const idm_fit_watch again = {
+      .checkpoint = s.stop.bytes, .checkpoint_length = s.stop.length, .label = 3};
+  check(bayes->fit(problem, data, &settings, &again, &q, NULL, &support_error));
+  same_draws(p, q);
+  free(s.stop.bytes);
+  idm_notes_clear(&notes);
+  idm_posterior_destroy(q);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_checkpoints),       cmocka_unit_test(test_stopping_early),
       cmocka_unit_test(test_choice_of_sampler), cmocka_unit_test(test_samplers_agree),
-      cmocka_unit_test(test_optimistic_agent),
+      cmocka_unit_test(test_optimistic_agent),  cmocka_unit_test(test_passes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

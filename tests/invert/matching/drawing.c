@@ -1,9 +1,11 @@
 /* The chains of a fit: the sampler, watching, stopping, and going on. */
 #include "invert/matching/drawing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "idm/samplers.h"
 #include "support.h"
 
 static idm_status evaluate(void *context, const double *x, double *log_density,
@@ -149,12 +151,77 @@ static void test_common(void **state)
   idm_chains_destroy(chains);
 }
 
+/* A funnel: the second number has an sd of e^x of the first. */
+static idm_status evaluate_funnel(void *context, const double *x, double *log_density,
+                                  double *opt_gradient, idm_error *opt_error)
+{
+  (void)context;
+  (void)opt_gradient;
+  (void)opt_error;
+  *log_density = -0.5 * (x[0] * x[0] / 4 + x[1] * x[1] * exp(-2 * x[0])) - x[0];
+  return IDM_OK;
+}
+
+static const idm_target funnel = {.dimension = 2, .evaluate = evaluate_funnel};
+
+/* Four chains of 500 draws over a target. */
+static idm_chains *draw_many(const idm_target *of, const idm_fit_settings *settings)
+{
+  static const idm_fit_watch nobody = {0};
+  const idm_target target[] = {*of, *of, *of, *of};
+  const double x[] = {0.2, 0.1};
+  idm_halt halt;
+  idm_chains *chains;
+  idm_halt_begin(&halt, &nobody, "looking");
+  check(idm_drawing_create(settings, idm_sampler_find("metropolis"), 7, 2, NULL, &halt, &chains,
+                           &support_error));
+  for (size_t c = 0; c < 4; c++)
+    check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
+  check(idm_drawing_run(chains, target, &nobody, &halt, &support_error));
+  return chains;
+}
+
+/* Chains that mix slowly are to be run again with four times the steps, those of a normal density
+ * not, nor those whose steps are given, that were stopped, or that had most steps already. */
+static void test_more(void **state)
+{
+  (void)state;
+  idm_fit_settings settings = make_settings();
+  long steps = -1;
+  settings.chains = 4;
+  settings.draws = 500;
+  settings.warmup = 200;
+  idm_chains *chains = draw_many(&normal, &settings);
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 0);
+  idm_chains_destroy(chains);
+  chains = draw_many(&funnel, &settings);
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 8);
+  chains->settings.kernel.thin = 8;
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 32);
+  chains->settings.kernel.thin = 128;
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 0);
+  chains->settings.kernel.thin = 0;
+  chains->done[2]--;
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 0);
+  chains->done[2]++;
+  settings.thin = 2;
+  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  assert_int_equal(steps, 0);
+  idm_chains_destroy(chains);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_samplers),
       cmocka_unit_test(test_going_on),
       cmocka_unit_test(test_common),
+      cmocka_unit_test(test_more),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/part.h"
-#include "support.h"
+#include "invert/assess/asked_support.h"
 
 static idm_problem *problem;
 static idm_data *data;
@@ -53,8 +53,8 @@ static int tear_down(void **state)
   return 0;
 }
 
-static void fit(int threads, const idm_fit_watch *opt_watch, idm_posterior **p, idm_assessment **a,
-                idm_projection *projection)
+static void fit_each(int threads, const idm_fit_watch *opt_watch, idm_posterior **p,
+                     idm_assessment **a, idm_projection *projection)
 {
   settings.threads = threads;
   check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, opt_watch, p, a,
@@ -70,7 +70,7 @@ static void each_is_as_if_alone(void **state)
   idm_posterior *p, *alone;
   idm_assessment *a;
   idm_projection projection;
-  fit(2, NULL, &p, &a, &projection);
+  fit_each(2, NULL, &p, &a, &projection);
   assert_int_equal(p->axis[0].label.count, 3);
   assert_string_equal(p->quantity.name[1], "log_alpha[p2]");
   uint32_t trajectory[8];
@@ -96,8 +96,8 @@ static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
   idm_posterior *p, *q;
   idm_assessment *a, *b;
   idm_projection projection;
-  fit(1, NULL, &p, &a, &projection);
-  fit(3, NULL, &q, &b, &projection);
+  fit_each(1, NULL, &p, &a, &projection);
+  fit_each(3, NULL, &q, &b, &projection);
   assert_memory_equal(p->value, q->value, 3 * 300 * sizeof *p->value);
   assert_int_equal(a->people, 4);
   /* Bytes but for padding, which holds nothing. */
@@ -148,13 +148,13 @@ static void a_wish_to_stop_is_met(void **state)
   idm_assessment *a;
   idm_projection projection;
   idm_error error = {0};
-  int asked = 0;
-  const idm_fit_watch watch = {.progress = stop_at_once, .context = &asked};
+  int times = 0;
+  const idm_fit_watch watch = {.progress = stop_at_once, .context = &times};
   settings.draws = 100000;
   const idm_status status = idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings,
                                          &watch, &p, &a, &projection, &error);
   settings.draws = 150;
-  assert_true(asked > 0);
+  assert_true(times > 0);
   assert_int_equal(status, IDM_UNTRUSTED);
   assert_null(p);
   assert_null(a);
@@ -189,6 +189,10 @@ static void finished_people_are_kept(void **state)
   assert_float_equal(again.log_loss, projection.log_loss, 0);
   for (size_t i = 0; i < a->people; i++)
     assert_int_equal(a->person[i].verdict, b->person[i].verdict);
+  /* The scores of those who were finished before are added up too. */
+  assert_int_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].outcome, IDM_CHECK_PASSED);
+  assert_float_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].value,
+                     b->checks.of[IDM_CHECK_PERSON_EXTENSIONS].value, 0);
   idm_posterior *none;
   idm_assessment *neither;
   const idm_fit_watch other = {.checkpoint = k.bytes, .checkpoint_length = k.length, .label = 4};
@@ -304,6 +308,41 @@ static void a_long_tail_of_alpha_is_no_failure(void **state)
   idm_problem_destroy(wide);
 }
 
+/* One slip in five, by too little in any person: all together show it, and people who do not slip
+ * pass (with a probability above 99.5 %). */
+static void scores_are_added_up(void **state)
+{
+  (void)state;
+  enum { people = 14 };
+  double alpha[people];
+  for (int i = 0; i < people; i++) alpha[i] = 0.07 + 0.001 * i;
+  for (int slips = 0; slips < 2; slips++) {
+    idm_problem *reversal = asked_reversal(0.05);
+    idm_theta_set_scalar(reversal->theta, IDM_LAPSE, slips ? 0.2 : 0);
+    idm_data *log = asked_simulate(reversal, alpha, people, 5, 60, 7);
+    idm_theta_set_scalar(reversal->theta, IDM_LAPSE, 0);
+    check(idm_problem_free(reversal, "alpha", &support_error));
+    idm_posterior *p;
+    idm_assessment *a;
+    idm_projection projection;
+    settings.draws = 1000;
+    check(idm_each_fit(reversal, log, "agent", idm_inverse_at(0), &settings, NULL, &p, &a,
+                       &projection, &support_error));
+    settings.draws = 150;
+    assert_int_equal(a->checks.of[IDM_CHECK_PERSON_MISFITS].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].outcome,
+                     slips ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_int_equal(
+        support_mentions(&a->misfits, "over all 14 people together the model lacks a number"),
+        slips);
+    assert_int_equal(a->trusted, !slips);
+    idm_posterior_destroy(p);
+    idm_assessment_destroy(a);
+    idm_data_destroy(log);
+    idm_problem_destroy(reversal);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -313,6 +352,7 @@ int main(void)
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
       cmocka_unit_test(a_wish_to_stop_is_met),
       cmocka_unit_test(finished_people_are_kept),
+      cmocka_unit_test(scores_are_added_up),
       cmocka_unit_test(points_are_answers_too),
       cmocka_unit_test(chance_speaks_against_the_model),
   };
