@@ -407,6 +407,17 @@ typedef struct idm_check {
          .cure = "exclude the person that is named (--where), or describe what sets it apart by "  \
                  "a column (--model)",                                                             \
          .owner = "invert/people/outlier.c")                                                       \
+  RECORD(IDM_CHECK_FORM, .name = "form",                                                           \
+         .measures = "p of a square or product of columns that the regression does not contain",   \
+         .kinds = IDM_CHECK_POPULATION,                                                            \
+         .needs = "a number or two columns in --model, and three people more than coefficients",   \
+         .draws = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,    \
+         .sentence = "No number of people depends on a square or a product of the columns of the " \
+                     "regression that it does not contain, nor on a column of another number's "   \
+                     "formula. The level is divided by the number of tests.",                      \
+         .cure = "add the product that is named to --model, or a column of the square to the log " \
+                 "and to --model",                                                                 \
+         .owner = "invert/people/form.c")                                                          \
   RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
          .measures = "least 1 - posterior variance / prior variance",                              \
          .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \

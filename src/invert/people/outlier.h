@@ -5,9 +5,6 @@
 #include "idm/assess.h"
 #include "idm/people.h"
 
-/* P(|T| > |t|), T being Student's t with so many degrees of freedom. */
-double idm_student_tails(double t, size_t degrees);
-
 /* Record the check outlier, with a misfit that names the person furthest from the others where it
  * fails.
  *

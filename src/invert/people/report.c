@@ -16,6 +16,7 @@
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
+#include "invert/people/form.h"
 #include "invert/people/outlier.h"
 #include "invert/people/prior.h"
 #include "invert/people/tally.h"
@@ -459,6 +460,7 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
     judge_whole(*ret_assessment, projection);
     status = idm_judge_outliers(design, people, *ret_assessment, opt_error);
   }
+  if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, opt_error);
   if (status == IDM_OK)
     status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   if (status == IDM_OK)
