@@ -24,6 +24,15 @@ double idm_prior_pulled(const prior_pull *pull)
   return pull->shift > 1 ? pull->conflict : 0;
 }
 
+void idm_prior_pull_note(const prior_pull *pull, const char *what, const char *by, idm_notes *notes)
+{
+  idm_notes_add(notes,
+                "the prior of %s contradicts %s, and holds it off what they lead to: its posterior "
+                "mean is %.1f sds of what the prior expects of it from the prior's centre, and is "
+                "moved by %.1f posterior sds; correct or widen the prior",
+                what, by, pull->conflict, pull->shift);
+}
+
 static void judge(const inquiry *q, const parameter *item)
 {
   const idm_posterior *p = q->posterior;
@@ -34,12 +43,9 @@ static void judge(const inquiry *q, const parameter *item)
   char name[128];
   if (!idm_check_test(&q->assessment->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pulled(&pull)))
     return;
-  idm_notes_add(&q->assessment->misfits,
-                "the prior of %s contradicts the data, and holds the answer off what they lead to: "
-                "the posterior mean is %.1f sds of what the prior expects of it from the prior's "
-                "centre, and is moved by %.1f posterior sds; correct or widen the prior",
-                idm_quantity_spoken(p->quantity.name[item->quantity], name, sizeof name),
-                pull.conflict, pull.shift);
+  idm_prior_pull_note(&pull,
+                      idm_quantity_spoken(p->quantity.name[item->quantity], name, sizeof name),
+                      "the data", &q->assessment->misfits);
 }
 
 idm_status idm_check_prior_gap(const inquiry *q, idm_error *opt_error)

@@ -146,36 +146,44 @@ static idm_status test_effect(const form *f, size_t effect, finding *found, idm_
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
-static void judge(const form *f, const finding *found, idm_assessment *a)
+/* The term in words, and what to do about it. */
+static const char *describe(const form_term *term, bool nested, char *words, size_t size)
+{
+  const bool square = term->second && term->first == term->second;
+  if (square)
+    idm_print(words, size, "the square of %.120s", term->first);
+  else
+    idm_print(words, size, "%.120s%s%.120s", term->first, term->second ? " x " : "",
+              term->second ? term->second : "");
+  return nested   ? "compare the combinations as groups of one column (--by), or use `idm fit "
+                    "--by agent --model` with a * b"
+         : square ? "add a column of the square to the log and to --model"
+         : term->second ? "add the product to --model (a * b is a + b + a:b)"
+                        : "add the column to its formula (--model)";
+}
+
+static void judge(const form *f, const finding *found, idm_assessment *a, form_term *ret_term)
 {
   const candidate *c = &found->most;
   const double p = fmin(1, found->p * (double)found->count);
-  char term[400], cure[300];
+  char words[400];
   if (!found->count || !idm_check_test(&a->checks, IDM_CHECK_FORM, p)) return;
-  const char *first = f->column[c->first].name;
-  const char *second = c->second < f->columns ? f->column[c->second].name : NULL;
-  if (second && c->first == c->second) {
-    idm_print(term, sizeof term, "the square of %.120s", first);
-    idm_print(cure, sizeof cure, "add a column of the square to the log and to --model");
-  } else if (second) {
-    idm_print(term, sizeof term, "%.120s x %.120s", first, second);
-    idm_print(cure, sizeof cure, "add the product to --model (a * b is a + b + a:b)");
-  } else {
-    idm_print(term, sizeof term, "%.120s", first);
-    idm_print(cure, sizeof cure, "add the column to its formula (--model)");
-  }
+  ret_term->first = f->column[c->first].name;
+  ret_term->second = c->second < f->columns ? f->column[c->second].name : NULL;
+  const char *cure = describe(ret_term, a->checks.kind == IDM_CHECK_NESTED, words, sizeof words);
   idm_notes_add(
       &a->misfits,
-      "%s depends on %s, which its regression does not contain (p = %.2g over %zu squares "
-      "and products of columns): the coefficients are those of a wrong form; %s",
-      f->design->effect.name[c->effect], term, p, found->count, cure);
+      "%s depends on %s, which its regression does not contain (p = %.2g over %zu tests): "
+      "the coefficients are those of a wrong form; %s",
+      f->design->effect.name[c->effect], words, p, found->count, cure);
 }
 
 idm_status idm_judge_form(const idm_design *d, const idm_people *people, idm_assessment *a,
-                          idm_error *opt_error)
+                          form_term *ret_term, idm_error *opt_error)
 {
   form f = {.design = d, .people = people};
   finding found = {0};
+  *ret_term = (form_term){0};
   if (d->fixed) return IDM_OK;
   f.room = idm_new(idm_times(most_columns + 2, d->people), sizeof *f.room);
   f.p = idm_new(most_looked, sizeof *f.p);
@@ -183,7 +191,7 @@ idm_status idm_judge_form(const idm_design *d, const idm_people *people, idm_ass
   if (status == IDM_OK) find_columns(&f);
   for (size_t e = 0; e < d->effects && status == IDM_OK; e++)
     status = test_effect(&f, e, &found, opt_error);
-  if (status == IDM_OK) judge(&f, &found, a);
+  if (status == IDM_OK) judge(&f, &found, a, ret_term);
   free(f.room);
   free(f.p);
   return status;

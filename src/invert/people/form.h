@@ -5,7 +5,15 @@
 #include "idm/assess.h"
 #include "idm/people.h"
 
-/* Record the check form, with a misfit that names the effect and the columns where it fails.
+/* Columns that an effect depends on: NULL where there is none; the second is NULL for a column by
+ * itself. Borrowed from the design. */
+typedef struct form_term {
+  const char *first;
+  const char *second;
+} form_term;
+
+/* Record the check form, with a misfit that names the effect and the columns where it fails; these
+ * columns are *ret_term. Of an audit the misfit is in words of groups.
  *
  * Candidates are columns of the regression of another effect, and squares and products of two
  * columns, that are no combination of the effect's own. At one draw of the posterior the effects of
@@ -14,6 +22,6 @@
  * of a candidate is the median over the draws looked at, and that of all candidates Bonferroni's.
  * Without a candidate nothing is recorded. */
 idm_status idm_judge_form(const idm_design *design, const idm_people *people,
-                          idm_assessment *assessment, idm_error *opt_error);
+                          idm_assessment *assessment, form_term *ret_term, idm_error *opt_error);
 
 #endif

@@ -104,20 +104,25 @@ static void take_draw(tally *t, size_t draw, size_t at)
   t->sds[of * d->people + most.person] += most.sds;
 }
 
-static void judge(const idm_design *d, tally *t, size_t looked, idm_assessment *a)
+static void judge(const idm_design *d, tally *t, size_t looked, idm_assessment *a,
+                  size_t *ret_person)
 {
   size_t most = 0;
   const double p = idm_quantile(t->p, looked, 0.5);
+  const bool nested = a->checks.kind == IDM_CHECK_NESTED;
   for (size_t i = 0; i < d->effects * d->people; i++)
     if (t->count[i] > t->count[most]) most = i;
   if (!idm_check_test(&a->checks, IDM_CHECK_OUTLIER, p)) return;
+  *ret_person = most % d->people;
   idm_notes_add(&a->misfits,
                 "'%s' is far from the others: its %s is %.1f of their sds from what they lead to "
                 "expect (p = %.2g over %zu people, where people vary normally). Mean and sd of the "
-                "population are moved by this person: exclude it (--where), or describe what sets "
-                "it apart by a column (--model)",
-                d->person.name[most % d->people], d->effect.name[most / d->people],
-                t->sds[most] / (double)t->count[most], p, d->people);
+                "%s are moved by this person: exclude it (--where), or %s",
+                d->person.name[*ret_person], d->effect.name[most / d->people],
+                t->sds[most] / (double)t->count[most], p, d->people,
+                nested ? "group" : "population",
+                nested ? "put it in a group of its own"
+                       : "describe what sets it apart by a column (--model)");
 }
 
 /* Whether all effects leave degrees of freedom, and people vary at all. */
@@ -129,15 +134,16 @@ static bool can_judge(const idm_design *d)
 }
 
 idm_status idm_judge_outliers(const idm_design *d, const idm_people *people, idm_assessment *a,
-                              idm_error *opt_error)
+                              size_t *ret_person, idm_error *opt_error)
 {
   const size_t all = people->chains * people->draws;
   const size_t looked = all < most_looked ? all : most_looked;
   tally *t;
+  *ret_person = d->people;
   if (!can_judge(d)) return IDM_OK;
   const idm_status status = open_tally(d, people, &t, opt_error);
   for (size_t k = 0; k < looked && status == IDM_OK; k++) take_draw(t, k * all / looked, k);
-  if (status == IDM_OK) judge(d, t, looked, a);
+  if (status == IDM_OK) judge(d, t, looked, a, ret_person);
   close_tally(t);
   return status;
 }

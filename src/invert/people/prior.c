@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/moments.h"
+#include "base/number.h"
 #include "idm/prior.h"
 #include "invert/assess/pull.h"
 #include "invert/check.h"
@@ -40,12 +41,10 @@ static void look_at_pull(found *f, const idm_moments *m, double centre, double s
                          const char *what, const char *effect)
 {
   const prior_pull pull = idm_prior_pull(m->mean, m->variance, centre, scale * scale);
+  char name[300];
   if (!idm_check_test(f->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pulled(&pull))) return;
-  idm_notes_add(f->misfits,
-                "the prior of %s of %s contradicts the people, and holds it off what they lead to: "
-                "its posterior mean is %.1f sds of what the prior expects of it from the prior's "
-                "centre, and is moved by %.1f posterior sds; correct or widen the prior",
-                what, effect, pull.conflict, pull.shift);
+  idm_print(name, sizeof name, "%.120s of %.120s", what, effect);
+  idm_prior_pull_note(&pull, name, "the people", f->misfits);
 }
 
 /* One number by the mean, the variance and the centre and scale of its prior. */

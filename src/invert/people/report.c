@@ -449,6 +449,8 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
 {
   const report r = {.design = design, .people = people, .opt_error = opt_error};
   uint32_t *person = idm_new(data->trajectories, sizeof *person);
+  form_term term;
+  size_t far;
   idm_status status =
       person ? idm_assess_draws(posterior, ret_assessment, opt_error) : idm_fail_memory(opt_error);
   for (size_t t = 0; person && t < data->trajectories; t++)
@@ -458,9 +460,9 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) {
     idm_judge_population(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
-    status = idm_judge_outliers(design, people, *ret_assessment, opt_error);
+    status = idm_judge_outliers(design, people, *ret_assessment, &far, opt_error);
   }
-  if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, opt_error);
+  if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, &term, opt_error);
   if (status == IDM_OK)
     status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   if (status == IDM_OK)

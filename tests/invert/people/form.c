@@ -50,7 +50,9 @@ static idm_check_result judge(uint64_t seed, const truth *t, idm_notes *misfits)
       .chains = 1, .draws = DRAWS, .people = PEOPLE, .effects = EFFECTS, .effect = effect};
   idm_assessment a = {0};
   idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
-  check(idm_judge_form(&design, &people, &a, &support_error));
+  form_term term;
+  check(idm_judge_form(&design, &people, &a, &term, &support_error));
+  assert_int_equal(a.misfits.count, term.first != NULL);
   *misfits = a.misfits;
   return a.checks.of[IDM_CHECK_FORM];
 }

@@ -38,7 +38,9 @@ static idm_check_result judge(uint64_t seed, double far, idm_notes *misfits)
       .chains = 1, .draws = DRAWS, .people = PEOPLE, .effects = 1, .effect = effect};
   idm_assessment a = {0};
   idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
-  check(idm_judge_outliers(&design, &people, &a, &support_error));
+  size_t person;
+  check(idm_judge_outliers(&design, &people, &a, &person, &support_error));
+  assert_int_equal(person < PEOPLE, a.misfits.count);
   *misfits = a.misfits;
   return a.checks.of[IDM_CHECK_OUTLIER];
 }
