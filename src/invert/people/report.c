@@ -16,6 +16,7 @@
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
+#include "invert/people/correlation.h"
 #include "invert/people/form.h"
 #include "invert/people/outlier.h"
 #include "invert/people/prior.h"
@@ -459,6 +460,7 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
     idm_judge_population(design, people, *ret_assessment);
+    idm_judge_correlations(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
     status = idm_judge_outliers(design, people, *ret_assessment, &far, opt_error);
   }
