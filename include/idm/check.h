@@ -184,13 +184,16 @@ typedef struct idm_check {
                   "likelihood.",                                                                   \
       .cure = "examine the prior")                                                                 \
   RUN(IDM_CHECK_PRIOR_PULL, idm_check_prior_pull, .name = "prior-pull",                            \
-      .measures = "largest distance of a posterior mean from the prior's, in sds of what the "     \
-                  "prior expects of it, where the prior moves it by more than one posterior sd",   \
+      .measures =                                                                                  \
+          "largest distance of a posterior mean from the prior's, in sds of what the "             \
+          "prior expects of it, where the prior moves it by more than one posterior sd; of "       \
+          "a uniform prior the root of twice the log-likelihood gained beyond its ends; of "       \
+          "a correlation, what people have beyond it in standard errors",                          \
       .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
-      .needs = "the log, and a normal prior on an unbounded coordinate", .draws = true,            \
-      .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,                  \
+      .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
+      .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \
       .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
-                  "and holds the answer off what they lead to.",                                   \
+                  "and holds the answer off what they lead to, or excludes it.",                   \
       .cure = "correct or widen the prior")                                                        \
   RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
       .measures = "log-likelihood at its maximum less the highest at a draw",                      \
@@ -453,7 +456,7 @@ typedef struct idm_check {
                      "prior-driven.",                                                              \
          .cure = "collect more decisions, or justify the prior", .owner = "invert/audit/judge.c")  \
   RECORD(IDM_CHECK_ELSEWHERE, .name = "elsewhere",                                                 \
-         .measures = "log-likelihood far from the prior less that at the best draw, in nats",      \
+         .measures = "log-likelihood at its maximum less that at the best draw, in nats",          \
          .kinds = IDM_CHECK_BY_GROUP, .needs = "the log", .log = true, .threshold = 8,             \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence =                                                                               \

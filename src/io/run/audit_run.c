@@ -82,7 +82,7 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
     idm_json_set(&object, "within", within);
   }
   put_losses(&object, g);
-  idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
+  idm_json_set(&object, "verdict", json_string(idm_audit_group_word(g)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
   return object;
 }
