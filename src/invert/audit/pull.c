@@ -41,6 +41,23 @@ void idm_audit_pull_groups(const audit_plan *plan, idm_audit *a)
     }
 }
 
+/* Every group is drawn to their distribution, and every contrast is of two. */
+static void fail_all(idm_audit *a)
+{
+  a->trusted = false;
+  for (size_t g = 0; g < a->sides; g++) {
+    if (a->group[g].verdict == IDM_AUDIT_FAILED) continue;
+    a->group[g].verdict = IDM_AUDIT_FAILED;
+    idm_notes_add(&a->group[g].reasons, "the prior holds the distribution over groups, to which "
+                                        "it is drawn, off what the decisions lead to");
+  }
+  for (size_t c = 0; c < a->contrasts; c++) {
+    a->contrast[c].verdict = IDM_AUDIT_FAILED;
+    a->contrast[c].depends = false;
+    for (size_t j = 0; j < a->coordinate.count; j++) a->contrast[c].number[j].flagged = false;
+  }
+}
+
 void idm_audit_pull_population(const audit_plan *plan, idm_audit *a)
 {
   const audit_model *m = &plan->model;
@@ -52,6 +69,6 @@ void idm_audit_pull_population(const audit_plan *plan, idm_audit *a)
     idm_print(what, sizeof what, "the sd of %.200s over groups", name);
     held = judge(a, &a->sd[j], 0, m->sd[j] / 2, what, &a->failures) || held;
     if (a->within) held = judge_within(plan, a, 0, j, &a->within[j], &a->failures) || held;
-    if (held) a->trusted = false;
+    if (held) fail_all(a);
   }
 }

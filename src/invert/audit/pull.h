@@ -8,7 +8,7 @@
  * that are not pooled, each by itself; such a group has its misfit, and is `elsewhere`. */
 void idm_audit_pull_groups(const audit_plan *plan, idm_audit *audit);
 /* The same of pooled groups: mean and sd of their distribution, and sds of agents within groups.
- * The audit fails, since every group is drawn to that distribution. */
+ * Then all groups and contrasts fail, since every group is drawn to that distribution. */
 void idm_audit_pull_population(const audit_plan *plan, idm_audit *audit);
 
 #endif
