@@ -129,6 +129,7 @@ SAMPLES = {
     "const idm_groups *": "&f->groups",
     "const idm_audit *": "&f->audit",
     "const idm_audit_contrast *": "&(const idm_audit_contrast){0}",
+    "const idm_audit_group *": "&(const idm_audit_group){0}",
     "const idm_audit_request *": "&f->audit_request",
     "idm_audit_request *": "&f->audit_request",
     "const idm_checks *": "&f->assessment->checks",

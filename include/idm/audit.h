@@ -109,7 +109,11 @@ typedef struct idm_audit_group {
   bool unfit;               /* the model does not explain its decisions: see misfits, here or with a
                                group that has them too */
   bool mixed;               /* of all: misfits are those of an average over groups that differ */
-  bool elsewhere;           /* they are likelier by far where no draw is: prior and log disagree */
+  bool elsewhere;           /* prior and log disagree: they are likelier by far where no draw is,
+                               or the prior holds a number off what they lead to */
+  bool coarse;              /* a finer lattice of beliefs moves its numbers: see reasons */
+  bool depends;             /* a plausible error of held dynamics moves a mean beyond the threshold
+                               of depends-on-dynamics */
   idm_notes misfits;        /* what the model does not explain, as in a fit */
   idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
   idm_audit_number *number; /* [coordinate] */
@@ -162,6 +166,9 @@ typedef struct idm_audit {
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
+/* The verdict on a group in words: "depends on dynamics" where it does and the verdict is no worse.
+ */
+IDM_API const char *idm_audit_group_word(const idm_audit_group *group);
 /* The verdict on a contrast in words: "depends on dynamics" where it does, else as of a group. */
 IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
 

@@ -184,13 +184,16 @@ typedef struct idm_check {
                   "likelihood.",                                                                   \
       .cure = "examine the prior")                                                                 \
   RUN(IDM_CHECK_PRIOR_PULL, idm_check_prior_pull, .name = "prior-pull",                            \
-      .measures = "largest distance of a posterior mean from the prior's, in sds of what the "     \
-                  "prior expects of it, where the prior moves it by more than one posterior sd",   \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
-      .needs = "the log, and a normal prior on an unbounded coordinate", .draws = true,            \
-      .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,                  \
+      .measures =                                                                                  \
+          "largest distance of a posterior mean from the prior's, in sds of what the "             \
+          "prior expects of it, where the prior moves it by more than one posterior sd; of "       \
+          "a uniform prior the root of twice the log-likelihood gained beyond its ends; of "       \
+          "a correlation, what people have beyond it in standard errors",                          \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
+      .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
+      .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \
       .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
-                  "and holds the answer off what they lead to.",                                   \
+                  "and holds the answer off what they lead to, or excludes it.",                   \
       .cure = "correct or widen the prior")                                                        \
   RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
       .measures = "log-likelihood at its maximum less the highest at a draw",                      \
@@ -411,13 +414,27 @@ typedef struct idm_check {
          .cure = "read the numbers of these people as those of the population",                    \
          .owner = "invert/people/report.c")                                                        \
   RECORD(IDM_CHECK_OUTLIER, .name = "outlier",                                                     \
-         .measures = "p of the person furthest from the others", .kinds = IDM_CHECK_POPULATION,    \
+         .measures = "p of the person furthest from the others",                                   \
+         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_NESTED,                                         \
          .needs = "three people more than coefficients, who vary", .draws = true,                  \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "No person is so far from the others that people cannot vary normally.",      \
          .cure = "exclude the person that is named (--where), or describe what sets it apart by "  \
-                 "a column (--model)",                                                             \
+                 "a column (--model); of an audit, put it in a group of its own",                  \
          .owner = "invert/people/outlier.c")                                                       \
+  RECORD(IDM_CHECK_FORM, .name = "form",                                                           \
+         .measures = "p of a square or product of columns that the regression does not contain",   \
+         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                                       \
+         .needs = "two columns (--model), a number (--model) or two pooled groups that overlap "   \
+                  "(--group), and three people more than coefficients",                            \
+         .draws = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,    \
+         .sentence = "No number of people depends on a square or a product of the columns of the " \
+                     "regression that it does not contain, nor on a column of another number's "   \
+                     "formula; the effects of overlapping groups add up. The level is divided by " \
+                     "the number of tests.",                                                       \
+         .cure = "add the product that is named to --model, or a column of the square to the log " \
+                 "and to --model; of an audit, compare the combinations as groups (--by)",         \
+         .owner = "invert/people/form.c")                                                          \
   RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
          .measures = "least 1 - posterior variance / prior variance",                              \
          .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \
@@ -450,7 +467,7 @@ typedef struct idm_check {
                      "prior-driven.",                                                              \
          .cure = "collect more decisions, or justify the prior", .owner = "invert/audit/judge.c")  \
   RECORD(IDM_CHECK_ELSEWHERE, .name = "elsewhere",                                                 \
-         .measures = "log-likelihood far from the prior less that at the best draw, in nats",      \
+         .measures = "log-likelihood at its maximum less that at the best draw, in nats",          \
          .kinds = IDM_CHECK_BY_GROUP, .needs = "the log", .log = true, .threshold = 8,             \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence =                                                                               \

@@ -159,7 +159,7 @@ static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int
     printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
            n->contraction, n->prior_shift,
            cli_draws(call) ? cli_interval(&span, reach.low, reach.high, columns, drawn) : "",
-           cli_draws(call) ? "  " : "", idm_audit_verdict_word(g->verdict));
+           cli_draws(call) ? "  " : "", idm_audit_group_word(g));
   }
 }
 

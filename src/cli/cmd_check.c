@@ -38,8 +38,8 @@ static void print_checks(const idm_checks *checks)
       const idm_check_id id = (idm_check_id)i;
       const idm_check_result *r = &checks->of[i];
       if (!idm_check_applies(checks, id) || (r->outcome >= IDM_CHECK_PASSED) != ran) continue;
-      printf("%-17s %-12s %s%s\n", idm_check_at(id)->name, idm_check_outcome_word(r->outcome),
-             compare(id, r, buffer, sizeof buffer), r->why);
+      printf("%-17s %-12s %s%s%s\n", idm_check_at(id)->name, idm_check_outcome_word(r->outcome),
+             compare(id, r, buffer, sizeof buffer), ran && r->why[0] ? "; " : "", r->why);
     }
 }
 

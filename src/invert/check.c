@@ -131,6 +131,16 @@ void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...
   va_end(arguments);
 }
 
+void idm_check_except(idm_checks *checks, idm_check_id id, const char *format, ...)
+{
+  idm_check_result *result = &checks->of[id];
+  va_list arguments;
+  if (result->outcome < IDM_CHECK_PASSED) return;
+  va_start(arguments, format);
+  idm_print_list(result->why, sizeof result->why, format, arguments);
+  va_end(arguments);
+}
+
 void idm_checks_skip_log(idm_checks *checks, const char *why)
 {
   for (int id = 0; id < IDM_CHECK_COUNT; id++)
@@ -148,6 +158,8 @@ static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_re
   } else if (from->outcome >= IDM_CHECK_PASSED) {
     const double before = to->outcome >= IDM_CHECK_PASSED ? to->value : NAN;
     idm_check_record(checks, id, from->outcome, from->value);
+    if (from->why[0] && (!to->why[0] || strcmp(from->why, to->why) < 0))
+      memcpy(to->why, from->why, sizeof to->why);
     if (from->value == before)
       to->threshold = fmin(to->threshold, from->threshold);
     else if (from->value == to->value)

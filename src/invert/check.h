@@ -16,6 +16,9 @@ bool idm_check_test(idm_checks *checks, idm_check_id id, double value);
 bool idm_check_beyond(idm_checks *checks, idm_check_id id, double value);
 /* Record an outcome; returns the list of the assessment that its sentence belongs to. */
 idm_notes *idm_check_note(idm_assessment *assessment, idm_check_id id, idm_check_outcome outcome);
+/* What a check that ran does not apply to. */
+void idm_check_except(idm_checks *checks, idm_check_id id, const char *format, ...)
+    IDM_PRINTF(3, 4);
 /* Why a check was not run. Nothing changes where it was. */
 void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...) IDM_PRINTF(3, 4);
 /* The same reason for every check of the log that was not run. */

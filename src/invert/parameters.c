@@ -49,6 +49,8 @@ static idm_status set_support(const idm_theta *theta, parameter *item, idm_error
     upper = idm_scale_to(item->scale, idm_tie_most(theta, item->block, item->entry));
   }
   idm_prior_support(item->prior, &item->lower, &item->upper);
+  item->cut[0] = item->lower > lower;
+  item->cut[1] = item->upper < upper;
   item->lower = fmax(item->lower, lower);
   item->upper = fmin(item->upper, upper);
   if (item->lower < item->upper) return IDM_OK;

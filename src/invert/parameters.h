@@ -25,6 +25,7 @@ typedef struct parameter {
   const idm_prior *prior; /* borrowed from the parameters' own theta */
   double lower;           /* support of c */
   double upper;
+  bool cut[2];     /* below, above: the prior ends where the numbers of the block need not */
   size_t first;    /* first coordinate in y */
   size_t quantity; /* first number reported */
 } parameter;

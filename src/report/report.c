@@ -56,7 +56,8 @@ static const char *number_of(double value, char *buffer, size_t size)
 /* Every check that applies to the answer: what it found, or why it was not run. */
 static void add_results(report *r, const idm_checks *checks)
 {
-  static const char *const head[] = {"check", "outcome", "value", "threshold", "not run, why"};
+  static const char *const head[] = {"check", "outcome", "value", "threshold",
+                                     "not run, why; not of what"};
   char value[32], threshold[32];
   idm_page_fold(&r->page, "Checks that ran, and those that did not");
   idm_page_table(&r->page, 5, head);

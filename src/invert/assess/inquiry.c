@@ -30,6 +30,7 @@ bool idm_inquiry_is_judged(const inquiry *q, size_t quantity)
   static const char axis[] = "coefficient"; /* and coefficient_BLOCK */
   const idm_posterior *p = q->posterior;
   if (!p->summarised[quantity] || !q->people) return p->summarised[quantity];
+  if (!p->series_count) return true;
   const size_t series = idm_posterior_series(p, quantity);
   return series < p->series_count &&
          strncmp(p->axis[p->series[series].axis].name, axis, sizeof axis - 1) == 0;

@@ -41,7 +41,8 @@ void idm_inquiry_centre(const inquiry *q, double *y);
 double idm_inquiry_coordinate(const inquiry *q, const parameter *item, size_t i);
 
 /* Whether the posterior mean of a quantity is judged: of those that are summarised all or, in a
- * population, the coefficients of its mean. */
+ * population, the coefficients of its mean; of nested agents, whose posterior has no series, the
+ * numbers of their cell. */
 bool idm_inquiry_is_judged(const inquiry *q, size_t quantity);
 
 /* Its name in a sentence: as spoken or, in a population, as in files. Returns buffer. */

@@ -7,26 +7,27 @@
 #include "invert/matching/start.h"
 #include "setting/freedom.h"
 
-/* Free a block at a value, beside what is free already, which is put at the centre. */
-static idm_status extend(const inquiry *q, const view_held *opt_from, idm_theta *theta,
-                         idm_error *opt_error)
+/* What is free already, at the centre. */
+static idm_status place(const inquiry *q, idm_theta *theta, idm_error *opt_error)
 {
   double *y = idm_new(q->f->parameters->dimension, sizeof *y);
   if (!y) return idm_fail_memory(opt_error);
   idm_inquiry_centre(q, y);
   idm_parameters_set(q->f->parameters, y, theta);
   free(y);
-  if (!opt_from) return IDM_OK;
-  idm_block *block = &theta->block[opt_from->block];
-  for (size_t i = 0; i < block->variants; i++) block->value[i] = opt_from->value;
-  block->role = IDM_DESCRIPTIVE;
-  block->scale = block->info->scale;
-  return idm_theta_default_prior(theta, opt_from->block,
-                                 idm_problem_range(q->f->problem, opt_from->block), opt_error);
+  return IDM_OK;
 }
 
-static idm_status climb(fit *f, idm_theta *theta, const view_held *opt_from, refit *ret,
-                        idm_error *opt_error)
+/* A block free, under its default scale and prior. */
+static idm_status free_block(const inquiry *q, size_t at, idm_theta *theta, idm_error *opt_error)
+{
+  idm_block *block = &theta->block[at];
+  block->role = IDM_DESCRIPTIVE;
+  block->scale = block->info->scale;
+  return idm_theta_default_prior(theta, at, idm_problem_range(q->f->problem, at), opt_error);
+}
+
+static idm_status climb(fit *f, idm_theta *theta, size_t block, refit *ret, idm_error *opt_error)
 {
   start *s = NULL;
   idm_status status = idm_start_create(f->parameters->dimension, &s, opt_error);
@@ -40,25 +41,46 @@ static idm_status climb(fit *f, idm_theta *theta, const view_held *opt_from, ref
       status = idm_matching_log_likelihood(f->matching[0], s->mode, &ret->log_likelihood, NULL,
                                            opt_error);
     idm_parameters_set(f->parameters, s->mode, theta);
-    if (opt_from) ret->value = theta->block[opt_from->block].value[0];
+    if (block < theta->blocks) ret->value = theta->block[block].value[0];
   }
   idm_start_destroy(s);
   return status;
 }
 
-idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, idm_error *opt_error)
+/* With a block, or none (past the last), free: from theta, which is freed here. */
+static idm_status run(const inquiry *q, idm_theta *theta, size_t block, refit *ret,
+                      idm_error *opt_error)
 {
-  *ret = (refit){.value = NAN, .log_likelihood = -INFINITY};
   idm_problem problem = *q->f->problem;
   fit f = {0};
-  idm_status status = idm_theta_copy(q->f->problem->theta, &problem.theta, opt_error);
-  if (status != IDM_OK) return status;
-  status = extend(q, opt_from, problem.theta, opt_error);
+  problem.theta = theta;
+  idm_status status = place(q, theta, opt_error);
+  if (status == IDM_OK && block < theta->blocks) status = free_block(q, block, theta, opt_error);
   if (status == IDM_OK)
     status = idm_fit_open_halted(&f, NULL, &problem, q->f->data, q->f->settings, 1,
                                  q->f->parameters->halt, opt_error);
-  if (status == IDM_OK) status = climb(&f, problem.theta, opt_from, ret, opt_error);
+  if (status == IDM_OK) status = climb(&f, theta, block, ret, opt_error);
   idm_fit_close(&f);
-  idm_theta_destroy(problem.theta);
+  idm_theta_destroy(theta);
   return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
+}
+
+idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, idm_error *opt_error)
+{
+  idm_theta *theta;
+  *ret = (refit){.value = NAN, .log_likelihood = -INFINITY};
+  const idm_status status = idm_theta_copy(q->f->problem->theta, &theta, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t block = opt_from ? opt_from->block : theta->blocks;
+  for (size_t i = 0; opt_from && i < theta->block[block].variants; i++)
+    theta->block[block].value[i] = opt_from->value;
+  return run(q, theta, block, ret, opt_error);
+}
+
+idm_status idm_refit_widely(const inquiry *q, size_t block, refit *ret, idm_error *opt_error)
+{
+  idm_theta *theta;
+  *ret = (refit){.value = NAN, .log_likelihood = -INFINITY};
+  const idm_status status = idm_theta_copy(q->f->problem->theta, &theta, opt_error);
+  return status == IDM_OK ? run(q, theta, block, ret, opt_error) : status;
 }

@@ -13,5 +13,8 @@ typedef struct refit {
  * prior of its block. NULL: with no further number, since the best of the draws is below the mode.
  */
 idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, idm_error *opt_error);
+/* The same, without a further number, but with a free block under its default scale and prior,
+ * which does not end where the prior of the fit does. */
+idm_status idm_refit_widely(const inquiry *q, size_t block, refit *ret, idm_error *opt_error);
 
 #endif

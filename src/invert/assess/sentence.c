@@ -19,12 +19,22 @@ static bool is_open(const idm_identification *id, int side)
 }
 
 /* Sides that the data leave open, as clauses. */
-static void open_clauses(const idm_identification *id, char *text, size_t size)
+static void open_clauses(const parameter *item, const idm_identification *id, char *text,
+                         size_t size)
 {
   size_t length = 0;
   text[0] = '\0';
-  for (int side = 0; side < 2; side++)
-    if (is_open(id, side))
+  for (int side = 0; side < 2; side++) {
+    if (!is_open(id, side)) continue;
+    const char *where = side ? "above" : "below";
+    if (item->cut[side])
+      length += (size_t)idm_print(
+          text + length, size - length,
+          "; %s the prior ends, at %.3g, where the log-likelihood is within %.2f of its maximum: "
+          "the "
+          "data do not exclude values beyond that end, the prior does",
+          where, idm_parameter_reported_at(item, side ? INFINITY : -INFINITY), id->gap[side]);
+    else
       length += (size_t)idm_print(
           text + length, size - length,
           id->proper[side]
@@ -32,7 +42,8 @@ static void open_clauses(const idm_identification *id, char *text, size_t size)
                 "log-likelihood is within %.2f of its maximum)"
               : "; %s it is bounded neither by the data (at the limit the log-likelihood is within "
                 "%.2f of its maximum) nor by the prior",
-          side ? "above" : "below", id->gap[side]);
+          where, id->gap[side]);
+  }
 }
 
 /* "within [a, b] or [c, d]", "below only: it is above a", or as much of it as holds. */
@@ -76,7 +87,7 @@ void idm_identification_sentence(const inquiry *q, const parameter *item, idm_id
   char open[400];
   char natural[200];
   idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-  open_clauses(id, open, sizeof open);
+  open_clauses(item, id, open, sizeof open);
   region_clause(id, regions, sizeof regions);
   natural_clause(q, item, id, natural, sizeof natural);
   if (id->regions == 1 && is_open(id, 0) && is_open(id, 1))

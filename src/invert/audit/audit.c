@@ -44,6 +44,13 @@ const char *idm_audit_verdict_word(idm_audit_verdict verdict)
   return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }
 
+const char *idm_audit_group_word(const idm_audit_group *group)
+{
+  if (!group) return NULL;
+  const bool moved = group->depends && group->verdict < IDM_AUDIT_DYNAMICS_DRIVEN;
+  return idm_audit_verdict_word(moved ? IDM_AUDIT_DYNAMICS_DRIVEN : group->verdict);
+}
+
 const char *idm_audit_contrast_word(const idm_audit_contrast *contrast)
 {
   if (!contrast) return NULL;

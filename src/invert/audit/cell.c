@@ -4,6 +4,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/inverse.h"
+#include "idm/maximise.h"
 #include "invert/audit/cell.h"
 #include "invert/audit/tabulate.h"
 #include "invert/fork.h"
@@ -141,6 +142,43 @@ static idm_status look_elsewhere(audit_cell *cell, const double *mean, const dou
   return status;
 }
 
+/* A cell's log-likelihood in sds of its prior about the likeliest place. */
+typedef struct climb {
+  audit_cell *cell;
+  const double *sd; /* [dimension] */
+  double *x;        /* [dimension] */
+} climb;
+
+static idm_status evaluate(void *context, const double *z, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  const climb *c = context;
+  const size_t d = c->cell->f.parameters->dimension;
+  for (size_t i = 0; i < d; i++) c->x[i] = c->cell->place[i] + c->sd[i] * z[i];
+  const idm_status status = idm_matching_log_likelihood(c->cell->f.matching[0], c->x, log_density,
+                                                        opt_gradient, opt_error);
+  for (size_t i = 0; opt_gradient && i < d; i++) opt_gradient[i] *= c->sd[i];
+  return status;
+}
+
+/* From there to about the maximum of the likelihood. */
+static idm_status climb_elsewhere(audit_cell *cell, const double *sd, idm_error *opt_error)
+{
+  static const double tolerance = 0.01;
+  enum { steps = 30 };
+  const size_t d = cell->f.parameters->dimension;
+  double height = cell->elsewhere, *z = idm_new(2 * d, sizeof *z);
+  if (!z) return idm_fail_memory(opt_error);
+  climb c = {cell, sd, z + d};
+  const idm_target target = {.dimension = d, .gradient = true, .context = &c, .evaluate = evaluate};
+  const idm_status status =
+      isfinite(height) ? idm_maximise(&target, tolerance, steps, z, &height, opt_error) : IDM_OK;
+  for (size_t i = 0; i < d && height > cell->elsewhere; i++) cell->place[i] += sd[i] * z[i];
+  cell->elsewhere = fmax(cell->elsewhere, height);
+  free(z);
+  return status;
+}
+
 /* Every chain plans around the one mode and starts at a place of its own; without grids, which see
  * other modes, around a mode of its own. */
 static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_error)
@@ -198,7 +236,7 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
     status = idm_audit_scatter(cell, mean, sd, settings->chains, cell->start, opt_error);
   if (status == IDM_OK) status = find_told(cell, mean, sd, opt_error);
   if (status == IDM_OK) status = look_elsewhere(cell, mean, sd, opt_error);
-  return status;
+  return status == IDM_OK ? climb_elsewhere(cell, sd, opt_error) : status;
 }
 
 /* The mode: before plans are anchored there. */

@@ -76,6 +76,7 @@ static void judge_coordinate(idm_audit *a, size_t j)
   size_t count = 0;
   for (size_t g = 0; g < a->sides; g++) {
     if (!depends(a, &a->group[g].number[j]) || g >= a->groups) continue;
+    a->group[g].depends = true;
     const double shift = a->group[g].number[j].dynamics_shift;
     if (!most || shift > most->number[j].dynamics_shift) most = &a->group[g];
     count++;
@@ -84,7 +85,9 @@ static void judge_coordinate(idm_audit *a, size_t j)
     idm_notes_add(&a->remarks,
                   "%s of %zu of %zu groups depends on dynamics: a plausible error of the file's "
                   "probabilities (the standard error that the log of a group leaves them) moves "
-                  "its mean by up to %.1f posterior sds (of '%s'); intervals hold given the file",
+                  "its mean by up to %.1f posterior sds (of '%s'); intervals hold given the file, "
+                  "and each contrast is "
+                  "judged by what moves the difference",
                   a->coordinate.name[j], count, a->groups, most->number[j].dynamics_shift,
                   most->name);
 }

@@ -62,28 +62,36 @@ static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error
   return inspect_model(i->model, i->draws, cell, NULL, i->among, &i->assessment[cell], opt_error);
 }
 
-/* How far the cell's numbers move with the dynamics that were held, in their own coordinates. */
-static idm_status inspect_dynamics(const audit_model *m, const audit_draws *draws, size_t cell,
-                                   const strata *opt_agents, idm_assessment *a,
-                                   idm_error *opt_error)
+/* Whether a finer lattice moves the cell's numbers and, of dynamics that were held, how far these
+ * do: in their own coordinates. */
+static idm_status inspect_answer(const audit_model *m, const audit_draws *draws, size_t cell,
+                                 const strata *opt_agents, idm_assessment *a, idm_error *opt_error)
 {
   const audit_cell *c = &m->cell[cell];
   const size_t d = m->dimension, all = draws->chains * draws->draws;
   double *x = draws->cell + cell * d * all;
+  bool *summarised = idm_new(d, sizeof *summarised);
   a->diagnosis = idm_new(d, sizeof *a->diagnosis);
-  if (!a->diagnosis) return idm_fail_memory(opt_error);
-  a->quantities = d;
-  for (size_t j = 0; j < d; j++)
+  idm_status status = a->diagnosis && summarised ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) a->quantities = d;
+  a->answer = IDM_POSTERIOR;
+  for (size_t j = 0; j < a->quantities; j++) {
     a->diagnosis[j].sd = sqrt(idm_moments_of(x + j * all, all).variance);
+    summarised[j] = true;
+  }
   const idm_posterior posterior = {.answer = IDM_POSTERIOR,
                                    .chains = draws->chains,
                                    .draws = draws->draws,
                                    .quantity = c->f.parameters->coordinate,
+                                   .summarised = summarised,
                                    .value = x,
                                    .unconstrained = x};
   const inquiry q = {
       .f = &c->f, .posterior = &posterior, .assessment = a, .among = 1, .people = opt_agents};
-  return idm_depend_measure(&q, opt_error);
+  if (status == IDM_OK && !m->learnt) status = idm_depend_measure(&q, opt_error);
+  if (status == IDM_OK) status = idm_check_lattice(&q, opt_error);
+  free(summarised);
+  return status;
 }
 
 idm_status idm_audit_inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
@@ -91,8 +99,7 @@ idm_status idm_audit_inspect_cell(const audit_model *m, const audit_draws *draws
                                   idm_error *opt_error)
 {
   const idm_status status = inspect_model(m, draws, cell, agents, among, a, opt_error);
-  if (status != IDM_OK || m->learnt) return status;
-  return inspect_dynamics(m, draws, cell, agents, a, opt_error);
+  return status == IDM_OK ? inspect_answer(m, draws, cell, agents, a, opt_error) : status;
 }
 
 static void inspect_cell(void *context, size_t cell)
@@ -117,8 +124,8 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
     if (status != IDM_OK && opt_error) *opt_error = i.error[c];
   }
   /* Cell by cell: each takes all threads. */
-  for (size_t c = 0; c < model->cells && status == IDM_OK && !model->learnt; c++)
-    status = inspect_dynamics(model, draws, c, NULL, &assessment[c], opt_error);
+  for (size_t c = 0; c < model->cells && status == IDM_OK; c++)
+    status = inspect_answer(model, draws, c, NULL, &assessment[c], opt_error);
   free(i.status);
   free(i.error);
   return status;
@@ -127,8 +134,10 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
 void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
 {
   for (size_t c = 0; assessment && c < cells; c++) {
+    idm_notes_clear(&assessment[c].failures);
     idm_notes_clear(&assessment[c].misfits);
     idm_notes_clear(&assessment[c].remarks);
+    free(assessment[c].finer_shift);
     free(assessment[c].model.between);
     free(assessment[c].model.extension);
     free(assessment[c].diagnosis);

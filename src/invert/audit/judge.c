@@ -14,12 +14,15 @@
 #include "base/number.h"
 #include "idm/pareto.h"
 #include "idm/prior.h"
+#include "invert/audit/additive.h"
 #include "invert/audit/differ.h"
 #include "invert/audit/draws.h"
 #include "invert/audit/held.h"
 #include "invert/audit/inspect.h"
 #include "invert/audit/nest.h"
+#include "invert/audit/pull.h"
 #include "invert/audit/sample.h"
+#include "invert/audit/ward.h"
 #include "invert/between.h"
 #include "invert/check.h"
 
@@ -370,6 +373,8 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
   group->rates += m->rates;
   for (size_t i = 0; told && i < cell->misfits.count; i++)
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
+  for (size_t i = 0; told && i < cell->failures.count; i++)
+    idm_notes_add(&group->reasons, "%s", cell->failures.text[i]);
   if (told && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     idm_notes_add(
         &group->reasons,
@@ -487,6 +492,7 @@ static void spread_cells(const audit_plan *plan, const idm_assessment *cell, con
       add_cell(&a->group[g], &cell[c], told);
       if (own && speaks[c] && cell[c].misfits.count && !a->group[g].mixed) a->group[g].unfit = true;
       if (elsewhere[c]) a->group[g].elsewhere = true;
+      if (own && cell[c].failures.count) a->group[g].coarse = true;
     }
 }
 
@@ -506,7 +512,10 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
                       : idm_audit_inspect(m, draws, among, cell, opt_error);
   if (status == IDM_OK && !m->pooled && !m->wards)
     status = judge_mixture(plan, draws, &cell[m->cells - 1], a, opt_error);
-  for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
+  if (status == IDM_OK) status = idm_audit_additive(plan, draws, a, opt_error);
+  /* Where effects do not add up, it is their sum that keeps draws of a cell from its maximum. */
+  const bool apart = a->checks.of[IDM_CHECK_FORM].outcome == IDM_CHECK_MISFIT;
+  for (size_t c = 0; c < m->cells && status == IDM_OK && !apart; c++)
     elsewhere[c] = look_elsewhere(m, draws, c, a, &cell[c]);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
     const bool everybody = !m->pooled && c + 1 == m->cells;
@@ -514,6 +523,7 @@ idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_
   }
   if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
   if (status == IDM_OK) idm_audit_held_spread(plan, cell, a);
+  if (status == IDM_OK) status = idm_audit_ward_judge(plan, draws, a, opt_error);
   idm_audit_inspected_clear(cell, m->cells);
   free(cell);
   free(speaks);
@@ -625,7 +635,7 @@ static void judge_group(idm_audit *a, idm_audit_group *g)
   }
   const bool open = is_open(a, g);
   if (g->mixed) worsen(g, IDM_AUDIT_MIXED);
-  if ((g->unfit && !open) || g->elsewhere) worsen(g, IDM_AUDIT_FAILED);
+  if ((g->unfit && !open) || g->elsewhere || g->coarse) worsen(g, IDM_AUDIT_FAILED);
   if (g->unfit && open)
     idm_notes_add(&g->reasons, "the model does not fit in the dynamics that it was looked at in, "
                                "which leave the answer open; others may explain the decisions");
@@ -751,6 +761,7 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
     idm_audit_number *n = &a->group[i / d].number[i % d];
     n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
+  idm_audit_pull_groups(plan, a);
   for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
   excuse_misfits(a);
   judge_all(a);
@@ -761,5 +772,6 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
   for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   judge_population(a);
+  idm_audit_pull_population(plan, a);
   return IDM_OK;
 }

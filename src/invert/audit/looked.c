@@ -17,21 +17,22 @@ size_t idm_audit_count_unfit(const idm_audit *a)
 /* What a look finds of a side. */
 typedef struct looked {
   double log_likelihood, uniform, rates;
-  bool unfit, mixed, elsewhere;
+  bool unfit, mixed, elsewhere, coarse;
   idm_notes misfits, reasons;
 } looked;
 
 /* Move what was found out of a side, which is then as before a look; or into it. */
 static void exchange(idm_audit_group *g, looked *found)
 {
-  const looked out = {g->log_likelihood, g->uniform,   g->rates,   g->unfit,
-                      g->mixed,          g->elsewhere, g->misfits, g->reasons};
+  const looked out = {g->log_likelihood, g->uniform, g->rates,   g->unfit,  g->mixed,
+                      g->elsewhere,      g->coarse,  g->misfits, g->reasons};
   g->log_likelihood = found->log_likelihood;
   g->uniform = found->uniform;
   g->rates = found->rates;
   g->unfit = found->unfit;
   g->mixed = found->mixed;
   g->elsewhere = found->elsewhere;
+  g->coarse = found->coarse;
   g->misfits = found->misfits;
   g->reasons = found->reasons;
   *found = out;

@@ -75,8 +75,6 @@ static void explain_unrun(idm_audit *a)
     idm_check_skip(&a->checks, later[i], "`idm check` runs it on the folder of the audit");
   idm_check_skip(&a->checks, IDM_CHECK_LOOK, "an audit does not run it; `idm fit%s does",
                  a->people ? " --each agent`" : "` on the log of a group");
-  idm_check_skip(&a->checks, IDM_CHECK_LATTICE, "an audit does not run it; `idm fit%s does",
-                 a->people ? " --by agent`" : "` on the log of a group");
   idm_check_skip(&a->checks, IDM_CHECK_HIGHER_MODE, "%s",
                  a->dynamics == IDM_AUDIT_BY_GROUP
                      ? "the dynamics of a group are one point, the best of its starts; "
@@ -94,7 +92,8 @@ static void remark_people(idm_audit *a)
                     "'%s' is one agent: how far its value may lie from that agent's comes from how "
                     "agents of the other groups vary",
                     a->group[g].name);
-  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether they vary normally");
+  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether they vary normally but "
+                             "for single agents far off");
 }
 
 void idm_audit_remark(idm_audit *a)

@@ -1,32 +1,58 @@
 /* People who are too far from the others: see the header.
  *
- * Contents: Student's t · a draw · the verdict */
+ * Contents: a draw · the verdict */
 #include "invert/people/outlier.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/dense.h"
 #include "base/memory.h"
 #include "idm/quantile.h"
 #include "invert/check.h"
+#include "invert/people/regression.h"
 
-/* --- Student's t ---------------------------------------------------------------------------- */
+/* Draws that are looked at. */
+enum { most_looked = 200 };
 
-/* Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a sum of as many terms as half the degrees. */
-double idm_student_tails(double t, size_t degrees)
+/* Over the draws that are looked at. */
+typedef struct tally {
+  const idm_design *design;
+  const idm_people *people;
+  regression *effect; /* [effect] */
+  double *residual;   /* [person] */
+  double p[most_looked];
+  size_t *count; /* [effect][person]: draws in which it is the furthest of all */
+  double *sds;   /* [effect][person]: their sum */
+} tally;
+
+static void close_tally(tally *t)
 {
-  const double angle = atan(fabs(t) / sqrt((double)degrees));
-  const double cosine = cos(angle), square = cosine * cosine;
-  const bool odd = degrees % 2;
-  double term = odd ? cosine : 1, sum = degrees > 1 ? term : 0;
-  for (size_t k = odd ? 3 : 2; k + 1 < degrees; k += 2) {
-    term *= square * (double)(k - 1) / (double)k;
-    sum += term;
-  }
-  const double inside = sin(angle) * sum;
-  return fmax(0, 1 - (odd ? (angle + inside) * 2 / acos(-1) : inside));
+  for (size_t e = 0; t && t->effect && e < t->design->effects; e++)
+    idm_regression_close(&t->effect[e]);
+  if (!t) return;
+  free(t->effect);
+  free(t->residual);
+  free(t->count);
+  free(t->sds);
+  free(t);
+}
+
+static idm_status open_tally(const idm_design *d, const idm_people *people, tally **ret_tally,
+                             idm_error *opt_error)
+{
+  tally *t = *ret_tally = idm_new(1, sizeof *t);
+  if (!t) return idm_fail_memory(opt_error);
+  t->design = d;
+  t->people = people;
+  t->effect = idm_new(d->effects, sizeof *t->effect);
+  t->residual = idm_new(d->people, sizeof *t->residual);
+  t->count = idm_new(idm_times(d->effects, d->people), sizeof *t->count);
+  t->sds = idm_new(idm_times(d->effects, d->people), sizeof *t->sds);
+  idm_status status =
+      t->effect && t->residual && t->count && t->sds ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t e = 0; e < d->effects && status == IDM_OK; e++)
+    status = idm_regression_open(&t->effect[e], d, e, opt_error);
+  return status;
 }
 
 /* --- a draw --------------------------------------------------------------------------------- */
@@ -39,61 +65,22 @@ typedef struct furthest {
   double p;   /* of one person */
 } furthest;
 
-typedef struct regression {
-  const idm_design *design;
-  const idm_people *people;
-  double *factor;   /* [coefficient][coefficient] of W'W */
-  double *right;    /* [coefficient] */
-  double *leverage; /* [person] */
-  double *residual; /* [person] */
-} regression;
-
-/* Least squares over all people: residuals, leverages and the sum of squares; NaN where regressors
- * are combinations of each other. */
-static double regress(const regression *r, size_t effect, size_t draw)
-{
-  const idm_design *d = r->design;
-  const size_t n = d->people, m = d->coefficients[effect];
-  const size_t all = r->people->chains * r->people->draws;
-  const double *w = d->regressor[effect];
-  const double *x = r->people->effect + effect * n * all + draw;
-  memset(r->factor, 0, m * m * sizeof *r->factor);
-  memset(r->right, 0, m * sizeof *r->right);
-  for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < m; j++) {
-      r->right[j] += w[i * m + j] * x[i * all];
-      for (size_t k = 0; k < m; k++) r->factor[j * m + k] += w[i * m + j] * w[i * m + k];
-    }
-  if (!idm_cholesky(m, r->factor)) return NAN;
-  idm_lower_solve(m, r->factor, r->right);
-  double squares = 0;
-  double *row = r->right + m;
-  for (size_t i = 0; i < n; i++) {
-    memcpy(row, w + i * m, m * sizeof *row);
-    idm_lower_solve(m, r->factor, row);
-    r->residual[i] = x[i * all];
-    r->leverage[i] = 0;
-    for (size_t j = 0; j < m; j++) {
-      r->residual[i] -= row[j] * r->right[j];
-      r->leverage[i] += row[j] * row[j];
-    }
-    squares += r->residual[i] * r->residual[i];
-  }
-  return squares;
-}
-
-static furthest find_furthest(const regression *r, size_t effect, size_t draw)
+static furthest find_furthest(const tally *t, size_t effect, size_t draw)
 {
   static const double least = 1e-9; /* of what a person adds to the regression */
-  const size_t n = r->design->people, degrees = n - r->design->coefficients[effect] - 1;
-  const double squares = regress(r, effect, draw);
+  const regression *r = &t->effect[effect];
+  const size_t n = r->people, degrees = n - r->rank - 1;
+  const size_t all = t->people->chains * t->people->draws;
+  const double squares =
+      idm_regression_residuals(r, t->people->effect + effect * n * all + draw, all, t->residual);
   furthest most = {.p = 1};
   for (size_t i = 0; i < n; i++) {
-    const double left = 1 - r->leverage[i], own = r->residual[i] * r->residual[i] / left;
+    const double left = 1 - idm_regression_leverage(r, i);
+    const double own = t->residual[i] * t->residual[i] / left;
     const double others = (squares - own) / (double)degrees;
     if (!(left > least) || !(squares > 0)) continue;
-    const double t = sqrt(own / fmax(others, least * squares));
-    if (t > most.t) most = (furthest){.person = i, .t = t, .sds = t / sqrt(left)};
+    const double far = sqrt(own / fmax(others, least * squares));
+    if (far > most.t) most = (furthest){.person = i, .t = far, .sds = far / sqrt(left)};
   }
   if (most.t > 0) most.p = idm_student_tails(most.t, degrees);
   return most;
@@ -101,23 +88,13 @@ static furthest find_furthest(const regression *r, size_t effect, size_t draw)
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
-/* Draws that are looked at. */
-enum { most_looked = 200 };
-
-/* Over the draws that are looked at. */
-typedef struct tally {
-  double p[most_looked];
-  size_t *count; /* [effect][person]: draws in which it is the furthest of all */
-  double *sds;   /* [effect][person]: their sum */
-} tally;
-
-static void take_draw(const regression *r, size_t draw, size_t at, tally *t)
+static void take_draw(tally *t, size_t draw, size_t at)
 {
-  const idm_design *d = r->design;
+  const idm_design *d = t->design;
   furthest most = {.p = 1};
   size_t of = 0;
   for (size_t e = 0; e < d->effects; e++) {
-    const furthest one = find_furthest(r, e, draw);
+    const furthest one = find_furthest(t, e, draw);
     if (e && !(one.p < most.p)) continue;
     most = one;
     of = e;
@@ -127,20 +104,25 @@ static void take_draw(const regression *r, size_t draw, size_t at, tally *t)
   t->sds[of * d->people + most.person] += most.sds;
 }
 
-static void judge(const idm_design *d, tally *t, size_t looked, idm_assessment *a)
+static void judge(const idm_design *d, tally *t, size_t looked, idm_assessment *a,
+                  size_t *ret_person)
 {
   size_t most = 0;
   const double p = idm_quantile(t->p, looked, 0.5);
+  const bool nested = a->checks.kind == IDM_CHECK_NESTED;
   for (size_t i = 0; i < d->effects * d->people; i++)
     if (t->count[i] > t->count[most]) most = i;
   if (!idm_check_test(&a->checks, IDM_CHECK_OUTLIER, p)) return;
+  *ret_person = most % d->people;
   idm_notes_add(&a->misfits,
                 "'%s' is far from the others: its %s is %.1f of their sds from what they lead to "
                 "expect (p = %.2g over %zu people, where people vary normally). Mean and sd of the "
-                "population are moved by this person: exclude it (--where), or describe what sets "
-                "it apart by a column (--model)",
-                d->person.name[most % d->people], d->effect.name[most / d->people],
-                t->sds[most] / (double)t->count[most], p, d->people);
+                "%s are moved by this person: exclude it (--where), or %s",
+                d->person.name[*ret_person], d->effect.name[most / d->people],
+                t->sds[most] / (double)t->count[most], p, d->people,
+                nested ? "group" : "population",
+                nested ? "put it in a group of its own"
+                       : "describe what sets it apart by a column (--model)");
 }
 
 /* Whether all effects leave degrees of freedom, and people vary at all. */
@@ -152,31 +134,16 @@ static bool can_judge(const idm_design *d)
 }
 
 idm_status idm_judge_outliers(const idm_design *d, const idm_people *people, idm_assessment *a,
-                              idm_error *opt_error)
+                              size_t *ret_person, idm_error *opt_error)
 {
   const size_t all = people->chains * people->draws;
   const size_t looked = all < most_looked ? all : most_looked;
-  size_t m = 0;
+  tally *t;
+  *ret_person = d->people;
   if (!can_judge(d)) return IDM_OK;
-  for (size_t e = 0; e < d->effects; e++) m = d->coefficients[e] > m ? d->coefficients[e] : m;
-  double *room = idm_new(idm_times(m, m + 2) + 2 * d->people, sizeof *room);
-  tally *t = idm_new(1, sizeof *t);
-  if (t) t->count = idm_new(d->effects * d->people, sizeof *t->count);
-  if (t) t->sds = idm_new(d->effects * d->people, sizeof *t->sds);
-  const bool made = room && t && t->count && t->sds;
-  if (made) {
-    const regression r = {.design = d,
-                          .people = people,
-                          .factor = room,
-                          .right = room + m * m,
-                          .leverage = room + m * (m + 2),
-                          .residual = room + m * (m + 2) + d->people};
-    for (size_t k = 0; k < looked; k++) take_draw(&r, k * all / looked, k, t);
-    judge(d, t, looked, a);
-  }
-  if (t) free(t->count);
-  if (t) free(t->sds);
-  free(t);
-  free(room);
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  const idm_status status = open_tally(d, people, &t, opt_error);
+  for (size_t k = 0; k < looked && status == IDM_OK; k++) take_draw(t, k * all / looked, k);
+  if (status == IDM_OK) judge(d, t, looked, a, ret_person);
+  close_tally(t);
+  return status;
 }

@@ -5,11 +5,8 @@
 #include "idm/assess.h"
 #include "idm/people.h"
 
-/* P(|T| > |t|), T being Student's t with so many degrees of freedom. */
-double idm_student_tails(double t, size_t degrees);
-
 /* Record the check outlier, with a misfit that names the person furthest from the others where it
- * fails.
+ * fails: *ret_person, else past the last. Of an audit the misfit is in words of groups.
  *
  * At one draw of the posterior, log and effects of people have the joint distribution that log and
  * true effects have (Johnson 2007), so that the effects are a sample of the population: the
@@ -19,6 +16,6 @@ double idm_student_tails(double t, size_t degrees);
  * median: where people's own decisions determine their effects, draws agree and it is exact; else
  * it is near 1/2 or above, since draws of the same person differ. */
 idm_status idm_judge_outliers(const idm_design *design, const idm_people *people,
-                              idm_assessment *assessment, idm_error *opt_error);
+                              idm_assessment *assessment, size_t *ret_person, idm_error *opt_error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/moments.h"
+#include "base/number.h"
 #include "idm/prior.h"
 #include "invert/assess/pull.h"
 #include "invert/check.h"
@@ -13,13 +14,13 @@
 typedef struct told {
   size_t count;
   size_t used;
-  char list[400];
+  char list[500];
 } told;
 
 static void tell(told *t, const char *what, const char *effect)
 {
-  if (t->used + 120 < sizeof t->list)
-    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, "%s%.50s of %.50s",
+  if (t->used + 160 < sizeof t->list)
+    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, "%s%.50s of %.90s",
                                 t->used ? ", " : "", what, effect);
   else if (t->used + 6 < sizeof t->list && t->list[t->used - 1] != '.')
     t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, ", ...");
@@ -40,12 +41,10 @@ static void look_at_pull(found *f, const idm_moments *m, double centre, double s
                          const char *what, const char *effect)
 {
   const prior_pull pull = idm_prior_pull(m->mean, m->variance, centre, scale * scale);
+  char name[300];
   if (!idm_check_test(f->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pulled(&pull))) return;
-  idm_notes_add(f->misfits,
-                "the prior of %s of %s contradicts the people, and holds it off what they lead to: "
-                "its posterior mean is %.1f sds of what the prior expects of it from the prior's "
-                "centre, and is moved by %.1f posterior sds; correct or widen the prior",
-                what, effect, pull.conflict, pull.shift);
+  idm_print(name, sizeof name, "%.120s of %.120s", what, effect);
+  idm_prior_pull_note(&pull, name, "the people", f->misfits);
 }
 
 /* One number by the mean, the variance and the centre and scale of its prior. */
@@ -59,6 +58,23 @@ static void look_at(found *f, const double *x, size_t all, double variance, doub
   if (idm_check_beyond(f->checks, IDM_CHECK_PRIOR_DISTANCE, fabs(m.mean - centre) / scale))
     tell(&f->unexpected, what, effect);
   look_at_pull(f, &m, centre, scale, what, effect);
+}
+
+/* Under LKJ(shape) a correlation of d effects is a beta(a, a) variable on (-1, 1),
+ * a = shape - 1 + d/2. */
+static void look_at_correlations(found *f, const idm_design *d, const idm_people *people)
+{
+  const size_t all = people->chains * people->draws;
+  const double variance = 1 / (2 * d->correlation + (double)d->effects - 1);
+  char pair[120];
+  for (size_t j = 1; j < d->effects; j++)
+    for (size_t k = 0; k < j; k++) {
+      const idm_moments m = idm_moments_of(people->correlation + (j * (j - 1) / 2 + k) * all, all);
+      f->numbers++;
+      if (!idm_check_beyond(f->checks, IDM_CHECK_CONTRACTION, 1 - m.variance / variance)) continue;
+      idm_print(pair, sizeof pair, "%.40s and %.40s", d->effect.name[k], d->effect.name[j]);
+      tell(&f->driven, "correlation", pair);
+    }
 }
 
 void idm_judge_population(const idm_design *d, const idm_people *people, idm_assessment *a)
@@ -76,6 +92,7 @@ void idm_judge_population(const idm_design *d, const idm_people *people, idm_ass
     }
     look_at(&f, people->sd + e * all, all, wide * wide, 0, scale, "sd", d->effect.name[e]);
   }
+  if (!d->independent && !d->held && !d->fixed) look_at_correlations(&f, d, people);
   if (f.driven.count)
     idm_notes_add(&a->remarks,
                   "of %zu of %zu numbers of the population the decisions say little: they are "

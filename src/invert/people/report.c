@@ -16,6 +16,8 @@
 #include "invert/chance.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
+#include "invert/people/correlation.h"
+#include "invert/people/form.h"
 #include "invert/people/outlier.h"
 #include "invert/people/prior.h"
 #include "invert/people/tally.h"
@@ -448,6 +450,8 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
 {
   const report r = {.design = design, .people = people, .opt_error = opt_error};
   uint32_t *person = idm_new(data->trajectories, sizeof *person);
+  form_term term;
+  size_t far;
   idm_status status =
       person ? idm_assess_draws(posterior, ret_assessment, opt_error) : idm_fail_memory(opt_error);
   for (size_t t = 0; person && t < data->trajectories; t++)
@@ -456,9 +460,11 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
     idm_judge_population(design, people, *ret_assessment);
+    idm_judge_correlations(design, people, *ret_assessment);
     judge_whole(*ret_assessment, projection);
-    status = idm_judge_outliers(design, people, *ret_assessment, opt_error);
+    status = idm_judge_outliers(design, people, *ret_assessment, &far, opt_error);
   }
+  if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, &term, opt_error);
   if (status == IDM_OK)
     status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
   if (status == IDM_OK)

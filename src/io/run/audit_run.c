@@ -82,7 +82,7 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
     idm_json_set(&object, "within", within);
   }
   put_losses(&object, g);
-  idm_json_set(&object, "verdict", json_string(idm_audit_verdict_word(g->verdict)));
+  idm_json_set(&object, "verdict", json_string(idm_audit_group_word(g)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
   return object;
 }
@@ -161,6 +161,9 @@ static json_t *audit_object(const idm_audit *a)
   json_t *failures = idm_json_texts(&a->failures);
   for (size_t g = 0; g < a->sides; g++) put_failures(&failures, &a->group[g]);
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  bool depends = false;
+  for (size_t i = 0; i < a->contrasts; i++) depends = depends || a->contrast[i].depends;
+  idm_checks_put_depends(&verdict, &a->checks, depends);
   idm_json_set(&verdict, "failures", failures);
   idm_json_set(&verdict, "misfits", json_array());
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));

@@ -68,3 +68,12 @@ void idm_checks_take(const json_t *opt_array, idm_checks *checks)
     if (!later && !fails) *result = read;
   }
 }
+
+void idm_checks_put_depends(json_t **verdict, const idm_checks *checks, bool also)
+{
+  const idm_check_outcome moved = checks->of[IDM_CHECK_DEPENDS].outcome;
+  const idm_check_outcome between = checks->of[IDM_CHECK_BETWEEN].outcome;
+  if (also || moved >= IDM_CHECK_PASSED || between >= IDM_CHECK_PASSED)
+    idm_json_set(verdict, "depends_on_dynamics",
+                 json_boolean(also || moved == IDM_CHECK_REMARK || between == IDM_CHECK_REMARK));
+}

@@ -255,9 +255,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
   idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
-  if (a->checks.of[IDM_CHECK_DEPENDS].outcome >= IDM_CHECK_PASSED ||
-      a->checks.of[IDM_CHECK_BETWEEN].outcome >= IDM_CHECK_PASSED)
-    idm_json_set(&verdict, "depends_on_dynamics", json_boolean(idm_assessment_depends(a)));
+  idm_checks_put_depends(&verdict, &a->checks, false);
   idm_json_set(&verdict, "failures", idm_json_texts(&a->failures));
   idm_json_set(&verdict, "misfits", idm_json_texts(&a->misfits));
   idm_json_set(&verdict, "remarks", idm_json_texts(&a->remarks));

@@ -27,34 +27,76 @@ static void neither_much_nor_no_data_are_pulled(void **state)
   assert_true(idm_prior_pulled(&none) < 0.5);
 }
 
-/* DIAG with alpha = 1 under a prior of log alpha that is right, and one that is far off. */
+/* DIAG with alpha = 1, fitted and assessed. */
+static idm_assessment *assess(const char *free_blocks)
+{
+  idm_problem *problem = support_diag(1, INFINITY, 0);
+  problem->agent.resolution = 20;
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 4});
+  check(idm_problem_free(problem, free_blocks, &support_error));
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.threads = 1;
+  idm_posterior *posterior;
+  idm_assessment *a;
+  check(idm_inverse_at(0)->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+  idm_posterior_destroy(posterior);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+  return a;
+}
+
+/* A prior of log alpha that is right, and one that is far off. */
 static void a_fit_under_a_prior_far_off_is_a_misfit(void **state)
 {
   (void)state;
   for (int off = 0; off < 2; off++) {
-    idm_problem *problem = support_diag(1, INFINITY, 0);
-    problem->agent.resolution = 20;
-    idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 4});
-    check(idm_problem_free(problem,
-                           off ? "{alpha: {scale: log, prior: {normal: [-2, 0.2]}}}"
-                               : "{alpha: {scale: log, prior: {normal: [0, 0.2]}}}",
-                           &support_error));
-    idm_fit_settings settings;
-    idm_fit_settings_default(&settings);
-    settings.threads = 1;
-    idm_posterior *posterior;
-    idm_assessment *a;
-    check(idm_inverse_at(0)->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
-    check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+    idm_assessment *a = assess(off ? "{alpha: {scale: log, prior: {normal: [-2, 0.2]}}}"
+                                   : "{alpha: {scale: log, prior: {normal: [0, 0.2]}}}");
     assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_PULL].outcome,
                      off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_string_equal(a->checks.of[IDM_CHECK_PRIOR_PULL].why, "");
     assert_int_equal(support_mentions(&a->misfits, "the prior of alpha contradicts the data"), off);
     assert_int_equal(a->trusted, !off);
     idm_assessment_destroy(a);
-    idm_posterior_destroy(posterior);
-    idm_data_destroy(data);
-    idm_problem_destroy(problem);
   }
+}
+
+/* Uniform priors: around the truth; one that ends below it, near which draws pile up. */
+static void a_prior_that_ends_before_the_data_do_is_a_misfit(void **state)
+{
+  (void)state;
+  for (int off = 0; off < 2; off++) {
+    idm_assessment *a = assess(off ? "{alpha: {scale: identity, prior: {uniform: [0.01, 0.3]}}}"
+                                   : "{alpha: {scale: identity, prior: {uniform: [0.1, 8]}}}");
+    const idm_check_result *pull = &a->checks.of[IDM_CHECK_PRIOR_PULL];
+    print_message("  prior-pull %.3g\n", pull->value);
+    assert_int_equal(pull->outcome, off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    /* The likelihood has its maximum among the draws: prior-gap does not see it. */
+    assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_GAP].outcome, IDM_CHECK_PASSED);
+    assert_int_equal(support_mentions(&a->misfits, "the prior of alpha excludes what the data lead "
+                                                   "to: at "),
+                     off);
+    assert_int_equal(support_mentions(&a->remarks, "above the prior ends, at 0.3"), off);
+    assert_false(support_mentions(&a->remarks, "bounded by the prior, not by the data"));
+    assert_int_equal(a->trusted, !off);
+    idm_assessment_destroy(a);
+  }
+}
+
+/* A prior that is neither is named with the one that is judged, and alone leaves the row unrun. */
+static void numbers_that_are_not_judged_are_named(void **state)
+{
+  (void)state;
+  idm_assessment *a = assess("{alpha: {scale: log, prior: {normal: [0, 1]}}, lapse: }");
+  const idm_check_result *pull = &a->checks.of[IDM_CHECK_PRIOR_PULL];
+  assert_int_equal(pull->outcome, IDM_CHECK_PASSED);
+  assert_string_equal(pull->why, "not of lapse (see prior-gap)");
+  idm_assessment_destroy(a);
+  a = assess("{alpha: {scale: identity, prior: {gamma: [2, 2]}}}");
+  assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_PULL].outcome, IDM_CHECK_NOT_RUN);
+  idm_assessment_destroy(a);
 }
 
 int main(void)
@@ -63,6 +105,8 @@ int main(void)
       cmocka_unit_test(a_normal_likelihood_is_recovered),
       cmocka_unit_test(neither_much_nor_no_data_are_pulled),
       cmocka_unit_test(a_fit_under_a_prior_far_off_is_a_misfit),
+      cmocka_unit_test(a_prior_that_ends_before_the_data_do_is_a_misfit),
+      cmocka_unit_test(numbers_that_are_not_judged_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

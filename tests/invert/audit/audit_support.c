@@ -15,7 +15,7 @@ idm_problem *audit_problem(double sd)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
   char free_blocks[80];
-  problem->agent.resolution = 15;
+  problem->agent.resolution = 40;
   snprintf(free_blocks, sizeof free_blocks, "{alpha: {scale: log, prior: {normal: [0, %g]}}}", sd);
   check(idm_problem_free(problem, free_blocks, &support_error));
   return problem;
@@ -27,7 +27,7 @@ static size_t write_group(double alpha, const char *site, size_t cases, uint64_t
 {
   static const char *const sex[] = {"f", "m"};
   idm_problem *own = support_diag(alpha, 2, 0);
-  own->agent.resolution = 15;
+  own->agent.resolution = 40;
   idm_data *data =
       support_simulate(own, (idm_simulation){.trajectories = cases, .steps = 12, .seed = seed});
   for (size_t t = 0; t < data->trajectories; t++)

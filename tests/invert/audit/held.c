@@ -87,6 +87,18 @@ static void contrasts_add_up(void **state)
     assert_string_equal(idm_audit_contrast_word(&a->contrast[0]),
                         beyond ? "depends on dynamics" : "identified");
   }
+  /* A group has the word too, unless its verdict is worse. */
+  idm_audit_group *group = &a->group[0];
+  for (int worse = 0; worse < 2; worse++) {
+    for (size_t g = 0; g < a->sides; g++) a->group[g].number[0].dynamics_shift = 0;
+    n->dynamics_shift = 0;
+    group->verdict = worse ? IDM_AUDIT_PRIOR_DRIVEN : IDM_AUDIT_IDENTIFIED;
+    group->depends = false;
+    group->number[0].dynamics_shift = 1.1 * group->number[0].diagnosis.sd;
+    idm_audit_held_judge(a);
+    assert_string_equal(idm_audit_group_word(group),
+                        worse ? "prior-driven" : "depends on dynamics");
+  }
   audit_close(&c);
 }
 

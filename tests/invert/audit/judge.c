@@ -432,6 +432,27 @@ static void a_prior_that_is_far_off_fails(void **state)
   }
 }
 
+/* A lattice of three intervals, where the agents planned on one of 40. */
+static void a_lattice_that_is_too_coarse_fails(void **state)
+{
+  (void)state;
+  for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_NONE; pool++) {
+    audit_case c = audit_open(1.5, 0.5, 0.8, 60, "site");
+    c.problem->agent.resolution = 3;
+    c.settings.fit.draws = 250;
+    c.settings.pool = pool;
+    const idm_audit *audit = run(&c);
+    assert_int_equal(audit->checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_FAILED);
+    for (size_t g = 0; g < 2; g++) {
+      assert_true(audit->group[g].coarse);
+      assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
+      assert_true(says(&audit->group[g], "the lattice is too coarse, raise agent.resolution"));
+    }
+    assert_false(audit->trusted);
+    audit_close(&c);
+  }
+}
+
 /* Which side is bet on after looks that were not recorded says nothing of the sign of alpha:
  * 1/alpha and -1/alpha explain a log alike, with a valley between them that no chain crosses. */
 static void modes_that_chains_cannot_leave_fail(void **state)
@@ -493,6 +514,7 @@ int main(void)
       cmocka_unit_test(a_contrast_fails_by_its_own_draws),
       cmocka_unit_test(what_a_log_tells_has_its_tails),
       cmocka_unit_test(a_prior_that_is_far_off_fails),
+      cmocka_unit_test(a_lattice_that_is_too_coarse_fails),
       cmocka_unit_test(modes_that_chains_cannot_leave_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,8 @@ static idm_people *made_up(const idm_design *d, double narrower)
     p->coefficient_first[e + 1] = p->coefficient_first[e] + d->coefficients[e];
   p->coefficient = calloc(p->coefficient_first[d->effects] * DRAWS, sizeof *p->coefficient);
   p->sd = calloc(d->effects * DRAWS, sizeof *p->sd);
+  p->correlation = calloc(d->effects * (d->effects - 1) / 2 * DRAWS, sizeof *p->correlation);
+  assert_non_null(p->correlation);
   assert_non_null(p->coefficient);
   assert_non_null(p->sd);
   for (size_t e = 0; e < d->effects; e++) {
@@ -35,6 +37,8 @@ static idm_people *made_up(const idm_design *d, double narrower)
              narrower * d->coefficient_sd[e][k]);
     spread(p->sd + e * DRAWS, d->sd_scale[e], narrower * sqrt(1 - 2 / acos(-1)) * d->sd_scale[e]);
   }
+  /* One pair, whose prior is a beta distribution on (-1, 1). */
+  spread(p->correlation, 0, narrower / sqrt(2 * d->correlation + 1));
   return p;
 }
 
@@ -43,6 +47,7 @@ static void free_people(idm_people *p)
   free(p->coefficient_first);
   free(p->coefficient);
   free(p->sd);
+  free(p->correlation);
   free(p);
 }
 
@@ -83,9 +88,11 @@ static void what_only_the_prior_says_is_told_by_name(void **state)
   (void)state;
   idm_notes said = said_of(0.72, 0, 0);
   assert_int_equal(said.count, 1);
-  assert_non_null(strstr(said.text[0], "of 6 of 6 numbers of the population"));
-  assert_non_null(strstr(said.text[0], "Intercept of log_alpha, drug[T.yes] of log_alpha, age of "
-                                       "log_alpha, sd of log_alpha, Intercept of inverse_beta"));
+  assert_non_null(strstr(said.text[0], "of 7 of 7 numbers of the population"));
+  assert_non_null(strstr(said.text[0],
+                         "Intercept of log_alpha, drug[T.yes] of log_alpha, age of "
+                         "log_alpha, sd of log_alpha, Intercept of inverse_beta, sd of "
+                         "inverse_beta, correlation of log_alpha and inverse_beta"));
   idm_notes_clear(&said);
 }
 

@@ -154,6 +154,8 @@ static void shrinkage_is_the_pooling_factor(void **state)
   assert_near(projection.log_loss, sum / 14, 1e-12);
   assert_near(projection.uniform_log_loss, log(3), 1e-12);
   assert_int_equal(projection.decisions, 14);
+  /* Nothing but a category, which both numbers depend on: there is no other form of that. */
+  assert_int_equal(a->checks.of[IDM_CHECK_FORM].outcome, IDM_CHECK_NOT_RUN);
   idm_assessment_destroy(a);
   close(&f);
 }
@@ -176,6 +178,8 @@ static void people_whose_draws_disagree_are_named(void **state)
   for (size_t i = 0; i < a->failures.count; i++)
     named = named || strstr(a->failures.text[i], "1 of 6 people, least for 'p5'");
   assert_true(named);
+  /* The formula of alpha has a column that beta may depend on. */
+  assert_int_equal(a->checks.of[IDM_CHECK_FORM].outcome, IDM_CHECK_PASSED);
   idm_assessment_destroy(a);
   close(&f);
 }

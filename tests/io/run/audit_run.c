@@ -110,6 +110,11 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   snprintf(path, sizeof path, "%s/summary.json", h.run);
   assert_near(number_in(path, (const char *const[]){"groups", "a", "log_alpha", "mean"}, 4),
               audit->group[0].number[0].diagnosis.mean, 0);
+  char *text;
+  size_t length;
+  check(idm_file_read(path, 1 << 20, &text, &length, &support_error));
+  assert_non_null(strstr(text, "\"depends_on_dynamics\": "));
+  free(text);
   snprintf(path, sizeof path, "%s/config.yaml", h.run);
   check(idm_audit_request_read(path, &problem, &request, NULL, &support_error));
   assert_string_equal(request.by, "site");

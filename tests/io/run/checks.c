@@ -107,10 +107,30 @@ static void test_runs(void **state)
   idm_posterior_destroy(p);
 }
 
+/* What was not measured is not there. */
+static void test_depends(void **state)
+{
+  (void)state;
+  static const idm_check_outcome outcome[] = {IDM_CHECK_NOT_RUN, IDM_CHECK_PASSED,
+                                              IDM_CHECK_REMARK};
+  for (size_t i = 0; i < 3; i++)
+    for (int also = 0; also < 2; also++) {
+      idm_checks checks = {.kind = IDM_CHECK_AUDIT};
+      json_t *verdict = json_object();
+      checks.of[IDM_CHECK_DEPENDS].outcome = outcome[i];
+      idm_checks_put_depends(&verdict, &checks, also);
+      const json_t *depends = json_object_get(verdict, "depends_on_dynamics");
+      assert_int_equal(depends != NULL, i > 0 || also);
+      assert_int_equal(json_is_true(depends), i == 2 || also);
+      json_decref(verdict);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_other_versions),
+      cmocka_unit_test(test_depends),
       cmocka_unit_test_setup_teardown(test_runs, make_folder, remove_folder)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
