@@ -76,6 +76,7 @@ typedef struct idm_field {
   double standard;
   double least;
   double below;
+  bool optional; /* may be left out of a file, and is where it is as usual */
 } idm_field;
 
 typedef struct idm_block_info {
@@ -118,17 +119,18 @@ typedef struct idm_block_info {
     .in_utility = true, .form = IDM_FORM_UTILITY, .sensitive = true)                               \
   X(IDM_CERTAINTY, .name = "certainty", .summary = "award paid while the belief is certain",       \
     .axis = {IDM_AXIS_FIELD},                                                                      \
-    .field = (const idm_field[]){{"above", 1, 0, 1},                                               \
-                                 {"award", 0, -INFINITY, INFINITY},                                \
-                                 {NULL, 0, 0, 0}},                                                 \
+    .field = (const idm_field[]){{"above", 1, 0, 1, false},                                        \
+                                 {"award", 0, -INFINITY, INFINITY, false},                         \
+                                 {"width", 0, 0, 1, true},                                         \
+                                 {NULL, 0, 0, 0, false}},                                          \
     .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_BELIEF_UTILITY, .name = "belief_utility",                                                  \
     .summary = "utility of the belief itself, paid at every step: less its entropy in nats, as "   \
                "much as its likeliest state, and the best of pieces by state",                     \
     .axis = {IDM_AXIS_FIELD},                                                                      \
-    .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY},                              \
-                                 {"guess", 0, -INFINITY, INFINITY},                                \
-                                 {NULL, 0, 0, 0}},                                                 \
+    .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY, false},                       \
+                                 {"guess", 0, -INFINITY, INFINITY, false},                         \
+                                 {NULL, 0, 0, 0, false}},                                          \
     .rows = "pieces", .form = IDM_FORM_FIELDS)                                                     \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
     .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \

@@ -27,14 +27,12 @@ typedef struct idm_refinement {
 } idm_refinement;
 
 /* Choose the lattice for a fit of a problem whose resolution is 0 (auto): the default one, or the
- * first finer one whose doubling moves no posterior mean by .1 posterior sd; up to a tenth coarser
- * where that puts the threshold of an award for certainty midway between points. Points drawn
- * around the mode on the default lattice, or where that is large from the posterior on one a third
- * as fine, are weighed by the posterior on each lattice in turn, and drawn
- * anew around what a lattice finds where the weights have become uneven, so that a fine lattice
- * costs some tens of plans. Where no lattice within reach is fine enough, the first that moves no
- * mean by .25, else the default: the verdict then says what it is worth. A function of its
- * arguments. */
+ * first finer one whose doubling moves no posterior mean by .1 posterior sd. Points drawn around
+ * the mode on the default lattice, or where that is large from the posterior on one a third as
+ * fine, are weighed by the posterior on each lattice in turn, and drawn anew around what a lattice
+ * finds where the weights have become uneven, so that a fine lattice costs some tens of plans.
+ * Where no lattice within reach is fine enough, the first that moves no mean by .25, else the
+ * default: the verdict then says what it is worth. A function of its arguments. */
 IDM_API idm_status idm_refine(const idm_problem *problem, const idm_data *data,
                               const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                               idm_refinement *refinement, idm_error *opt_error);

@@ -128,6 +128,7 @@ typedef struct builder {
   uint32_t *column;
   double *value;
   size_t entries;
+  double certain;  /* expected certainty of its successors */
   uint32_t *place; /* [points] */
 } builder;
 
@@ -214,6 +215,7 @@ static double group_row(builder *b, size_t leader)
     if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
   }
   if (b->request->merge_surprise) surprise = surprise_term(total, log_prior);
+  b->certain += total * idm_belief_certain(b->request->certainty, n.states, b->posterior).share;
   const size_t vertices =
       idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
   if (pairs_up(b->lattice)) {
@@ -228,6 +230,7 @@ static double group_row(builder *b, size_t leader)
 static double gather_row(builder *b, size_t row)
 {
   const idm_sizes n = b->request->sizes;
+  b->certain = 0;
   if (b->lattice->corners) return corner_row(b, row);
   b->entries = 0;
   idm_filter_emitter(&b->world, b->lattice->belief + row * n.states, b->emitter);
@@ -292,6 +295,7 @@ static void free_block(idm_successor_block *block)
   free(block->column);
   free(block->value);
   free(block->surprise);
+  free(block->certain);
 }
 
 static void *aligned(size_t count, size_t size)
@@ -354,8 +358,10 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
   block->offset = idm_new(block->slices + 1, sizeof *block->offset);
   block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
-  if (!block->offset || !block->surprise) return idm_fail_memory(opt_error);
+  block->certain = aligned(block->slices * IDM_LANES, sizeof *block->certain);
+  if (!block->offset || !block->surprise || !block->certain) return idm_fail_memory(opt_error);
   memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
+  memset(block->certain, 0, block->slices * IDM_LANES * sizeof *block->certain);
 
   const idm_status status =
       pairs_up(b->lattice)
@@ -364,6 +370,7 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
   for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
     block->surprise[row] = gather_row(b, row);
+    block->certain[row] = b->certain;
     if (!block->pairs && row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
     if (block->pairs)
       place_pairs(block, b, row);
@@ -389,7 +396,7 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
       const size_t rows = !corners && is_constant(request, &world) ? 1 : points;
       const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
       const double width = (double)widest(request, u, group, corners);
-      bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + sizeof(double));
+      bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + 2 * sizeof(double));
     }
   free(group);
   return bytes;

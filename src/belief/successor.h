@@ -1,10 +1,12 @@
-/* The successor operator: where each belief goes under (action, model), and how surprising that is.
+/* The successor operator: where each belief goes under (action, model), how surprising that is, and
+ * how certain it is there.
  *
  * One sparse matrix a (tau, omega): row (u, m, z) holds p_m(x|z,u) times the interpolation weights
  * of z_m'(z,u,x). It depends on tau and omega only, so one build serves every other parameter. */
 #ifndef IDM_BELIEF_SUCCESSOR_H
 #define IDM_BELIEF_SUCCESSOR_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +31,7 @@ typedef struct idm_successor_block {
   uint32_t *column;
   double *value;
   double *surprise; /* H_m(z,u): [slices * IDM_LANES] */
+  double *certain;  /* expected certainty of the successors: [slices * IDM_LANES]; 0 at corners */
 } idm_successor_block;
 
 typedef struct idm_successors {
@@ -37,6 +40,13 @@ typedef struct idm_successors {
   size_t slices;              /* slices of the points */
   idm_successor_block *block; /* [action][model] */
 } idm_successors;
+
+/* When a belief is certain of its likeliest state: above a threshold, or over a width around it
+ * ever more. */
+typedef struct idm_certainty {
+  double above;
+  double width; /* 0: at once */
+} idm_certainty;
 
 /* What the operator is made of. */
 typedef struct idm_successor_request {
@@ -50,6 +60,7 @@ typedef struct idm_successor_request {
   const bool *terminal;       /* [action] */
   const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
   bool merge_surprise;        /* observations with the same successor belief count as one */
+  idm_certainty certainty;
 } idm_successor_request;
 
 /* Bytes that the operator may take for `points` points: an upper bound, exact up to merged entries.
@@ -68,6 +79,28 @@ void idm_observation_groups(const idm_world *world, int *group);
  * and the posterior left alone, where none can. */
 bool idm_group_correct(const idm_world *world, const int *group, size_t leader,
                        const double *emitter, double *posterior);
+/* How certain a belief is, from 0 to 1, and the derivative of that by the probability of its
+ * likeliest state. */
+typedef struct idm_certain {
+  double share;
+  double slope;
+  size_t state;
+} idm_certain;
+
+IDM_INLINE idm_certain idm_belief_certain(idm_certainty certainty, size_t states, const double *z)
+{
+  idm_certain is = {0, 0, 0};
+  for (size_t s = 1; s < states; s++)
+    if (z[s] > z[is.state]) is.state = s;
+  const double over = z[is.state] - certainty.above;
+  if (!(2 * fabs(over) < certainty.width)) {
+    is.share = over > IDM_TIE; /* on the threshold it is not, however its numbers were rounded */
+    return is;
+  }
+  is.slope = 1 / certainty.width;
+  is.share = 0.5 + over * is.slope;
+  return is;
+}
 /* log of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which keeps corners finite; 0 without a
  * prior. */
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,

@@ -1,17 +1,12 @@
 /* Lattices to compare with. */
 #include "invert/finer.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "belief/lattice.h"
-#include "idm/theta.h"
 
 /* Points of a lattice beyond which a comparison costs more than it tells. */
 enum { most_points = 300000 };
-/* Layers that may be given up for an aligned lattice, even where they are more than a tenth: a
- * threshold of full tenths is met by every tenth resolution, at most. */
-enum { widest = 10 };
 /* Of the machine's memory, what comparisons may take. */
 static const double memory_share = 0.4;
 
@@ -27,23 +22,6 @@ int idm_lattice_resolution(const idm_problem *problem)
                                    : idm_lattice_default(problem->setting->states.count);
 }
 
-int idm_lattice_aligned(const idm_problem *problem, int resolution)
-{
-  const double *certainty = idm_theta_values(problem->theta, IDM_CERTAINTY, 0);
-  if (certainty[1] == 0) return resolution;
-  int best = resolution;
-  double least = INFINITY;
-  for (int r = resolution; r > resolution - widest || 10 * r >= 9 * resolution; r--) {
-    if (3 * r < 2 * resolution) break;
-    const double layers = certainty[0] * (double)r;
-    const double off = fabs(layers - floor(layers) - 0.5);
-    if (off > least - 1e-9) continue;
-    least = off;
-    best = r;
-  }
-  return best;
-}
-
 int idm_lattice_finer(const idm_problem *problem, const idm_workspace *workspace, int resolution,
                       size_t workspaces)
 {
@@ -54,8 +32,6 @@ int idm_lattice_finer(const idm_problem *problem, const idm_workspace *workspace
   while (4 * finer >= 5 * resolution &&
          (double)workspaces * idm_workspace_bytes(workspace, finer) > budget)
     finer -= 1 + finer / 64;
-  const int aligned = idm_lattice_aligned(problem, finer);
-  if (4 * aligned >= 5 * resolution) return aligned;
   return 4 * finer >= 5 * resolution ? finer : 0;
 }
 

@@ -10,14 +10,8 @@
 bool idm_lattice_matters(const idm_problem *problem, const idm_workspace *workspace);
 /* The resolution that a problem is planned at. */
 int idm_lattice_resolution(const idm_problem *problem);
-/* The lattice up to a tenth, or ten layers, coarser on which the beliefs at which certainty begins
- * to be awarded lie midway between two layers of points. Interpolation spreads the step of the
- * award over the distance between layers: where the middle of that is elsewhere, one plans for
- * another threshold, and errs by 1/r instead of 1/r^2. The same resolution where nothing is
- * awarded. */
-int idm_lattice_aligned(const idm_problem *problem, int resolution);
-/* The finest lattice up to about twice as fine that so many workspaces can have at once, aligned;
- * 0 where none that is a quarter finer fits. */
+/* The finest lattice up to about twice as fine that so many workspaces can have at once; 0
+ * where none that is a quarter finer fits. */
 int idm_lattice_finer(const idm_problem *problem, const idm_workspace *workspace, int resolution,
                       size_t workspaces);
 /* What a change from one lattice to a finer one is multiplied by to stand for doubling: linear

@@ -247,6 +247,12 @@ CASES = {
     # utility of the belief, episodes that end
     "certainty": with_agent(DIAG, 0.5, 1.25, 0.5, 99)
     | {"certainty": {"above": 0.9, "award": 2.5}},
+    "certainty_horizon": with_agent(DIAG, 0.5, 1.25, 0.5, 40)
+    | {"certainty": {"above": 0.8, "award": 2.5}, "horizon": 6},
+    "certainty_three": with_agent(THREE, 0.4, 0.7, -0.5, 9, **INTERPOLATE)
+    | {"certainty": {"above": 0.6, "award": 1.5}},
+    "certainty_width": with_agent(THREE, 0.4, -0.7, 0, 12)
+    | {"certainty": {"above": 0.6, "award": 1.5, "width": 0.3}},
     "terminal": with_agent(BEADS, 0.2, 0.6, 0.4, 50),
     "terminal_patient": with_agent(BEADS, 0.2, -0.6, 0.4, 50) | {"discount": 0.99},
     "terminal_horizon": with_agent(BEADS, 0.2, -0.6, 0.1, 50) | {"horizon": 12, "discount": 1},

@@ -204,28 +204,37 @@ def surprise(problem, z, u, m):
     return total
 
 
-def reward(problem, z):
-    """Expected utility of each action at z, with the award for certainty."""
-    award = 0.0
-    if problem.certainty and max(z) > problem.certainty["above"]:
-        award = problem.certainty["award"]
-    return problem.utility @ z + award
+def award(problem, z):
+    """What a belief earns by being certain: nothing, all, or over a width around the threshold a share."""
+    if not problem.certainty:
+        return 0.0
+    over, width = max(z) - problem.certainty["above"], problem.certainty.get("width", 0.0)
+    if width and abs(over) < width / 2:
+        return problem.certainty["award"] * (over / width + 0.5)
+    return problem.certainty["award"] if over > TIE else 0.0
 
 
 class Geometry:
-    """A step from each of some beliefs: rewards, surprise terms, rows of the successor matrix."""
+    """A step from each of some beliefs: rewards, surprise terms, rows of the successor matrix.
+
+    The award for certainty jumps, so it is paid to each successor at its own belief; values on the
+    lattice leave out that of their own point.
+    """
 
     def __init__(self, problem, lattice, beliefs):
         models, actions = problem.tau.shape[:2]
         count = len(beliefs)
         self.rows = np.zeros((count, actions, models, len(lattice.points)))
         self.surprise = np.zeros((count, actions, models))
-        self.reward = np.array([reward(problem, z) for z in beliefs])
+        self.arrival = np.zeros((count, actions, models))
+        self.reward = np.array([problem.utility @ z for z in beliefs])
+        self.award = np.array([award(problem, z) for z in beliefs])
         for i, u, m in np.ndindex(count, actions, models):
             if problem.terminal[u]:
                 continue
             self.surprise[i, u, m] = surprise(problem, beliefs[i], u, m)
             for p, successor in successors(problem, beliefs[i], u, m).values():
+                self.arrival[i, u, m] += p * award(problem, successor)
                 for j, weight in lattice.vertices(successor):
                     self.rows[i, u, m, j] += p * weight
 
@@ -233,8 +242,9 @@ class Geometry:
 class Backup:
     """B* at some beliefs, given V on the lattice: values, policies, log ratios to the priors."""
 
-    def __init__(self, problem, geometry, value):
-        self.K = problem.eta * geometry.surprise + problem.gamma * geometry.rows @ value
+    def __init__(self, problem, geometry, value, last=False):
+        following = geometry.rows @ value + (0 if last else geometry.arrival)
+        self.K = problem.eta * geometry.surprise + problem.gamma * following
         future, self.sigma, self.sigma_ratio = soft(self.K, problem.model_prior, problem.beta)
         self.Q = geometry.reward + future
         self.V, self.pi, self.pi_ratio = soft(self.Q, problem.action_prior, problem.alpha)
@@ -274,7 +284,8 @@ class Solution:
         self.bound = 0.0
         if problem.horizon:
             for _ in range(problem.horizon):
-                self.steps.append(Backup(problem, self.geometry, self.next_value(len(self.steps))))
+                left = len(self.steps)
+                self.steps.append(Backup(problem, self.geometry, self.next_value(left), left == 1))
         else:
             self.fixed = self.iterate()
             self.steps.append(Backup(problem, self.geometry, self.fixed))
@@ -314,12 +325,13 @@ class Solution:
         """Value, decision policy and specification policy at any belief."""
         if self.problem.evaluate == "interpolate":
             table = self.backup(left)
-            return tuple(self.lattice.interpolate(t, z) for t in (table.V, table.pi, table.sigma))
-        here = Backup(
-            self.problem, Geometry(self.problem, self.lattice, [z]), self.next_value(left)
-        )
+            value, pi, sigma = (self.lattice.interpolate(t, z) for t in (table.V, table.pi, table.sigma))
+            return value + award(self.problem, z), pi, sigma
+        last = bool(self.problem.horizon) and left == 1
+        geometry = Geometry(self.problem, self.lattice, [z])
+        here = Backup(self.problem, geometry, self.next_value(left), last)
         self.gap = min(self.gap, closest_choice(self.problem, here))
-        return here.V[0], here.pi[0], here.sigma[0]
+        return here.V[0] + geometry.award[0], here.pi[0], here.sigma[0]
 
     def recognise(self, z, u, x, left):
         """The mean belief after u and x; models that rule x out are dropped."""
@@ -348,25 +360,28 @@ class Forward:
             flow = start
             for left in range(problem.horizon, 0, -1):
                 table = solution.backup(left)
-                self.add(solution, table, flow)
+                self.add(solution, table, flow, left == 1)
                 flow = problem.gamma * flow @ self.moves(solution, table)
-            target = start @ solution.backup(problem.horizon).V
+            target = start @ solution.backup(problem.horizon).V + award(problem, problem.start)
+            self.totals[0] += award(problem, problem.start)
         else:
             table, rate = solution.backup(1), 1 - problem.gamma
             system = np.eye(len(start)) - problem.gamma * self.moves(solution, table).T
             self.add(solution, table, np.linalg.solve(system, rate * start))
-            target = rate * start @ table.V
+            target = rate * (start @ table.V + award(problem, problem.start))
+            self.totals[0] += rate * award(problem, problem.start)
         self.gap = self.dual(problem) - target
 
     def moves(self, solution, table):
         return np.einsum("zu,zum,zumy->zy", table.pi, table.sigma, solution.geometry.rows)
 
-    def add(self, solution, table, mass):
+    def add(self, solution, table, mass, last=False):
         problem, geometry = solution.problem, solution.geometry
         specification = divergence(table.sigma_ratio, problem.model_prior)
         recognition = -(table.sigma * geometry.surprise).sum(-1)
+        arrival = 0 if last else problem.gamma * (table.sigma * geometry.arrival).sum(-1)
         self.totals += [
-            mass @ (table.pi * geometry.reward).sum(-1),
+            mass @ (table.pi * (geometry.reward + arrival)).sum(-1),
             mass @ divergence(table.pi_ratio, problem.action_prior),
             mass @ (table.pi * specification).sum(-1),
             mass @ (table.pi * recognition).sum(-1),

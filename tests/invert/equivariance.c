@@ -25,6 +25,8 @@ static idm_problem *make_problem(double unit)
   for (size_t i = 0; i < utility->size; i++) utility->value[i] *= unit;
   problem->theta->block[IDM_CERTAINTY].value[0] = 0.9;
   problem->theta->block[IDM_CERTAINTY].value[1] = 0.5 * unit;
+  problem->theta->block[IDM_CERTAINTY].value[2] =
+      0.1; /* a jump would move the maximum by rounding */
   return problem;
 }
 

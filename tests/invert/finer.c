@@ -74,32 +74,6 @@ static void test_less_than_a_doubling(void **state)
     assert_near(idm_lattice_doubling(10, finer) * (1 / 10.0 - 1 / (double)finer), 1 / 20.0, 1e-12);
 }
 
-/* A threshold that is awarded lies midway between layers of points, up to ten layers or a tenth
- * coarser, and never a third. */
-static void test_aligned_with_an_award(void **state)
-{
-  (void)state;
-  idm_problem *problem;
-  idm_workspace *workspace = open_workspace(2, 11, &problem);
-  double *certainty = problem->theta->block[IDM_CERTAINTY].value;
-  certainty[0] = 0.9;
-  assert_int_equal(idm_lattice_aligned(problem, 99), 99);
-  certainty[1] = 2.5;
-  assert_int_equal(idm_lattice_aligned(problem, 99), 95);
-  assert_int_equal(idm_lattice_aligned(problem, 95), 95);
-  assert_int_equal(idm_lattice_aligned(problem, 31), 25);
-  assert_int_equal(idm_lattice_finer(problem, workspace, 95, 4), 185);
-  certainty[0] = 0.75;
-  for (int r = 40; r < 44; r++) assert_true(idm_lattice_aligned(problem, r) % 4 == 2);
-  certainty[0] = 0.999;
-  for (int r = 1; r < 30; r++) {
-    assert_true(idm_lattice_aligned(problem, r) <= r);
-    assert_true(3 * idm_lattice_aligned(problem, r) >= 2 * r);
-  }
-  idm_workspace_destroy(workspace);
-  idm_problem_destroy(problem);
-}
-
 /* The value at a belief under an award for certainty, by the resolution. */
 static double value_at(idm_problem *problem, int resolution)
 {
@@ -111,31 +85,34 @@ static double value_at(idm_problem *problem, int resolution)
   return value;
 }
 
-/* What alignment is for: on seven lattices about as fine, those that are aligned err less. */
-static void test_aligned_lattices_err_less(void **state)
+/* The award is paid at each successor's own belief, so that points around the threshold need not
+ * lie well. Measured over these lattices: an rms error of .31, where an interpolated award has 1.0;
+ * and of .03 where the award rises over a width. */
+static void test_lattices_and_an_award(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 4, 0);
   double *certainty = problem->theta->block[IDM_CERTAINTY].value;
   certainty[0] = 0.9;
   certainty[1] = 2.5;
-  const double limit = value_at(problem, 20005);
-  const double aligned = fabs(value_at(problem, idm_lattice_aligned(problem, 99)) - limit);
-  double worst = 0;
-  for (int r = 96; r <= 102; r++) worst = fmax(worst, fabs(value_at(problem, r) - limit));
-  assert_true(2 * aligned < worst);
+  const double most[] = {0.5, 0.1};
+  for (int wide = 0; wide < 2; wide++) {
+    certainty[2] = 0.05 * wide;
+    const double limit = value_at(problem, 20005);
+    double sum = 0;
+    for (int r = 96; r <= 102; r++) sum += pow(value_at(problem, r) - limit, 2) / 7;
+    print_message("rms %g\n", sqrt(sum));
+    assert_true(sqrt(sum) < most[wide]);
+  }
   idm_problem_destroy(problem);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_doubling_where_it_fits),
-      cmocka_unit_test(test_the_finest_that_fits),
-      cmocka_unit_test(test_nothing_fits),
-      cmocka_unit_test(test_less_than_a_doubling),
-      cmocka_unit_test(test_aligned_with_an_award),
-      cmocka_unit_test(test_aligned_lattices_err_less),
+      cmocka_unit_test(test_doubling_where_it_fits), cmocka_unit_test(test_the_finest_that_fits),
+      cmocka_unit_test(test_nothing_fits),           cmocka_unit_test(test_less_than_a_doubling),
+      cmocka_unit_test(test_lattices_and_an_award),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

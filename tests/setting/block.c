@@ -17,7 +17,7 @@ static void sizes_are_products_of_axes(void **state)
     idm_block_id id;
     size_t size;
   } cases[] = {{IDM_UTILITY, 5 * 3},
-               {IDM_CERTAINTY, 2},
+               {IDM_CERTAINTY, 3},
                {IDM_DISCOUNT, 1},
                {IDM_ALPHA, 1},
                {IDM_ACTION_PRIOR, 5},

@@ -59,7 +59,7 @@ static void test_create(void **state)
   idm_theta *theta;
   assert_int_equal(idm_theta_create(sizes, MODELS, &theta, NULL), IDM_OK);
   const size_t size[IDM_BLOCK_COUNT] = {
-      [IDM_UTILITY] = 6,     [IDM_CERTAINTY] = 2,    [IDM_DISCOUNT] = 1,
+      [IDM_UTILITY] = 6,     [IDM_CERTAINTY] = 3,    [IDM_DISCOUNT] = 1,
       [IDM_ALPHA] = 1,       [IDM_BETA] = 1,         [IDM_ETA] = 1,
       [IDM_TEMPERATURE] = 1, [IDM_ACTION_PRIOR] = 3, [IDM_BELIEF_UTILITY] = 2,
       [IDM_MODEL_PRIOR] = 2, [IDM_BELIEF_PRIOR] = 0, [IDM_TRANSITION] = 24,

@@ -436,7 +436,7 @@ static idm_status begin_coarsely(choice *c, idm_error *opt_error)
   double share;
   if (!c->dear) return begin(c, opt_error);
   idm_fit_close(&c->f);
-  c->problem.agent.resolution = idm_lattice_aligned(&c->problem, first / 3);
+  c->problem.agent.resolution = first / 3;
   idm_status status = open_at(c, opt_error);
   if (status == IDM_OK) status = begin(c, opt_error);
   if (status == IDM_OK) status = gather(&c->f, &c->p, c->weight[0], &share, opt_error);
@@ -482,7 +482,7 @@ idm_status idm_refine(const idm_problem *problem, const idm_data *data,
       problem->setting->fully_observed)
     return IDM_OK;
   choice c = {.data = data, .settings = settings, .problem = *problem, .found = refinement};
-  c.problem.agent.resolution = idm_lattice_aligned(problem, idm_lattice_resolution(problem));
+  c.problem.agent.resolution = idm_lattice_resolution(problem);
   idm_halt_begin(&c.halt, opt_watch, "choosing the lattice");
   return refine(&c, opt_error);
 }

@@ -350,7 +350,7 @@ static idm_status open_making(making *k, idm_error *opt_error)
   k->table->dimension = d;
   const int usual = idm_lattice_default(f->problem->setting->states.count);
   const int own = idm_lattice_resolution(f->problem);
-  k->table->far = idm_lattice_aligned(f->problem, (own < usual ? own : usual) / 3);
+  k->table->far = (own < usual ? own : usual) / 3;
   k->table->units = idm_fit_units(f);
   k->cells = 1 + k->table->units;
   return idm_start_create(d, &k->found, opt_error);

@@ -60,7 +60,7 @@ static idm_status read_fields(const idm_yaml_reader *reader, const idm_yaml_node
     const idm_field *field = &info->field[i];
     const idm_yaml_node *item = idm_yaml_find(reader->tree, node, field->name);
     value[i] = field->standard;
-    if (!item && info->rows) continue;
+    if (!item && (info->rows || field->optional)) continue;
     if (!item)
       return idm_yaml_fail(reader->tree, node, "%s lacks the key '%s'; expected it", info->name,
                            field->name);

@@ -325,7 +325,9 @@ static void put_fields(idm_emitter *out, const idm_block *block, size_t states)
     usual = usual && block->value[fields] == field[fields].standard;
   if (usual && block->size == fields) return;
   idm_emit_mapping(out, block->info->name, IDM_EMIT_FLOW);
-  for (size_t i = 0; i < fields; i++) idm_emit_number(out, field[i].name, block->value[i]);
+  for (size_t i = 0; i < fields; i++)
+    if (!field[i].optional || block->value[i] != field[i].standard)
+      idm_emit_number(out, field[i].name, block->value[i]);
   if (block->size > fields) {
     idm_emit_list(out, block->info->rows, IDM_EMIT_FLOW);
     for (size_t i = fields; i < block->size; i += states)

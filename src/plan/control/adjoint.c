@@ -313,6 +313,7 @@ static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
 {
   control *c = a->c;
   adjoint_layer layer = {.variant = variant};
+  c->numbers.arrival = idm_control_arrival(c, left);
   layer.v = control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
   backup_output out = {.mix = mix};
   if (c->quality) {

@@ -38,12 +38,14 @@ static void look_after(adjoint *a, const asked *k, double *ret_value, double *re
   adjoint_cell *cell = &a->cell;
   cell->count = idm_lattice_cell(c->lattice, k->posterior, cell->vertex, cell->weight, cell->step,
                                  cell->locate);
-  double value = 0;
+  const idm_certain certain = idm_belief_certain(c->numbers.certainty, states, k->posterior);
+  double value = c->numbers.arrival * certain.share;
   for (size_t i = 0; i < cell->count; i++) {
     cell->at[i] = k->v[cell->vertex[i]];
     value += cell->weight[i] * cell->at[i];
   }
   idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
+  cell->slope[certain.state] += c->numbers.arrival * certain.slope;
   *ret_value = c->numbers.discount * value;
   *ret_log_prior =
       idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, k->posterior);
@@ -118,8 +120,7 @@ static void move_in_plane(const control *c, const asked *k)
     if (!(p > 0)) continue;
     const plane_cell cell = plane_locate(c->lattice->resolution, one / p, two / p);
     double slope[3];
-    plane_slope(&cell, c->lattice->resolution, k->v, plane_value(&cell, k->v), one / p, two / p,
-                slope);
+    plane_slope(c, &cell, k->v, one / p, two / p, slope);
     for (size_t s = 0; s < 3; s++) {
       slope[s] *= k->slope * c->numbers.discount;
       k->sink.emission[s * n + x] += slope[s] * k->emitter[s];

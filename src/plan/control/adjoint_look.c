@@ -1,8 +1,8 @@
 /* The derivative in reverse of one step of lookahead, at a belief off the lattice.
  *
  * K(z,u,m) is differentiated as it is computed: p(x) V(z') is linear in the joint p(s',x) within a
- * cell of the lattice, so that its derivative is the cell's own slope. Where the update is not
- * Bayes' rule adjoint_dynamics.c does it. */
+ * cell of the lattice, so that its derivative is the cell's own slope; so is the award for
+ * certainty but for its jumps. Where the update is not Bayes' rule adjoint_dynamics.c does it. */
 #include <math.h>
 
 #include "base/soft_slope.h"
@@ -44,7 +44,8 @@ static void look_ahead(adjoint *a, const double *v, const world *w, double total
   adjoint_cell *cell = &a->cell;
   cell->count = idm_lattice_cell(c->lattice, look->posterior, cell->vertex, cell->weight,
                                  cell->step, cell->locate);
-  double value = 0;
+  const idm_certain certain = idm_belief_certain(c->numbers.certainty, n.states, look->posterior);
+  double value = c->numbers.arrival * certain.share;
   size_t *entries = &look->entries[w->at];
   const size_t first = w->at * n.observations * n.states;
   for (size_t i = 0; i < cell->count; i++) {
@@ -57,6 +58,7 @@ static void look_ahead(adjoint *a, const double *v, const world *w, double total
   }
   look->future[w->at] += total * value;
   idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
+  cell->slope[certain.state] += c->numbers.arrival * certain.slope;
   for (size_t s = 0; s < n.states; s++) value -= cell->slope[s] * look->posterior[s];
   for (size_t s = 0; s < n.states; s++) cell->slope[s] += value;
   gain(a, w, c->numbers.discount, cell->slope);
@@ -134,9 +136,8 @@ static void look_in_plane(adjoint *a, const double *v, const world *w)
     const double p = look->emitter[0] * seen[0] + one + two;
     if (!(p > 0)) continue;
     const plane_cell cell = plane_locate(c->lattice->resolution, one / p, two / p);
-    const double value = plane_value(&cell, v);
     double slope[3];
-    plane_slope(&cell, c->lattice->resolution, v, value, one / p, two / p, slope);
+    const double value = plane_slope(c, &cell, v, one / p, two / p, slope);
     look->future[w->at] += p * value;
     look->surprise[w->at] -= p * log(p); /* nothing but the slope by eta depends on it */
     for (size_t s = 0; s < 3; s++) look->gained[s] += c->numbers.discount * slope[s] * seen[s * n];
@@ -246,10 +247,11 @@ static void return_action(adjoint *a, const idm_policy_slope *point, double *to,
 
 void idm_adjoint_look(adjoint *a, const idm_policy_slope *point)
 {
-  const control *c = a->c;
+  control *c = a->c;
   const size_t actions = c->sizes.actions;
   const int left = control_left(c, point->steps);
   const int follows = c->setting->horizon > 0 ? left - 1 : 1;
+  c->numbers.arrival = idm_control_arrival(c, left);
   const double *v = control_layer(c, point->variant, follows);
   double *to = a->value + (v - c->value);
   double total = 0;

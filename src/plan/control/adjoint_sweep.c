@@ -208,7 +208,8 @@ IDM_INLINE void model_slopes(const control *c, const adjoint_layer *layer, size_
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
     lanes surprise;
     if (block->rows == 1) {
-      const double expected = idm_successor_row(block, 0, layer->v);
+      const double expected =
+          idm_successor_row(block, 0, layer->v) + c->numbers.arrival * block->certain[0];
       for (int l = 0; l < IDM_LANES; l++) {
         s->expected[m].at[l] = expected;
         surprise.at[l] = block->surprise[0];
@@ -216,6 +217,8 @@ IDM_INLINE void model_slopes(const control *c, const adjoint_layer *layer, size_
     } else {
       idm_successor_expect(block, slice, layer->v, s->expected[m].at);
       load(&surprise, block->surprise + slice * IDM_LANES);
+      const double *sure = block->certain + slice * IDM_LANES;
+      for (int l = 0; l < IDM_LANES; l++) s->expected[m].at[l] += c->numbers.arrival * sure[l];
     }
     add_product(s->discount, &s->k_slope[m], &s->expected[m]);
     add_product(s->eta, &s->k_slope[m], &surprise);

@@ -5,18 +5,12 @@
 
 #include "base/soft_block.h"
 #include "plan/control/backup.h"
+#include "plan/control/delay.h"
 #include "plan/control/specify.h"
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
 {
   return &c->successors->block[u * c->models + m];
-}
-
-/* What the probability of the likeliest state is worth. */
-static double award(const control *c, double most)
-{
-  const control_numbers *n = &c->numbers;
-  return n->guess * most + (most > n->certainty_above ? n->certainty_award : 0);
 }
 
 /* What the best of the pieces is worth: max_i a_i.z, as by guessing for a prize. */
@@ -54,7 +48,22 @@ double idm_control_reward(const control *c, size_t variant, const double *z, siz
   if (c->numbers.entropy != 0)
     for (size_t s = 0; s < k; s++)
       if (z[s] > 0) sum += c->numbers.entropy * z[s] * log(z[s]);
-  return sum + award(c, most) + best_piece(c, z);
+  return sum + c->numbers.guess * most + best_piece(c, z);
+}
+
+double idm_control_award(const control *c, const double *z)
+{
+  const control_numbers *n = &c->numbers;
+  if (c->lattice->corners) return 0;
+  return n->certainty_award * idm_belief_certain(n->certainty, c->sizes.states, z).share;
+}
+
+double idm_control_arrival(const control *c, int left)
+{
+  if (c->lattice->corners || (c->setting->horizon > 0 && left <= 1)) return 0;
+  /* The values that sophisticated selves look ahead to are counted by delay already. */
+  const double counts = c->agent.discounting == IDM_SOPHISTICATED ? idm_control_delay(c, 1) : 1;
+  return counts * c->numbers.certainty_award;
 }
 
 void idm_control_rewards(control *c, size_t variant)
@@ -62,7 +71,10 @@ void idm_control_rewards(control *c, size_t variant)
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   const double *utility = c->utility + variant * c->sizes.actions * k;
-  const double sure = award(c, 1);
+  const control_numbers *n = &c->numbers;
+  const double corner[] = {1};
+  const double sure =
+      n->guess + n->certainty_award * idm_belief_certain(n->certainty, 1, corner).share;
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
       reward[u * c->padded + i] =
@@ -77,17 +89,23 @@ void idm_control_select(control *c, size_t variant)
   c->numbers.temperature = control_temperature(c, variant);
 }
 
+/* K of one (action, model) at a point. */
+static double future_of(const control *c, const idm_successor_block *block, size_t point,
+                        const double *v)
+{
+  const size_t row = block->rows == 1 ? 0 : point;
+  const double expected =
+      idm_successor_row(block, row, v) + c->numbers.arrival * block->certain[row];
+  return c->numbers.discount * expected + c->numbers.eta * block->surprise[row];
+}
+
 double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q)
 {
   for (size_t u = 0; u < c->sizes.actions; u++) {
     q[u] = c->reward[u * c->padded + point];
     if (c->setting->terminal[u]) continue;
     double *ku = k + u * c->models;
-    for (size_t m = 0; m < c->models; m++) {
-      const idm_successor_block *block = block_of(c, u, m);
-      ku[m] = c->numbers.discount * idm_successor_row(block, point, v) +
-              c->numbers.eta * block->surprise[block->rows == 1 ? 0 : point];
-    }
+    for (size_t m = 0; m < c->models; m++) ku[m] = future_of(c, block_of(c, u, m), point, v);
     q[u] += idm_control_specify(c, ku, NULL);
   }
   return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, q, NULL);
@@ -102,11 +120,7 @@ static void forgetful_futures(control *c, const double *v, double *future, doubl
   for (size_t u = 0; u < c->sizes.actions; u++) {
     future[u] = 0;
     if (!c->forgetful[u] || c->setting->terminal[u]) continue;
-    for (size_t m = 0; m < c->models; m++) {
-      const idm_successor_block *block = block_of(c, u, m);
-      k[m] = c->numbers.discount * idm_successor_row(block, 0, v) +
-             c->numbers.eta * block->surprise[0];
-    }
+    for (size_t m = 0; m < c->models; m++) k[m] = future_of(c, block_of(c, u, m), 0, v);
     future[u] = idm_control_specify(c, k, c->constant + u * c->models);
   }
 }
@@ -141,15 +155,16 @@ IDM_INLINE void slice_futures(const control *c, const idm_successor_block *block
 {
   const double gamma = c->numbers.discount;
   const double eta = c->numbers.eta;
+  const double arrival = c->numbers.arrival;
   for (size_t m = 0; m < c->models; m++, k += IDM_LANES) {
-    const bool one = block[m].rows == 1;
-    const double *restrict h = block[m].surprise + (one ? 0 : slice * IDM_LANES);
-    if (one) {
-      const double all = gamma * idm_successor_row(&block[m], 0, v) + eta * h[0];
+    if (block[m].rows == 1) {
+      const double all = future_of(c, &block[m], 0, v);
       for (int l = 0; l < IDM_LANES; l++) k[l] = all;
     } else {
+      const double *restrict h = block[m].surprise + slice * IDM_LANES;
+      const double *restrict sure = block[m].certain + slice * IDM_LANES;
       idm_successor_expect(&block[m], slice, v, k);
-      for (int l = 0; l < IDM_LANES; l++) k[l] = gamma * k[l] + eta * h[l];
+      for (int l = 0; l < IDM_LANES; l++) k[l] = gamma * (k[l] + arrival * sure[l]) + eta * h[l];
     }
   }
 }

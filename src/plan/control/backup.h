@@ -1,4 +1,8 @@
-/* The operator B* on the lattice, and its derivative. */
+/* The operator B* on the lattice, and its derivative.
+ *
+ * The award for certainty jumps where a belief becomes certain, and a lattice would blur that by a
+ * cell. All actions earn it alike, so values on the lattice leave out that of the point itself, and
+ * K has that of the successors, each at its own belief. */
 #ifndef IDM_PLAN_CONTROL_BACKUP_H
 #define IDM_PLAN_CONTROL_BACKUP_H
 
@@ -36,7 +40,14 @@ void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, con
 void idm_control_rewards(control *c, size_t variant);
 /* Make a variant the one that the operator works on. */
 void idm_control_select(control *c, size_t variant);
+/* Immediate utility at a belief, without the award for certainty. */
 double idm_control_reward(const control *c, size_t variant, const double *z, size_t action);
+/* The award for certainty at a belief, which values and Q leave out; 0 at corners, whose rewards
+ * have it. */
+double idm_control_award(const control *c, const double *z);
+/* What a certain belief earns where a decision with `left` steps left leads to it: 0 past the
+ * horizon. It goes into control_numbers.arrival before a backup. */
+double idm_control_arrival(const control *c, int left);
 /* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
 double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q);
 

@@ -74,6 +74,12 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
 
 /* --- building ------------------------------------------------------------------------------- */
 
+static idm_certainty certainty_of(const idm_theta *theta)
+{
+  const double *field = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  return (idm_certainty){.above = field[0], .width = field[2]};
+}
+
 static idm_successor_request request_of(const control *c)
 {
   return (idm_successor_request){.sizes = c->sizes,
@@ -85,7 +91,8 @@ static idm_successor_request request_of(const control *c)
                                  .update = c->update,
                                  .terminal = c->setting->terminal,
                                  .belief_prior = c->belief_prior,
-                                 .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF};
+                                 .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF,
+                                 .certainty = c->numbers.certainty};
 }
 
 /* Columns of the folded derivative: those of every block that does not forget, side by side. */
@@ -286,6 +293,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
   c->learns = idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
   c->update = idm_update_of(theta);
+  c->numbers.certainty = certainty_of(theta);
   for (size_t u = 0; u < c->sizes.actions; u++)
     c->any_terminal = c->any_terminal || setting->terminal[u];
 
@@ -328,7 +336,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 
 /* --- planning ------------------------------------------------------------------------------- */
 
-/* Take new dynamics in; the operator is rebuilt only when they changed. */
+/* Take new dynamics in; the operator is rebuilt only when they, or what is certain, changed. */
 static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
 {
   const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
@@ -338,7 +346,11 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const size_t emission_bytes = control_emissions(c) * sizeof *emission;
   const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
   const idm_update update = idm_update_of(theta);
-  const bool same = update.prior == c->update.prior && update.evidence == c->update.evidence;
+  const idm_certainty certainty = certainty_of(theta);
+  const bool as_certain = certainty.above == c->numbers.certainty.above &&
+                          certainty.width == c->numbers.certainty.width;
+  const bool same =
+      update.prior == c->update.prior && update.evidence == c->update.evidence && as_certain;
   if (c->built && same && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
@@ -348,6 +360,8 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
   c->update = update;
+  c->rewarded = c->rewarded && as_certain;
+  c->numbers.certainty = certainty;
   return build_successors(c, opt_error);
 }
 
@@ -369,9 +383,9 @@ static void renew_awards(control *c, const idm_theta *theta)
 {
   const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
   const double *belief = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
-  const double now[] = {certainty[0], certainty[1], belief[0], belief[1]};
+  const double now[] = {certainty[1], belief[0], belief[1]};
   control_numbers *n = &c->numbers;
-  double *const held[] = {&n->certainty_above, &n->certainty_award, &n->entropy, &n->guess};
+  double *const held[] = {&n->certainty_award, &n->entropy, &n->guess};
   for (size_t i = 0; i < sizeof now / sizeof now[0]; i++) {
     c->rewarded = c->rewarded && *held[i] == now[i];
     *held[i] = now[i];
@@ -408,7 +422,8 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   bool renewed = false;
   for (size_t v = 0; v < c->variants; v++) renewed = renew_utility(c, theta, v) || renewed;
   if (renewed) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
-  c->largest = c->largest_reward + fabs(numbers->eta) * c->largest_surprise;
+  c->largest =
+      c->largest_reward + fabs(numbers->certainty_award) + fabs(numbers->eta) * c->largest_surprise;
   c->rewarded = true;
   c->preconditions = solver->precondition;
   idm_control_choose_preconditioner(c, solver);

@@ -15,12 +15,13 @@ typedef struct control_numbers {
   double delay_rate;  /* where that counts by delay */
   double temperature; /* of the decision policy: alpha, or its own */
   double risk;        /* level of the share of the worst models, see control->robust */
-  double certainty_above;
+  idm_certainty certainty;
   double certainty_award;
-  double entropy;       /* utility lost by a nat of the belief's entropy */
-  double guess;         /* utility of the likeliest state's probability */
-  size_t pieces;        /* of which a belief is paid the best */
-  double *piece;        /* [piece][state] */
+  double arrival; /* what a belief that is certain earns on arrival: see idm_control_arrival */
+  double entropy; /* utility lost by a nat of the belief's entropy */
+  double guess;   /* utility of the likeliest state's probability */
+  size_t pieces;  /* of which a belief is paid the best */
+  double *piece;  /* [piece][state] */
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
 } control_numbers;
@@ -56,19 +57,20 @@ typedef struct control {
   bool any_terminal;
   bool *ended; /* [state]: everything is over there; NULL unless the discount is 1 for ever */
 
-  size_t padded;           /* points, rounded up to whole slices */
-  int layers;              /* 1, or the horizon */
-  double *utility;         /* [variant][action][state] */
-  double *unit;            /* [variant]: what alpha is counted in: 1, or the range of the utility */
-  double *alpha;           /* [variant]: alpha in units of the utility */
-  double *rewards;         /* [variant][action][padded]: immediate utility on the lattice */
-  double *reward;          /* that of the variant being solved */
-  double largest_reward;   /* over all variants and points */
+  size_t padded;         /* points, rounded up to whole slices */
+  int layers;            /* 1, or the horizon */
+  double *utility;       /* [variant][action][state] */
+  double *unit;          /* [variant]: what alpha is counted in: 1, or the range of the utility */
+  double *alpha;         /* [variant]: alpha in units of the utility */
+  double *rewards;       /* [variant][action][padded]: immediate utility on the lattice, without the
+                            award for certainty between corners */
+  double *reward;        /* that of the variant being solved */
+  double largest_reward; /* over all variants and points */
   double largest_surprise; /* over all blocks */
   double largest;          /* of the terms beside V: |reward| + |eta| |surprise| */
   bool rewarded;           /* rewards belong to the utility and the award held here */
   double *value; /* [variant][layers + 1][padded]; stationary: layer 1 is V*. Layer t has t steps
-                    left */
+                    left. Without the award of the point itself: see idm_control_award */
   /* Where utilities count by delay, else NULL. */
   double *follow;  /* [variant][layers][padded]: what follows a decision with so many steps left */
   double *delayed; /* [layers + 1][padded]: scratch of sophisticated selves */

@@ -10,7 +10,8 @@
  *   W_j = D(j) r + P W_{j+1},   r = V - P W_1,
  *
  * where V = soft(Q) is what the self with m steps left expects, of which P W_1 lies after its own
- * step: r is that step alone, its price included. */
+ * step: r is that step alone, its price included. As everywhere on the lattice, V, r and W_j leave
+ * out the award for certainty of the point itself; P W_j has that of the successors. */
 #include "plan/control/delay.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ static double decide(control *c, size_t variant, int left, bool mix)
   backup_output out = {.value = layer_of(c, variant, left), .mix = mix};
   idm_control_tables(c, variant, left - 1, &out);
   c->numbers.discount = idm_control_delay_step(c);
+  c->numbers.arrival = idm_control_arrival(c, left);
   idm_control_backup(c, control_follows(c, variant, left), false, &out);
   return out.size;
 }
@@ -51,9 +53,26 @@ static void foresee(control *c, int left, double *follow, idm_plan_report *repor
   for (int delay = left - 1; delay > 0; delay--) {
     backup_output out = {.value = next};
     c->numbers.discount = idm_control_delay(c, delay + 1) / idm_control_delay(c, delay);
+    c->numbers.arrival = idm_control_arrival(c, left - delay);
     idm_control_backup(c, follow, false, &out);
     memcpy(follow, next, c->padded * sizeof *follow);
     report->sweeps++;
+  }
+}
+
+/* The expected award for certainty after a decision that left its policies in control->mix, as if
+ * at no delay. */
+static void expect_award(const control *c, int left, double *award)
+{
+  const double counts = left > 1 ? c->numbers.certainty_award : 0;
+  for (size_t i = 0; i < c->padded; i++) award[i] = 0;
+  for (size_t b = 0; counts != 0 && b < c->sizes.actions * c->models; b++) {
+    const idm_successor_block *block = &c->successors->block[b];
+    const size_t u = b / c->models;
+    const double *mix = c->mix + (c->forgetful[u] ? u * c->models : b) * c->padded;
+    const double share = c->forgetful[u] ? c->constant[b] : 1;
+    for (size_t i = 0; i < c->lattice->points && !c->setting->terminal[u]; i++)
+      award[i] += counts * share * mix[i] * block->certain[block->rows == 1 ? 0 : i];
   }
 }
 
@@ -64,16 +83,19 @@ static void look_back(control *c, size_t variant, int left)
   const double *value = layer_of(c, variant, left);
   double *own = c->vector;
   double *moved = c->vector + n;
+  double *award = c->vector + 2 * n;
   c->numbers.discount = 1;
   idm_control_fold(c);
+  expect_award(c, left, award);
   idm_control_derivative(c, c->delayed, moved); /* x - P x */
-  for (size_t i = 0; i < n; i++) own[i] = value[i] - (c->delayed[i] - moved[i]);
+  for (size_t i = 0; i < n; i++)
+    own[i] = value[i] - (c->delayed[i] - moved[i]) - idm_control_delay(c, 1) * award[i];
   for (int j = 1; j <= c->layers - left; j++) {
     double *to = c->delayed + (size_t)(j - 1) * n;
     const double *from = to + n;
-    const double counts = idm_control_delay(c, j);
+    const double counts = idm_control_delay(c, j), next = idm_control_delay(c, j + 1);
     idm_control_derivative(c, from, moved);
-    for (size_t i = 0; i < n; i++) to[i] = counts * own[i] + (from[i] - moved[i]);
+    for (size_t i = 0; i < n; i++) to[i] = counts * own[i] + (from[i] - moved[i]) + next * award[i];
   }
 }
 

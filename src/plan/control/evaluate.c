@@ -19,6 +19,7 @@ typedef struct evaluation {
   double *weight;    /* [state] */
   double *locate;    /* [2 state] */
   uint32_t *vertex;  /* [state] */
+  double arrival;    /* of the decision at hand */
 } evaluation;
 
 size_t idm_control_scratch(const void *content)
@@ -28,7 +29,7 @@ size_t idm_control_scratch(const void *content)
   return c->sizes.actions * (2 + c->models) + 6 * k;
 }
 
-static evaluation evaluation_of(const control *c, double *scratch)
+static evaluation evaluation_of(const control *c, int left, double *scratch)
 {
   const size_t k = c->sizes.states;
   evaluation e;
@@ -40,6 +41,7 @@ static evaluation evaluation_of(const control *c, double *scratch)
   e.weight = e.posterior + k;
   e.locate = e.weight + k;
   e.vertex = (uint32_t *)(void *)(e.locate + 2 * k);
+  e.arrival = idm_control_arrival(c, left);
   return e;
 }
 
@@ -52,8 +54,8 @@ static bool interpolates(const control *c)
  * belief: the loop of lookahead_model in coordinates of the lattice. */
 IDM_KERNEL_RETURNS(static, double, expect_in_plane,
                    (const control *c, const idm_world *world, const double *v,
-                    const double *emitter),
-                   (c, world, v, emitter))
+                    const double *emitter, double arrival),
+                   (c, world, v, emitter, arrival))
 {
   const size_t n = world->observations;
   const double *low = world->emission, *middle = low + n, *high = middle + n;
@@ -63,7 +65,8 @@ IDM_KERNEL_RETURNS(static, double, expect_in_plane,
     const double total = emitter[0] * low[x] + one + two;
     if (!(total > 0)) continue;
     const plane_cell cell = plane_locate(c->lattice->resolution, one / total, two / total);
-    future += total * plane_value(&cell, v);
+    const idm_certain certain = plane_certain(c, arrival, one / total, two / total);
+    future += total * (plane_value(&cell, v) + arrival * certain.share);
   }
   return future;
 }
@@ -79,7 +82,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
   const bool surprises = c->numbers.eta != 0; /* else its logarithms count for nothing */
   idm_filter_emitter(&world, z, e->emitter);
   if (c->plane[m * n.actions + u] && !surprises)
-    return c->numbers.discount * expect_in_plane(c, &world, v, e->emitter);
+    return c->numbers.discount * expect_in_plane(c, &world, v, e->emitter, e->arrival);
   double future = 0;
   double surprise = 0;
   for (size_t x = 0; x < n.observations; x++) {
@@ -87,7 +90,8 @@ static double lookahead_model(const control *c, const double *v, const double *z
     if (!idm_group_correct(&world, group, x, e->emitter, e->posterior)) continue;
     const size_t count =
         idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
-    double value = 0;
+    double value =
+        e->arrival * idm_belief_certain(c->numbers.certainty, n.states, e->posterior).share;
     for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
     const double log_prior = surprises ? idm_belief_prior_log(n.states, c->belief_prior,
                                                               c->lattice->resolution, e->posterior)
@@ -173,8 +177,8 @@ void idm_control_policy(const void *content, size_t variant, int steps, const do
                         double *decision, double *opt_specification, double *scratch)
 {
   const control *c = content;
-  const evaluation e = evaluation_of(c, scratch);
   const int left = control_left(c, steps);
+  const evaluation e = evaluation_of(c, left, scratch);
   if (interpolates(c))
     policy_by_tables(c, variant, left, z, decision, opt_specification, &e);
   else
@@ -202,8 +206,8 @@ void idm_control_log_policy(const void *content, size_t variant, int steps, cons
                             double *log_decision, double *scratch)
 {
   const control *c = content;
-  const evaluation e = evaluation_of(c, scratch);
   const int left = control_left(c, steps);
+  const evaluation e = evaluation_of(c, left, scratch);
   if (interpolates(c)) {
     log_by_tables(c, variant, left, z, log_decision, &e);
     return;
@@ -217,15 +221,16 @@ double idm_control_value(const void *content, size_t variant, int steps, const d
                          double *scratch)
 {
   const control *c = content;
-  const evaluation e = evaluation_of(c, scratch);
   const int left = control_left(c, steps);
+  const evaluation e = evaluation_of(c, left, scratch);
   if (!interpolates(c)) {
     lookahead(c, variant, left, z, &e);
-    return idm_soft(c->alpha[variant], c->sizes.actions, c->numbers.action_prior, e.q, NULL);
+    return idm_control_award(c, z) +
+           idm_soft(c->alpha[variant], c->sizes.actions, c->numbers.action_prior, e.q, NULL);
   }
   const double *v = control_layer(c, variant, left);
   const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
-  double value = 0;
+  double value = idm_control_award(c, z);
   for (size_t i = 0; i < count; i++) value += e.weight[i] * v[e.vertex[i]];
   return value;
 }
@@ -234,14 +239,16 @@ void idm_control_quality(const void *content, size_t variant, int steps, const d
                          double *quality, double *scratch)
 {
   const control *c = content;
-  const evaluation e = evaluation_of(c, scratch);
   const int left = control_left(c, steps);
+  const evaluation e = evaluation_of(c, left, scratch);
   const size_t actions = c->sizes.actions;
-  if (!interpolates(c)) {
+  if (interpolates(c)) {
+    const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
+    interpolate(c, c->quality + control_row(c, variant, left), actions, count, &e, quality);
+  } else {
     lookahead(c, variant, left, z, &e);
     memcpy(quality, e.q, actions * sizeof *quality);
-    return;
   }
-  const size_t count = idm_lattice_locate(c->lattice, z, e.vertex, e.weight, e.locate);
-  interpolate(c, c->quality + control_row(c, variant, left), actions, count, &e, quality);
+  const double award = idm_control_award(c, z);
+  for (size_t u = 0; u < actions; u++) quality[u] += award;
 }

@@ -16,9 +16,10 @@ static const double most_error = 1e-8;
 static const double near_one = 1e-5;
 static const double most_lost = 1e-6;
 
-/* What one visit to a lattice point contributes, for each of the four totals. */
+/* What one visit to a lattice point contributes to the four totals. */
 typedef struct contribution {
-  double utility;
+  double utility; /* of the decision, without awards for certainty */
+  double arrival; /* awards for certainty of the beliefs that follow */
   double decision;
   double specification;
   double recognition;
@@ -84,8 +85,10 @@ static void visit_models(recursion *r, size_t point, size_t u, contribution *at)
   at->specification += r->pi[u] * kl;
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
-    const double surprise = block->surprise[block->rows == 1 ? 0 : point];
-    at->recognition -= r->pi[u] * r->sigma[m] * surprise;
+    const size_t row = block->rows == 1 ? 0 : point;
+    at->recognition -= r->pi[u] * r->sigma[m] * block->surprise[row];
+    if (!c->lattice->corners)
+      at->arrival += r->pi[u] * r->sigma[m] * block->certain[row] * c->numbers.certainty_award;
     double *mix = c->mix + (u * c->models + m) * c->padded;
     if (!c->forgetful[u]) {
       mix[point] = r->pi[u] * r->sigma[m];
@@ -123,7 +126,7 @@ static void visit_points(recursion *r, const double *v)
   idm_control_fold(c);
 }
 
-/* rho_0 on the lattice, and E V under it. */
+/* rho_0 on the lattice, and V there. */
 static double place_start(recursion *r, const double *v, double *mass)
 {
   const control *c = r->c;
@@ -132,7 +135,7 @@ static double place_start(recursion *r, const double *v, double *mass)
   double *weight = r->work;
   const size_t count =
       idm_lattice_locate(c->lattice, c->setting->start, vertex, weight, r->work + k);
-  double expected = 0;
+  double expected = idm_control_award(c, c->setting->start);
   memset(mass, 0, c->padded * sizeof *mass);
   for (size_t i = 0; i < count; i++) {
     mass[vertex[i]] += weight[i];
@@ -141,11 +144,13 @@ static double place_start(recursion *r, const double *v, double *mass)
   return expected;
 }
 
-static void add_visits(const recursion *r, const double *mass, double counts, idm_forward *forward)
+/* A visit counts `counts`, and what is paid at the next step `next`. */
+static void add_visits(const recursion *r, const double *mass, double counts, double next,
+                       idm_forward *forward)
 {
   for (size_t i = 0; i < r->c->lattice->points; i++) {
     const contribution *at = &r->visit[i];
-    forward->internal_return += counts * mass[i] * at->utility;
+    forward->internal_return += mass[i] * (counts * at->utility + next * at->arrival);
     forward->decision += counts * mass[i] * at->decision;
     forward->specification += counts * mass[i] * at->specification;
     forward->recognition += counts * mass[i] * at->recognition;
@@ -330,6 +335,7 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
   double *start = idm_new(c->padded, sizeof *start);
   if (!start) return idm_fail_memory(opt_error);
   const double weight = 1 - c->numbers.discount;
+  c->numbers.arrival = idm_control_arrival(c, 1);
   visit_points(r, v);
   forward->value = weight * place_start(r, v, start);
   for (size_t i = 0; i < c->padded; i++) start[i] *= weight;
@@ -342,7 +348,8 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
                     "at a discount of %.17g the occupancy is known to %.2g only; expected %.2g: "
                     "take a discount further from 1, or a horizon",
                     c->numbers.discount, bound, most_error);
-  add_visits(r, r->mass, 1, forward);
+  forward->internal_return = weight * idm_control_award(c, c->setting->start);
+  add_visits(r, r->mass, 1, c->numbers.discount, forward);
   return IDM_OK;
 }
 
@@ -357,11 +364,15 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   double *now = idm_new(n, sizeof *now);
   if (!now) return idm_fail_memory(opt_error);
   forward->value = place_start(r, control_layer(c, variant, c->layers), now);
+  forward->internal_return = idm_control_award(c, c->setting->start);
   memset(r->mass, 0, n * sizeof *r->mass);
   for (int left = c->layers; left > 0; left--) {
     const double counts = c->follow ? idm_control_delay(c, c->layers - left) : 1;
+    const double next =
+        c->follow ? idm_control_delay(c, c->layers - left + 1) : c->numbers.discount;
+    c->numbers.arrival = idm_control_arrival(c, left);
     visit_points(r, control_follows(c, variant, left));
-    add_visits(r, now, counts, forward);
+    add_visits(r, now, counts, left > 1 ? next : 0, forward);
     if (c->follow) c->numbers.discount = 1;
     idm_control_transposed(c, now, r->flow);
     if (c->follow) c->numbers.discount = idm_control_delay_step(c);

@@ -40,18 +40,35 @@ IDM_INLINE double plane_value(const plane_cell *cell, const double *v)
          cell->low * v[cell->last];
 }
 
-/* d(p V(z'))/d joint, [state], for a belief z' = joint / p, where V is linear on the cell. */
-IDM_INLINE void plane_slope(const plane_cell *cell, int resolution, const double *v, double value,
-                            double one, double two, double *slope)
+/* How certain a belief is; nothing where that earns nothing. */
+IDM_INLINE idm_certain plane_certain(const control *c, double arrival, double one, double two)
 {
+  const double z[3] = {1 - one - two, one, two};
+  if (arrival == 0) return (idm_certain){0, 0, 0};
+  return idm_belief_certain(c->numbers.certainty, 3, z);
+}
+
+/* V and the award at a belief z' = joint / p, and the derivative of p times that by the joint,
+ * [state], where V is linear on the cell. */
+IDM_INLINE double plane_slope(const control *c, const plane_cell *cell, const double *v, double one,
+                              double two, double *slope)
+{
+  const int resolution = c->lattice->resolution;
+  const double arrival = c->numbers.arrival;
+  const idm_certain certain = plane_certain(c, arrival, one, two);
+  const double z[3] = {1 - one - two, one, two};
+  const double value = plane_value(cell, v) + arrival * certain.share;
+  const double by_certainty = arrival * certain.slope;
   v += cell->at;
   const double up = resolution * (v[cell->middle] - v[0]);
   const double on = resolution * (v[cell->last] - v[cell->middle]);
   const double by_first = cell->turned ? on : up, by_both = up + on;
-  const double level = value - by_first * one - by_both * two;
+  const double level = value - by_first * one - by_both * two - by_certainty * z[certain.state];
   slope[0] = level;
   slope[1] = level + by_first;
   slope[2] = level + by_both;
+  slope[certain.state] += by_certainty;
+  return value;
 }
 
 #endif

@@ -319,6 +319,7 @@ static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
   for (int t = 0; t < c->layers; t++) {
     backup_output out = {.value = first + (size_t)(t + 1) * c->padded};
     idm_control_tables(c, variant, t, &out);
+    c->numbers.arrival = idm_control_arrival(c, t + 1);
     idm_control_backup(c, first + (size_t)t * c->padded, false, &out);
     size = fmax(size, out.size);
     report->iterations++;
@@ -358,6 +359,7 @@ idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_repo
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};
     idm_control_select(c, variant);
+    c->numbers.arrival = idm_control_arrival(c, 1);
     if (c->setting->horizon > 0) {
       solve_horizon(c, variant, &one);
     } else if (c->numbers.discount == 1) {

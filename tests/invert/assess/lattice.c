@@ -202,7 +202,7 @@ static void test_uneven_weights(void **state)
   "transition: {\"*\": [[0.9, 0.1, 0], [0.05, 0.9, 0.05], [0, 0.1, 0.9]]}\n"                       \
   "observation: {wait: [[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]], "                      \
   "look: [[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]}\n"                               \
-  "utility: {wait: 0, look: -1}\ncertainty: {above: 0.8, award: 3}\n"                              \
+  "utility: {wait: 0, look: -1}\ncertainty: {above: 0.8, award: 3, width: 0.1}\n"                  \
   "agent: {alpha: 0.6, beta: inf, eta: 0, resolution: 62}\n"                                       \
   "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n"
 

@@ -140,19 +140,20 @@ static void test_few_points_of_an_awarded_problem(void **state)
   check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
   problem->theta->block[IDM_ALPHA].role = IDM_NORMATIVE;
   problem->theta->block[IDM_ETA].role = IDM_NORMATIVE;
+  problem->theta->block[IDM_CERTAINTY].value[2] = 0.05; /* no jumps, which no quadratic follows */
   const idm_simulation simulation = {.trajectories = 20000, .steps = 6, .seed = 7};
   idm_data *data = support_simulate(problem, simulation);
   problem->agent.resolution = 0;
   const idm_refinement found = refine(problem, data, 2);
   assert_true(found.steps > 0);
-  assert_int_equal(found.step[0].resolution, 95);
-  assert_int_equal(found.step[0].finer, 185);
+  assert_int_equal(found.step[0].resolution, 99);
+  assert_int_equal(found.step[0].finer, 198);
   double width = 6;
-  integrate(problem, data, 95, 0, width, &mean[0], &sd[0]);
-  while (sd[0] < width / 7) integrate(problem, data, 95, mean[0], width /= 3, &mean[0], &sd[0]);
-  integrate(problem, data, 95, mean[0], 5 * sd[0], &mean[0], &sd[0]);
-  integrate(problem, data, 185, mean[0], 5 * sd[0], &mean[1], &sd[1]);
-  const double shift = fabs(mean[1] - mean[0]) / sd[0] * (0.5 * 185 / 90);
+  integrate(problem, data, 99, 0, width, &mean[0], &sd[0]);
+  while (sd[0] < width / 7) integrate(problem, data, 99, mean[0], width /= 3, &mean[0], &sd[0]);
+  integrate(problem, data, 99, mean[0], 5 * sd[0], &mean[0], &sd[0]);
+  integrate(problem, data, 198, mean[0], 5 * sd[0], &mean[1], &sd[1]);
+  const double shift = fabs(mean[1] - mean[0]) / sd[0];
   assert_true(fabs(found.step[0].shift - shift) < 0.05);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -41,7 +41,7 @@ static void fields(void **state)
 {
   (void)state;
   idm_problem *problem = parse(with("certainty: {award: -2, above: 0.9}"), NULL);
-  expect_numbers(block(problem, IDM_CERTAINTY), (const double[]){0.9, -2}, 2);
+  expect_numbers(block(problem, IDM_CERTAINTY), (const double[]){0.9, -2, 0}, 3);
   idm_problem_destroy(problem);
 }
 

@@ -109,7 +109,7 @@ static void test_priors(void **state)
   expect_numbers(block(p, IDM_ACTION_PRIOR), (double[]){.5, .25, .25}, 3);
   assert_int_equal(p->theta->block[IDM_BELIEF_PRIOR].size, 2);
   expect_numbers(block(p, IDM_BELIEF_PRIOR), (double[]){.5, 2}, 2);
-  expect_numbers(block(p, IDM_CERTAINTY), (double[]){.9, 2.5}, 2);
+  expect_numbers(block(p, IDM_CERTAINTY), (double[]){.9, 2.5, 0}, 3);
   assert_string_equal(p->columns.role[IDM_COLUMN_AGENT].name[0], "doctor");
   assert_int_equal(p->columns.role[IDM_COLUMN_TRAJECTORY].count, 2);
   assert_string_equal(p->columns.role[IDM_COLUMN_TRAJECTORY].name[1], "patient");

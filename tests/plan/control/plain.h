@@ -123,9 +123,22 @@ static inline bool plain_same(const idm_problem *problem, const double *tau, con
   return true;
 }
 
-/* K(z, u, m) from next values v on the lattice. */
-static inline double plain_k(const idm_problem *problem, const idm_lattice *lattice,
-                             const double *v, const double *z, size_t u, size_t m)
+/* The award for certainty at z. */
+static inline double plain_award(const idm_theta *theta, const double *z)
+{
+  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
+  const double above = certainty[0], award = certainty[1], width = certainty[2];
+  double most = 0;
+  for (size_t s = 0; s < theta->sizes.states; s++) most = fmax(most, z[s]);
+  if (width > 0 && most > above - width / 2 && most < above + width / 2)
+    return award * (most - (above - width / 2)) / width;
+  return most > above + 1e-12 ? award : 0;
+}
+
+/* K(z, u, m) from next values v on the lattice, which leave out the awards of their own points;
+ * `last`: nothing is paid any more. */
+static inline double plain_k_of(const idm_problem *problem, const idm_lattice *lattice,
+                                const double *v, const double *z, size_t u, size_t m, bool last)
 {
   const idm_sizes n = problem->theta->sizes;
   const size_t at = m * n.actions + u;
@@ -143,6 +156,7 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
     double weight[PLAIN_MOST], scratch[2 * PLAIN_MOST];
     const size_t count = idm_lattice_locate(lattice, posterior[x], vertex, weight, scratch);
     for (size_t i = 0; i < count; i++) future += p[x] * weight[i] * v[vertex[i]];
+    if (!lattice->corners && !last) future += p[x] * plain_award(problem->theta, posterior[x]);
     double together = counted[x] ? 0 : p[x];
     for (size_t y = x + 1; y < n.observations; y++) {
       if (problem->agent.surprise != IDM_SURPRISE_BELIEF || counted[x] || counted[y]) continue;
@@ -155,6 +169,12 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
   }
   return idm_theta_scalar(problem->theta, IDM_DISCOUNT) * future +
          idm_theta_scalar(problem->theta, IDM_ETA) * surprise;
+}
+
+static inline double plain_k(const idm_problem *problem, const idm_lattice *lattice,
+                             const double *v, const double *z, size_t u, size_t m)
+{
+  return plain_k_of(problem, lattice, v, z, u, m, false);
 }
 
 /* What one application of B* gives at a belief. */
@@ -178,26 +198,27 @@ static inline double plain_pieces(const idm_theta *theta, const double *z)
   return best;
 }
 
-/* Rewards, K, Q, pi, sigma and V at z, from next values v, for a variant of the utility. */
-static inline plain_result plain_backup(const idm_problem *problem, const idm_lattice *lattice,
-                                        size_t variant, const double *v, const double *z)
+/* Rewards, K, Q, pi, sigma and V at z, from next values v, for a variant of the utility; without
+ * the award at z, but for corners. */
+static inline plain_result plain_step(const idm_problem *problem, const idm_lattice *lattice,
+                                      size_t variant, const double *v, const double *z, bool last)
 {
   const idm_theta *theta = problem->theta;
   const idm_sizes n = theta->sizes;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
-  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
   const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   const double *prior = idm_theta_values(theta, IDM_MODEL_PRIOR, 0);
   plain_result out;
   double most = 0;
   for (size_t s = 0; s < n.states; s++) most = fmax(most, z[s]);
   for (size_t u = 0; u < n.actions; u++) {
-    out.q[u] = (most > certainty[0] ? certainty[1] : 0) + worth[1] * most + plain_pieces(theta, z);
+    out.q[u] = worth[1] * most + plain_pieces(theta, z);
+    if (lattice->corners) out.q[u] += plain_award(theta, z);
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] > 0 ? worth[0] * z[s] * log(z[s]) : 0;
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] * utility[u * n.states + s];
     double k[PLAIN_MOST] = {0};
     for (size_t m = 0; m < theta->models && !problem->setting->terminal[u]; m++)
-      k[m] = plain_k(problem, lattice, v, z, u, m);
+      k[m] = plain_k_of(problem, lattice, v, z, u, m, last);
     out.q[u] += plain_soft(idm_theta_scalar(theta, IDM_BETA), theta->models, prior, k,
                            out.sigma + u * theta->models);
     if (problem->setting->terminal[u])
@@ -206,6 +227,12 @@ static inline plain_result plain_backup(const idm_problem *problem, const idm_la
   out.value = plain_soft(idm_theta_scalar(theta, IDM_ALPHA), n.actions,
                          idm_theta_values(theta, IDM_ACTION_PRIOR, 0), out.q, out.pi);
   return out;
+}
+
+static inline plain_result plain_backup(const idm_problem *problem, const idm_lattice *lattice,
+                                        size_t variant, const double *v, const double *z)
+{
+  return plain_step(problem, lattice, variant, v, z, false);
 }
 
 /* Content of the planner `bounded-rational` for a problem, planned tightly. */
