@@ -20,7 +20,7 @@ static const struct {
 } parts[] = {{IDM_TEST_STEPS, "actions taken"},
              {IDM_TEST_ENDS, "trajectories that end"},
              {IDM_TEST_STAYS, "the same action again"},
-             {IDM_TEST_RETURNS, "the action before the last again, by what it had shown"},
+             {IDM_TEST_RETURNS, "return to an earlier action, by what it had shown"},
              {IDM_TEST_RESPONSES, "actions after an observation"},
              {IDM_TEST_CONDITIONS, "actions by condition"}};
 
@@ -151,7 +151,7 @@ static idm_status make_ppc(const idm_plot_subject *subject, const idm_plot_setti
     status = idm_figure_create("",
                                "Summaries of the log beside what the answer predicts of them: "
                                "actions by step, trajectories that end by step, the same action "
-                               "again by what was seen, the action before the last again by what "
+                               "again by what was seen, return to an earlier action by what "
                                "it had shown, actions by what was seen last, and by condition.",
                                1, ret_figure, opt_error);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IDM_OK; i++)
