@@ -10,8 +10,8 @@
 #include "invert/fork.h"
 #include "invert/trials.h"
 
-    /* Bytes that the samples of numbers take at once. */
-    static const size_t most_bytes = (size_t)1 << 28;
+/* Bytes that the samples of numbers take at once. */
+static const size_t most_bytes = (size_t)1 << 28;
 
 void idm_trials_destroy(idm_trials *trials)
 {

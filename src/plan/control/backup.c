@@ -5,7 +5,6 @@
 
 #include "base/soft_block.h"
 #include "plan/control/backup.h"
-#include "plan/control/delay.h"
 #include "plan/control/specify.h"
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
@@ -62,7 +61,7 @@ double idm_control_arrival(const control *c, int left)
 {
   if (c->lattice->corners || (c->setting->horizon > 0 && left <= 1)) return 0;
   /* The values that sophisticated selves look ahead to are counted by delay already. */
-  const double counts = c->agent.discounting == IDM_SOPHISTICATED ? idm_control_delay(c, 1) : 1;
+  const double counts = c->agent.discounting == IDM_SOPHISTICATED ? control_delay(c, 1) : 1;
   return counts * c->numbers.certainty_award;
 }
 

@@ -152,6 +152,12 @@ static inline const double *control_follows(const control *c, size_t variant, in
   return control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
 }
 
+/* D(t): what a unit of utility t steps ahead counts now, where that counts by delay. */
+static inline double control_delay(const control *c, int t)
+{
+  return 1 / (1 + c->numbers.delay_rate * t);
+}
+
 /* Temperature of the decision policy of a variant, whichever is selected. */
 static inline double control_temperature(const control *c, size_t variant)
 {

@@ -19,14 +19,9 @@
 
 #include "plan/control/backup.h"
 
-double idm_control_delay(const control *c, int t)
-{
-  return 1 / (1 + c->numbers.delay_rate * t);
-}
-
 double idm_control_delay_step(const control *c)
 {
-  return c->agent.discounting == IDM_SOPHISTICATED ? 1 : idm_control_delay(c, 1);
+  return c->agent.discounting == IDM_SOPHISTICATED ? 1 : control_delay(c, 1);
 }
 
 static double *layer_of(const control *c, size_t variant, int left)
@@ -52,7 +47,7 @@ static void foresee(control *c, int left, double *follow, idm_plan_report *repor
   memset(follow, 0, c->padded * sizeof *follow);
   for (int delay = left - 1; delay > 0; delay--) {
     backup_output out = {.value = next};
-    c->numbers.discount = idm_control_delay(c, delay + 1) / idm_control_delay(c, delay);
+    c->numbers.discount = control_delay(c, delay + 1) / control_delay(c, delay);
     c->numbers.arrival = idm_control_arrival(c, left - delay);
     idm_control_backup(c, follow, false, &out);
     memcpy(follow, next, c->padded * sizeof *follow);
@@ -89,11 +84,11 @@ static void look_back(control *c, size_t variant, int left)
   expect_award(c, left, award);
   idm_control_derivative(c, c->delayed, moved); /* x - P x */
   for (size_t i = 0; i < n; i++)
-    own[i] = value[i] - (c->delayed[i] - moved[i]) - idm_control_delay(c, 1) * award[i];
+    own[i] = value[i] - (c->delayed[i] - moved[i]) - control_delay(c, 1) * award[i];
   for (int j = 1; j <= c->layers - left; j++) {
     double *to = c->delayed + (size_t)(j - 1) * n;
     const double *from = to + n;
-    const double counts = idm_control_delay(c, j), next = idm_control_delay(c, j + 1);
+    const double counts = control_delay(c, j), next = control_delay(c, j + 1);
     idm_control_derivative(c, from, moved);
     for (size_t i = 0; i < n; i++) to[i] = counts * own[i] + (from[i] - moved[i]) + next * award[i];
   }

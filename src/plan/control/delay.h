@@ -5,8 +5,6 @@
 
 #include "plan/control/control.h"
 
-/* D(t): what a unit of utility t steps ahead counts now. */
-double idm_control_delay(const control *c, int t);
 /* By what the values that follow a decision are multiplied in it: see control->follow. */
 double idm_control_delay_step(const control *c);
 /* All layers of a variant; returns the largest value. */

@@ -367,9 +367,8 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   forward->internal_return = idm_control_award(c, c->setting->start);
   memset(r->mass, 0, n * sizeof *r->mass);
   for (int left = c->layers; left > 0; left--) {
-    const double counts = c->follow ? idm_control_delay(c, c->layers - left) : 1;
-    const double next =
-        c->follow ? idm_control_delay(c, c->layers - left + 1) : c->numbers.discount;
+    const double counts = c->follow ? control_delay(c, c->layers - left) : 1;
+    const double next = c->follow ? control_delay(c, c->layers - left + 1) : c->numbers.discount;
     c->numbers.arrival = idm_control_arrival(c, left);
     visit_points(r, control_follows(c, variant, left));
     add_visits(r, now, counts, left > 1 ? next : 0, forward);
