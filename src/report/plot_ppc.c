@@ -26,7 +26,7 @@ static const struct {
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* The predictions of one test, which stand together, as do those of a group. */
+/* The predictions of one test, which are adjacent, as are those of a group. */
 typedef struct rows {
   const idm_prediction *one;
   size_t count;

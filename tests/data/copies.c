@@ -66,7 +66,7 @@ static void test_copies(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Numbers beside the rows tell trajectories apart. */
+/* Trajectories with the same rows but other numbers differ. */
 static void test_numbers(void **state)
 {
   (void)state;

@@ -11,7 +11,7 @@
 enum { SETS = 2, DRAWS = 3 };
 
 /* An answer of 2 chains of 3 draws of alpha; the first chain is of tests that are right 9 times of
- * 10, the second of tests that tell nothing. */
+ * 10, the second of tests without information. */
 typedef struct scene {
   idm_problem *problem;
   idm_parameters *parameters;

@@ -154,9 +154,11 @@ bool idm_pool_pass(pool *p, idm_record *record)
   idm_record_pass(record, &count, sizeof count);
   if (record->cut || count > most) return false;
   if (record->reading) {
+    pool_score *score = idm_new((size_t)count, sizeof *score);
+    if (!score) return false;
     free(p->score);
-    *p = (pool){.count = (size_t)count, .score = idm_new((size_t)count, sizeof *p->score)};
-    if (!p->score) return false;
+    p->score = score;
+    p->count = (size_t)count;
   }
   for (size_t i = 0; i < p->count && !record->cut; i++) {
     idm_record_pass(record, &p->score[i], sizeof p->score[i]);

@@ -36,13 +36,13 @@ typedef struct pair {
   double p;
 } pair;
 
-static void close(additive *t)
+static void close_additive(additive *t)
 {
   free(t->room);
   *t = (additive){0};
 }
 
-static idm_status open(additive *t, const audit_plan *plan, idm_error *opt_error)
+static idm_status open_additive(additive *t, const audit_plan *plan, idm_error *opt_error)
 {
   const audit_model *m = &plan->model;
   const size_t d = m->dimension, cells = m->cells, n = (m->effects + 1) * d;
@@ -257,9 +257,9 @@ idm_status idm_audit_additive(const audit_plan *plan, const audit_draws *draws, 
   const audit_model *m = &plan->model;
   additive t;
   if (m->partition || m->wards) return IDM_OK;
-  idm_status status = open(&t, plan, opt_error);
+  idm_status status = open_additive(&t, plan, opt_error);
   if (status == IDM_OK) status = look(&t, draws, opt_error);
   if (status == IDM_OK && gather(&t)) status = test_pairs(&t, a, opt_error);
-  close(&t);
+  close_additive(&t);
   return status;
 }

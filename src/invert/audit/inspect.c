@@ -73,9 +73,9 @@ static idm_status inspect_answer(const audit_model *m, const audit_draws *draws,
   bool *summarised = idm_new(d, sizeof *summarised);
   a->diagnosis = idm_new(d, sizeof *a->diagnosis);
   idm_status status = a->diagnosis && summarised ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) a->quantities = d;
+  a->quantities = status == IDM_OK ? d : 0;
   a->answer = IDM_POSTERIOR;
-  for (size_t j = 0; j < a->quantities; j++) {
+  for (size_t j = 0; j < d && status == IDM_OK; j++) {
     a->diagnosis[j].sd = sqrt(idm_moments_of(x + j * all, all).variance);
     summarised[j] = true;
   }

@@ -45,7 +45,7 @@ static moments find_moments(const idm_design *d, const idm_people *p, size_t j, 
 }
 
 /* What is left of a correlation between u and w, and Fisher's z of it in standard errors; NaN where
- * people's decisions do not tell. */
+ * people's decisions leave it open. */
 typedef struct rest {
   double correlation;
   double far;

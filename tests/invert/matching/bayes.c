@@ -262,7 +262,7 @@ static bool stop_second(void *context, const idm_work *work)
   return s->begun && stop(&s->stop, work);
 }
 
-/* Slips and imprecision that 500 choices hardly tell apart: chains of two steps a draw mix slowly,
+/* Slips and imprecision that 500 choices hardly separate: chains of two steps a draw mix slowly,
  * and are run again until they pass. Stopped in the second pass they go on to the same draws. */
 static void test_passes(void **state)
 {
