@@ -34,6 +34,13 @@ typedef struct difference {
   idm_error *error;
 } difference;
 
+/* Models whose entries are free are those of the draw, whatever the environment is. */
+static bool models_are_free(const idm_theta *theta)
+{
+  return theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE ||
+         theta->block[IDM_EMISSION].role == IDM_DESCRIPTIVE;
+}
+
 /* A problem whose dynamics are off by `shift`, with the agent's models. */
 static idm_status move_problem(const difference *d, size_t i, double shift, idm_problem **ret_fork,
                                idm_error *opt_error)
@@ -44,7 +51,7 @@ static idm_status move_problem(const difference *d, size_t i, double shift, idm_
   if (status == IDM_OK) status = idm_dynamics_create(all->own->sizes, &moved, opt_error);
   if (status == IDM_OK) {
     idm_direction_move(all, i, shift, moved);
-    if (idm_problem_models_follow(*ret_fork)) {
+    if (idm_problem_models_follow(*ret_fork) && !models_are_free((*ret_fork)->theta)) {
       status = idm_problem_put_dynamics(*ret_fork, moved, opt_error);
     } else {
       const idm_setting *to = (*ret_fork)->setting;

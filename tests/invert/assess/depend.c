@@ -116,12 +116,33 @@ static void test_passes(void **state)
   answered_close(&f);
 }
 
+/* An agent that has the environment's dynamics, but for an error rate that is free: the environment
+ * moves, and the draws' own rate stays. */
+static void test_free_models(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: 2\nactions: [a, b]\nobservations: [win, loss]\ndiscount: 0\nobservation_from: "
+      "before\n"
+      "transition: {\"*\": [[0.9, 0.1], [0.1, 0.9]]}\n"
+      "observation: {a: [[0.8, 0.2], [0.3, 0.7]], b: [[0.3, 0.7], [0.8, 0.2]]}\n"
+      "utility: {a: [1, 0], b: [0, 1]}\nagent: {alpha: 0.2, beta: inf, eta: 0, resolution: 30}\n");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 30, .seed = 3});
+  check(idm_problem_free(problem, "{transition: {hazard: [[a, b], [b, a]]}}", &support_error));
+  answered f = answered_fit("bayes", problem, data, ALL / 2, 50, 8);
+  assert_false(support_mentions(&f.assessment->failures, "other dynamics would take their place"));
+  assert_int_not_equal(f.assessment->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
+  answered_close(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_models),
       cmocka_unit_test(test_verdict),
       cmocka_unit_test(test_passes),
+      cmocka_unit_test(test_free_models),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
