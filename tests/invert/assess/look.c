@@ -109,7 +109,7 @@ static idm_posterior *sample(const idm_problem *problem, const idm_data *data, c
   idm_fit_settings_default(&settings);
   snprintf(settings.sampler, sizeof settings.sampler, "%s", sampler);
   settings.seed = seed;
-  settings.draws = settings.warmup = 600;
+  settings.draws = settings.warmup = 1000;
   settings.keep = IDM_KEEP_NOTHING;
   check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
                                        &support_error));
