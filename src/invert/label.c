@@ -182,15 +182,24 @@ static uint64_t add_missed(uint64_t label, const idm_columns *columns)
   return add_whole(add_labels(label, &columns->missed), columns->missed_action);
 }
 
+/* Numbers of a block, but for optional fields at its end that are as usual: other labels stay. */
+static uint64_t add_block(uint64_t label, const idm_block *block)
+{
+  const idm_field *field = block->info->field;
+  size_t fields = 0, size = block->size;
+  while (field && field[fields].name) fields++;
+  while (fields == size && size && field[size - 1].optional &&
+         block->value[size - 1] == field[size - 1].standard)
+    fields = --size;
+  return add_freedom(idm_label_numbers(label, block->value, size), block);
+}
+
 uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
 {
   label = add_setting(label, problem->setting);
   label = add_whole(label, problem->theta->models);
-  for (size_t i = 0; i < problem->theta->blocks; i++) {
-    const idm_block *block = &problem->theta->block[i];
-    if (i != IDM_UTILITY)
-      label = add_freedom(idm_label_numbers(label, block->value, block->size), block);
-  }
+  for (size_t i = 0; i < problem->theta->blocks; i++)
+    if (i != IDM_UTILITY) label = add_block(label, &problem->theta->block[i]);
   label = add_population(add_utility(label, problem), problem);
   label = add_text(label, idm_agent_planner(&problem->agent)->name);
   label = idm_label_fields(label, idm_agent_keys(), &problem->agent);
