@@ -196,12 +196,12 @@ typedef struct idm_check {
                   "and holds the answer off what they lead to, or excludes it.",                   \
       .cure = "correct or widen the prior")                                                        \
   RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
-      .measures = "log-likelihood at its maximum less the highest at a draw",                      \
+      .measures = "log-likelihood at its maximum, less the draws' mean and a nat a number",        \
       .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH,                                                     \
       .needs = "the log, a maximum of the likelihood, and one problem", .draws = true,             \
       .log = true, .named = true, .threshold = 8, .worst = IDM_CHECK_MISFIT,                       \
-      .sentence = "Draws reach about the maximum of the likelihood: no prior of any form keeps "   \
-                  "them from where the data are e^8 times as likely.",                             \
+      .sentence = "Draws are about as likely as the maximum of the likelihood allows: no prior "   \
+                  "of any form keeps them from where the data are e^8 times as likely.",           \
       .cure = "correct or widen the prior")                                                        \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \

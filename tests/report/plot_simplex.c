@@ -11,6 +11,7 @@ static void cells_and_boundary(void **state)
 {
   (void)state;
   idm_problem *problem = figure_clinic();
+  problem->theta->block[IDM_CERTAINTY].value[2] = 0.1; /* without a jump, linear between corners */
   const idm_plot_subject subject = {.problem = problem};
   idm_figure *figure = figure_make("simplex", &subject, NULL);
   idm_workspace *workspace = support_plan(problem, NULL);

@@ -177,6 +177,7 @@ static idm_problem *read_clinic(double alpha)
   check(idm_problem_read("../examples/clinic.yaml", &problem, NULL, &support_error));
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
   problem->agent.resolution = 10;
+  problem->theta->block[IDM_CERTAINTY].value[2] = 0.1; /* a jump would have tops of its own */
   return problem;
 }
 
