@@ -99,6 +99,23 @@ static void numbers_that_are_not_judged_are_named(void **state)
   idm_assessment_destroy(a);
 }
 
+/* A prior without end or normal form that is right, and one that draws escape now and then: the
+ * likeliest of thousands comes near the maximum of the likelihood, where most do not. */
+static void a_prior_of_another_form_is_judged_by_all_draws(void **state)
+{
+  (void)state;
+  for (int off = 0; off < 2; off++) {
+    idm_assessment *a = assess(off ? "{alpha: {scale: identity, prior: {exponential: [80]}}}"
+                                   : "{alpha: {scale: identity, prior: {exponential: [1]}}}");
+    const idm_check_result *gap = &a->checks.of[IDM_CHECK_PRIOR_GAP];
+    print_message("  prior-gap %.3g\n", gap->value);
+    assert_int_equal(gap->outcome, off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
+    assert_int_equal(support_mentions(&a->misfits, "than at the draws on average"), off);
+    assert_int_equal(a->trusted, !off);
+    idm_assessment_destroy(a);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -107,6 +124,7 @@ int main(void)
       cmocka_unit_test(a_fit_under_a_prior_far_off_is_a_misfit),
       cmocka_unit_test(a_prior_that_ends_before_the_data_do_is_a_misfit),
       cmocka_unit_test(numbers_that_are_not_judged_are_named),
+      cmocka_unit_test(a_prior_of_another_form_is_judged_by_all_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
