@@ -381,8 +381,27 @@ IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, s
   }
 }
 
+/* The joined matrix: every entry of an action and model adds mix * value to its own. */
+IDM_INLINE void fill_joined(control *c)
+{
+  const uint32_t *restrict join = c->join;
+  double *restrict to = c->joined.value;
+  memset(to, 0, c->joined.offset[c->joined.slices] * sizeof *to);
+  for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
+    const idm_successor_block *block = &c->successors->block[b];
+    if (c->forgetful[b / c->models] || c->setting->terminal[b / c->models]) continue;
+    for (size_t slice = 0; slice < block->slices; slice++) {
+      const double *restrict mix = c->mix + b * c->padded + slice * IDM_LANES;
+      for (size_t at = block->offset[slice]; at < block->offset[slice + 1]; at += IDM_LANES)
+        for (size_t l = 0; l < IDM_LANES; l++) to[join[at + l]] += mix[l] * block->value[at + l];
+    }
+    join += block->offset[block->slices];
+  }
+}
+
 IDM_KERNEL(, idm_control_fold, (control * c), (c))
 {
+  if (c->joined.rows) fill_joined(c);
   if (!c->folds) return;
   size_t at = 0; /* first fold of the block at hand */
   for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -460,11 +479,13 @@ IDM_KERNEL(, idm_control_derivative, (const void *context, const double *x, doub
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     double sum[IDM_LANES] = {0};
+    const bool whole = c->folds || c->joined.rows; /* of actions that do not forget */
     if (c->folds) slice_folded(c, slice, x, sum);
+    if (c->joined.rows) idm_successor_expect(&c->joined, slice, x, sum);
     for (size_t u = 0; u < c->sizes.actions; u++) {
       if (c->setting->terminal[u]) continue;
       if (!c->forgetful[u]) {
-        if (!c->folds) slice_product(c, u, slice, x, sum);
+        if (!whole) slice_product(c, u, slice, x, sum);
         continue;
       }
       const double *mix = c->mix + u * c->models * c->padded + at;
@@ -532,6 +553,17 @@ IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *rest
     for (size_t i = 0; i < n; i++) y[i] -= c->numbers.discount * strand[i];
 }
 
+/* y -= gamma F' x with the joined matrix. */
+static void scatter_joined(const control *c, const double *x, double *y)
+{
+  for (size_t slice = 0; slice < c->joined.slices; slice++) {
+    double scale[IDM_LANES];
+    for (size_t l = 0; l < IDM_LANES; l++)
+      scale[l] = -c->numbers.discount * x[slice * IDM_LANES + l];
+    slice_scatter(&c->joined, slice, points_of(c, slice), scale, y);
+  }
+}
+
 /* One action that does not forget, without folds. */
 static void scatter_action(const control *c, size_t u, const double *x, double *y)
 {
@@ -556,10 +588,11 @@ IDM_KERNEL(, idm_control_transposed, (const void *context, const double *x, doub
     scatter_folds(c, 6, x, y);
   else if (c->folds)
     scatter_folds(c, c->folds, x, y);
+  if (c->joined.rows) scatter_joined(c, x, y);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (c->setting->terminal[u]) continue;
     if (!c->forgetful[u]) {
-      if (!c->folds) scatter_action(c, u, x, y);
+      if (!c->folds && !c->joined.rows) scatter_action(c, u, x, y);
       continue;
     }
     const double *mix = c->mix + u * c->models * c->padded;

@@ -34,6 +34,25 @@ static double bytes_a_point(const control *c)
   return numbers * sizeof(double);
 }
 
+/* Entries of the successors beyond which the derivative is not joined. */
+enum { most_joined = 1 << 24 };
+
+/* Bytes of the joined derivative, at most: its pattern, its values and where each entry goes. */
+static double bytes_joined(const control *c, size_t points)
+{
+  const double row = (double)(c->sizes.actions * c->models * c->sizes.observations);
+  const double entries = (double)points * row * (double)c->sizes.states;
+  const bool joins = c->sizes.states > 2 && !c->setting->fully_observed;
+  return joins && entries <= most_joined ? 2 * sizeof(double) * entries : 0;
+}
+
+/* Bytes of everything at so many points. */
+static double bytes_of(const control *c, const idm_successor_request *request, size_t points)
+{
+  return (double)points * bytes_a_point(c) + bytes_joined(c, points) +
+         idm_successors_bytes(request, points, c->setting->fully_observed);
+}
+
 /* Bytes to be had; of a system that does not say, as a page's does not, a part of what it could
  * address. */
 static double memory_there(void)
@@ -50,15 +69,12 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
   const bool corners = c->setting->fully_observed;
   const double budget = memory_there();
   const size_t points = corners ? k : idm_lattice_count(k, resolution);
-  const double needed =
-      (double)points * bytes_a_point(c) + idm_successors_bytes(request, points, corners);
+  const double needed = bytes_of(c, request, points);
   if (points < UINT32_MAX - 64 && needed <= budget) return IDM_OK;
   int fits = 0;
   for (int r = resolution - 1; r > 0 && !fits && !corners; r = r > 64 ? r - r / 32 : r - 1) {
     const size_t fewer = idm_lattice_count(k, r);
-    if (fewer < UINT32_MAX - 64 &&
-        (double)fewer * bytes_a_point(c) + idm_successors_bytes(request, fewer, corners) <= budget)
-      fits = r;
+    if (fewer < UINT32_MAX - 64 && bytes_of(c, request, fewer) <= budget) fits = r;
   }
   char horizon[48] = "";
   if (c->layers > 1) idm_print(horizon, sizeof horizon, " and a horizon of %d", c->layers);
@@ -127,6 +143,104 @@ static idm_status lay_folds(control *c, idm_error *opt_error)
   return IDM_OK;
 }
 
+/* Entries of a block in the sliced format. */
+static size_t entries_of(const idm_successor_block *block)
+{
+  return block->slices ? block->offset[block->slices] : 0;
+}
+
+/* Whether the blocks of an action are part of the joined derivative. */
+static bool is_joined(const control *c, size_t u)
+{
+  return !c->forgetful[u] && !c->setting->terminal[u];
+}
+
+/* Entries of all blocks that are joined; 0 where some of them have one row for all points. */
+static size_t count_joined(const control *c)
+{
+  size_t count = 0;
+  for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
+    const idm_successor_block *block = &c->successors->block[b];
+    if (!is_joined(c, b / c->models)) continue;
+    if (block->rows == 1) return 0;
+    count += entries_of(block);
+  }
+  return count;
+}
+
+static void clear_joined(control *c)
+{
+  free(c->joined.offset);
+  free(c->joined.column);
+  free(c->joined.value);
+  free(c->join);
+  c->joined = (idm_successor_block){0};
+  c->join = NULL;
+}
+
+/* One row of the joined derivative: its columns, in order of appearance, from `column` on, a slice
+ * apart, and the entries that add to each. `seen` has the index + 1 of every column of the row, and
+ * is left 0. Returns how many there are. */
+static size_t join_row(control *c, size_t slice, size_t lane, uint32_t *column, uint32_t *seen)
+{
+  const size_t first = c->joined.offset[slice];
+  size_t count = 0, before = 0;
+  for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
+    const idm_successor_block *block = &c->successors->block[b];
+    if (!is_joined(c, b / c->models)) continue;
+    for (size_t e = block->offset[slice] + lane; e < block->offset[slice + 1]; e += IDM_LANES) {
+      uint32_t *at = &seen[block->column[e]];
+      if (!*at) {
+        column[count * IDM_LANES] = block->column[e];
+        *at = (uint32_t)++count;
+      }
+      c->join[before + e] = (uint32_t)(first + (*at - 1) * IDM_LANES + lane);
+    }
+    before += entries_of(block);
+  }
+  for (size_t k = 0; k < count; k++) seen[column[k * IDM_LANES]] = 0;
+  return count;
+}
+
+/* The pattern of the joined derivative. Entries that a block lacks are (column 0, value 0) and are
+ * joined as such. */
+static void join_rows(control *c, uint32_t *seen)
+{
+  c->joined.rows = c->lattice->points;
+  c->joined.slices = c->successors->slices;
+  for (size_t slice = 0; slice < c->joined.slices; slice++) {
+    const size_t first = c->joined.offset[slice];
+    size_t most = 0;
+    for (size_t lane = 0; lane < IDM_LANES; lane++) {
+      const size_t own = join_row(c, slice, lane, c->joined.column + first + lane, seen);
+      most = own > most ? own : most;
+    }
+    c->joined.offset[slice + 1] = first + most * IDM_LANES;
+  }
+}
+
+/* The joined derivative, where it has at most half of the entries. */
+static idm_status lay_joined(control *c, idm_error *opt_error)
+{
+  const size_t entries = c->sizes.states == 2 || c->lattice->corners ? 0 : count_joined(c);
+  clear_joined(c);
+  if (!entries || entries > most_joined) return IDM_OK;
+  uint32_t *seen = idm_new(c->padded, sizeof *seen);
+  c->join = idm_new(entries, sizeof *c->join);
+  c->joined.offset = idm_new(c->successors->slices + 1, sizeof *c->joined.offset);
+  c->joined.column = idm_new(entries, sizeof *c->joined.column);
+  bool made = seen && c->join && c->joined.offset && c->joined.column;
+  if (made) {
+    join_rows(c, seen);
+    c->joined.value = idm_new(entries_of(&c->joined), sizeof *c->joined.value);
+    made = c->joined.value != NULL;
+  }
+  free(seen);
+  if (made && 2 * entries_of(&c->joined) <= entries) return IDM_OK;
+  clear_joined(c);
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
 static double largest(const double *x, size_t count)
 {
   double most = 0;
@@ -167,7 +281,8 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   for (size_t b = 0; b < n.actions * c->models; b++)
     c->largest_surprise =
         fmax(c->largest_surprise, largest(fresh->block[b].surprise, fresh->block[b].rows));
-  const idm_status laid = lay_folds(c, opt_error);
+  idm_status laid = lay_folds(c, opt_error);
+  if (laid == IDM_OK) laid = lay_joined(c, opt_error);
   c->built = laid == IDM_OK;
   return laid;
 }
@@ -237,6 +352,7 @@ void idm_control_destroy(void *content)
 {
   control *c = content;
   if (!c) return;
+  clear_joined(c);
   idm_successors_destroy(c->successors);
   idm_lattice_destroy(c->lattice);
   void *const owned[] = {c->numbers.action_prior,

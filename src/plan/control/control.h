@@ -96,12 +96,17 @@ typedef struct control {
   uint32_t *folded_column; /* [padded][folds] */
   double *folded;          /* [padded][folds][2] */
   double *strands;         /* [CONTROL_STRANDS][padded]: scratch of the transposed product */
-  double *held;            /* [action][padded]: a decision policy held still */
-  double *penalty;         /* [padded]: alpha KL of the held policy */
-  int basis;               /* basis of GMRES: smaller on very large lattices */
-  double *vector;          /* vectors of length padded, see solve.c */
-  double *lanes;           /* scratch of one slice */
-  double *risky;           /* [2][model]: scratch of one point, where robust */
+  /* More states: the derivative as one sparse matrix. Successors under the actions and models share
+   * most of their cells, so that it has a fraction of the entries. */
+  idm_successor_block joined; /* rows: 0 where it is not made */
+  uint32_t *join;             /* for every entry of the blocks of actions that do not forget, in
+                                 their order, its entry there */
+  double *held;               /* [action][padded]: a decision policy held still */
+  double *penalty;            /* [padded]: alpha KL of the held policy */
+  int basis;                  /* basis of GMRES: smaller on very large lattices */
+  double *vector;             /* vectors of length padded, see solve.c */
+  double *lanes;              /* scratch of one slice */
+  double *risky;              /* [2][model]: scratch of one point, where robust */
 } control;
 
 /* Numbers of all models' transitions, and emissions; none where the setting has moves in their

@@ -74,6 +74,9 @@ static vectors vectors_of(const control *c)
   return (vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n, first + 5 * n};
 }
 
+/* Contents that have a joined matrix, of those checked. */
+static int joined;
+
 /* Run a check on every shape with every feature; pairs of temperatures are cycled through. */
 typedef void (*check_function)(idm_problem *problem, control *c, vectors *w, idm_random *random);
 
@@ -276,6 +279,35 @@ static void the_transposed_product_is_the_transpose(void **state)
   everywhere(34, 12, check_transposed);
 }
 
+/* Products with the joined matrix are those with the blocks one by one. */
+static void check_joined(idm_problem *problem, control *c, vectors *w, idm_random *random)
+{
+  (void)problem;
+  const size_t rows = c->joined.rows;
+  if (!rows) return;
+  joined++;
+  assert_int_equal(rows, c->lattice->points);
+  idm_control_backup(c, w->v, false, &(backup_output){.mix = true});
+  idm_control_fold(c);
+  draw(random, c, -1, 1, w->x);
+  idm_control_derivative(c, w->x, w->bv);
+  idm_control_transposed(c, w->x, w->bw);
+  c->joined.rows = 0;
+  idm_control_derivative(c, w->x, w->y);
+  for (size_t i = 0; i < c->padded; i++) assert_near(w->bv[i], w->y[i], 1e-13);
+  idm_control_transposed(c, w->x, w->y);
+  for (size_t i = 0; i < c->padded; i++) assert_near(w->bw[i], w->y[i], 1e-13);
+  c->joined.rows = rows;
+}
+
+static void joined_products_are_those_of_the_blocks(void **state)
+{
+  (void)state;
+  joined = 0;
+  everywhere(35, 24, check_joined);
+  assert_true(joined >= 24);
+}
+
 /* --- a policy held still -------------------------------------------------------------------- */
 
 /* Held at v and applied at w: sum pi_v Q_w - alpha KL(pi_v || pi~), where alpha KL = sum pi_v Q_v -
@@ -469,6 +501,7 @@ int main(void)
       cmocka_unit_test(the_backup_is_monotone_and_contracts),
       cmocka_unit_test(the_derivative_is_that_of_the_backup),
       cmocka_unit_test(the_transposed_product_is_the_transpose),
+      cmocka_unit_test(joined_products_are_those_of_the_blocks),
       cmocka_unit_test(a_held_policy_pays_its_divergence),
       cmocka_unit_test(corners_follow_the_same_formulas),
       cmocka_unit_test(guessing_is_a_pomdp),
