@@ -15,9 +15,9 @@
 #include "invert/fork.h"
 #include "invert/matching/halt.h"
 
-/* Draws looked at, and plans over all directions per draw that other checks look at: fewer where a
- * plan is dear. */
-enum { least_draws = 10, most_draws = 40, plans_per_draw = 10 };
+/* Draws that slopes are taken at; of a plain fit, whose slopes are smoothed, some for each term of
+ * a quadratic function. */
+enum { least_draws = 10, most_draws = 40, draws_per_term = 5 };
 
 /* --- differences ---------------------------------------------------------------------------- */
 
@@ -190,6 +190,21 @@ static idm_status measure(difference *d, idm_error *opt_error)
   return status;
 }
 
+/* Draws, given how many other checks look at. */
+static size_t count_draws(const inquiry *q, size_t others)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t smooth = draws_per_term * (d + 1) * (d + 2) / 2;
+  const size_t most = q->people || smooth > most_draws ? most_draws : smooth;
+  return others < most ? others : most;
+}
+
+/* Plans over all directions, at most: fewer where one is dear. */
+static size_t count_plans(size_t points)
+{
+  return points > 10000 ? 120 : points > 2000 ? 200 : points > 400 ? 1200 : 2000;
+}
+
 idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error)
 {
   environment_check e;
@@ -197,10 +212,7 @@ idm_status idm_depend_measure(const inquiry *q, idm_error *opt_error)
   const size_t size = idm_inquiry_sample(q, points);
   if (size < least_draws) return IDM_OK;
   idm_status status = idm_environment_open(&e, q->f->problem, q->f->data, false, opt_error);
-  difference d = {.q = q,
-                  .e = &e,
-                  .size = size < most_draws ? size : most_draws,
-                  .plans = plans_per_draw * size};
+  difference d = {.q = q, .e = &e, .size = count_draws(q, size), .plans = count_plans(points)};
   const bool by_rows = q->f->problem->setting->moves;
   if (status == IDM_OK && e.looked && !by_rows) status = measure(&d, opt_error);
   if (status == IDM_OK && e.looked && by_rows)

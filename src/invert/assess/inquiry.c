@@ -48,7 +48,10 @@ const char *idm_inquiry_name(const inquiry *q, size_t quantity, char *buffer, si
 size_t idm_inquiry_sample(const inquiry *q, size_t points)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
-  const size_t wanted = points > 10000 ? 12 : points > 2000 ? 20 : 200;
+  /* Where plans are not cheap, what is smooth of the changes is enough: a quadratic function. */
+  const size_t d = q->f->parameters->dimension, smooth = 8 * (d + 1) * (d + 2);
+  const size_t dear = q->people || smooth > 200 ? 200 : smooth;
+  const size_t wanted = points > 10000 ? 12 : points > 2000 ? 20 : points > 400 ? dear : 200;
   return count < wanted ? count : wanted;
 }
 

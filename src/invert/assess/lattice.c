@@ -10,7 +10,6 @@
 #include "base/number.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
-#include "infer/quadratic.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/response.h"
 #include "invert/finer.h"
@@ -53,67 +52,6 @@ static void weigh(const inquiry *q, double *change, size_t size)
     const double shift = part * (weighted - plain) / a->diagnosis[i].sd;
     a->finer_shift[i] = isfinite(shift) ? shift : 0;
   }
-}
-
-/* Coordinates of draw i, in their sds from the mean. */
-static void standardise(const inquiry *q, const double *mean, const double *sd, size_t i, double *z)
-{
-  const size_t d = q->f->parameters->dimension;
-  idm_inquiry_draw(q, i, z);
-  for (size_t k = 0; k < d; k++) z[k] = sd[k] > 0 ? (z[k] - mean[k]) / sd[k] : 0;
-}
-
-static void find_moments(const inquiry *q, double *mean, double *sd)
-{
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  for (size_t k = 0; k < q->f->parameters->dimension; k++) {
-    const idm_moments m = idm_moments_of(q->posterior->unconstrained + k * count, count);
-    mean[k] = m.mean;
-    sd[k] = sqrt(m.variance);
-  }
-}
-
-/* The standard error, in posterior sds, of a shift that a quadratic function through the changes
- * tells: that of a slope, by what the function leaves over at so many draws. */
-static double error_of_shift(size_t d, size_t terms, const double *coefficient, size_t size,
-                             const double *z, const double *change)
-{
-  double square = 0;
-  for (size_t k = 0; k < size; k++) {
-    const double left = change[k] - idm_quadratic_at(d, terms, coefficient, z + k * d);
-    square += left * left;
-  }
-  return size > terms ? sqrt(square / (double)(size - terms) / (double)size) : INFINITY;
-}
-
-/* The changes at all draws from those at a few, by a quadratic function through them: which few
- * they are hardly matters then, and by how much is finer_error. *ret_smooth is false, and nothing
- * is written, where they do not tell. */
-static idm_status smooth(const inquiry *q, const double *change, size_t size, double *to,
-                         bool *ret_smooth, idm_error *opt_error)
-{
-  const size_t d = q->f->parameters->dimension;
-  const size_t count = q->posterior->chains * q->posterior->draws;
-  const size_t terms = idm_quadratic_terms(d, size);
-  double *mean = idm_new(idm_times(d, size + 3) + terms, sizeof *mean);
-  *ret_smooth = false;
-  if (!mean) return idm_fail_memory(opt_error);
-  double *sd = mean + d, *z = mean + 2 * d, *coefficient = mean + d * (size + 3);
-  find_moments(q, mean, sd);
-  for (size_t k = 0; k < size; k++)
-    standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
-  *ret_smooth =
-      terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient, NULL) == IDM_OK;
-  if (*ret_smooth)
-    q->assessment->finer_error =
-        idm_lattice_doubling(q->assessment->resolution, q->assessment->finer) *
-        error_of_shift(d, terms, coefficient, size, z, change);
-  for (size_t i = 0; i < count && *ret_smooth; i++) {
-    standardise(q, mean, sd, i, z);
-    to[i] = idm_quadratic_at(d, terms, coefficient, z);
-  }
-  free(mean);
-  return IDM_OK;
 }
 
 /* --- log-likelihoods ------------------------------------------------------------------------ */
@@ -208,7 +146,10 @@ static idm_status record(const inquiry *q, double *change, size_t size, idm_erro
   bool told = false;
   double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
   if (size < few && size < count && !all) return idm_fail_memory(opt_error);
-  const idm_status status = all ? smooth(q, change, size, all, &told, opt_error) : IDM_OK;
+  const idm_status status =
+      all ? idm_response_smooth(q, change, size, count, all, &a->finer_error, opt_error) : IDM_OK;
+  told = isfinite(a->finer_error);
+  a->finer_error *= idm_lattice_doubling(a->resolution, a->finer);
   /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
    */
   if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);

@@ -12,7 +12,7 @@
 #include "invert/assess/strata.h"
 #include "invert/matching/fit.h"
 
-/* Draws of a population that shifts are computed from, at most. */
+/* Draws that shifts are computed from, at most. */
 enum { most_draws = 1000 };
 
 void idm_response_close(response *r)
@@ -160,6 +160,77 @@ static double covariance(const inquiry *q, size_t quantity, const double *change
   for (size_t k = 0; k < size; k++)
     sum += (value[idm_inquiry_sample_at(q, k, size)] - mean) * (change[k] - middle);
   return sum / (double)(size - 1);
+}
+
+/* Coordinates of draw i, in their sds from the mean. */
+static void standardise(const inquiry *q, const double *mean, const double *sd, size_t i, double *z)
+{
+  const size_t d = q->f->parameters->dimension;
+  idm_inquiry_draw(q, i, z);
+  for (size_t k = 0; k < d; k++) z[k] = sd[k] > 0 ? (z[k] - mean[k]) / sd[k] : 0;
+}
+
+static void find_moments(const inquiry *q, double *mean, double *sd)
+{
+  for (size_t k = 0; k < q->f->parameters->dimension; k++) {
+    const idm_moments m =
+        idm_moments_of(q->posterior->unconstrained + k * all_draws(q), all_draws(q));
+    mean[k] = m.mean;
+    sd[k] = sqrt(m.variance);
+  }
+}
+
+/* The standard error of a slope, by what the function leaves over at so many draws. */
+static double error_of_shift(size_t d, size_t terms, const double *coefficient, size_t size,
+                             const double *z, const double *change)
+{
+  double square = 0;
+  for (size_t k = 0; k < size; k++) {
+    const double left = change[k] - idm_quadratic_at(d, terms, coefficient, z + k * d);
+    square += left * left;
+  }
+  return size > terms ? sqrt(square / (double)(size - terms) / (double)size) : NAN;
+}
+
+idm_status idm_response_smooth(const inquiry *q, const double *change, size_t size, size_t count,
+                               double *to, double *ret_error, idm_error *opt_error)
+{
+  const size_t d = q->f->parameters->dimension;
+  const size_t terms = idm_quadratic_terms(d, size);
+  double *mean = idm_new(idm_times(d, size + 3) + terms, sizeof *mean);
+  *ret_error = NAN;
+  if (!mean) return idm_fail_memory(opt_error);
+  double *sd = mean + d, *z = mean + 2 * d, *coefficient = mean + d * (size + 3);
+  find_moments(q, mean, sd);
+  for (size_t k = 0; k < size; k++)
+    standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
+  if (terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient, NULL) == IDM_OK)
+    *ret_error = error_of_shift(d, terms, coefficient, size, z, change);
+  for (size_t i = 0; i < count && isfinite(*ret_error); i++) {
+    standardise(q, mean, sd, idm_inquiry_sample_at(q, i, count), z);
+    to[i] = idm_quadratic_at(d, terms, coefficient, z);
+  }
+  free(mean);
+  return IDM_OK;
+}
+
+/* Shifts by the changes at the points, or where these are few by what is smooth of them. */
+static idm_status find_plain(const response *r, const double *change, double *shift,
+                             idm_error *opt_error)
+{
+  enum { few = 100 };
+  const inquiry *q = r->q;
+  const size_t count = all_draws(q) < most_draws ? all_draws(q) : most_draws;
+  double error = NAN;
+  double *all = r->points < few && r->points < count ? idm_new(count, sizeof *all) : NULL;
+  if (r->points < few && r->points < count && !all) return idm_fail_memory(opt_error);
+  const idm_status status =
+      all ? idm_response_smooth(q, change, r->points, count, all, &error, opt_error) : IDM_OK;
+  const bool smooth = isfinite(error);
+  for (size_t i = 0; i < q->posterior->quantity.count && status == IDM_OK; i++)
+    shift[i] = covariance(q, i, smooth ? all : change, smooth ? count : r->points);
+  free(all);
+  return status;
 }
 
 /* --- a population --------------------------------------------------------------------------- */
@@ -318,7 +389,5 @@ idm_status idm_response_find(const response *r, size_t change, double *shift, do
                              idm_error *opt_error)
 {
   if (r->q->people) return find_population(r, change, shift, opt_uncertain, opt_error);
-  for (size_t i = 0; i < r->q->posterior->quantity.count; i++)
-    shift[i] = covariance(r->q, i, idm_response_row(r, change, 0), r->points);
-  return IDM_OK;
+  return find_plain(r, idm_response_row(r, change, 0), shift, opt_error);
 }

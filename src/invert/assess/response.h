@@ -1,11 +1,11 @@
 /* Response of posterior means to a change of the log-likelihood: to first order a mean moves by
  * Cov(quantity, change) over the draws.
  *
- * In a plain fit the change is computed at a sample of the draws. In a population it is a sum over
- * strata, each a function of numbers of its own. People plan alike, so that it is computed for all
- * strata at common points, which are draws of one stratum each: one plan per point. A quadratic
- * function through the changes of a stratum, weighted towards points near its own draws, gives the
- * change at every draw. */
+ * In a plain fit the change is computed at a sample of the draws; that of a small one is smoothed.
+ * In a population it is a sum over strata, each a function of numbers of its own. People plan
+ * alike, so that it is computed for all strata at common points, which are draws of one stratum
+ * each: one plan per point. A quadratic function through the changes of a stratum, weighted towards
+ * points near its own draws, gives the change at every draw. */
 #ifndef IDM_INVERT_ASSESS_RESPONSE_H
 #define IDM_INVERT_ASSESS_RESPONSE_H
 
@@ -44,5 +44,12 @@ idm_status idm_response_add(const response *r, size_t change, const idm_problem 
  * functions leave, in the quantity's posterior sd. */
 idm_status idm_response_find(const response *r, size_t change, double *shift, double *opt_uncertain,
                              idm_error *opt_error);
+
+/* Changes at `count` draws of a plain fit, spread evenly over all, from change[size] at fewer: a
+ * quadratic function through them, so that it hardly matters which draws the few are. *ret_error is
+ * the standard error of a shift, in posterior sds, that the function leaves; NaN, and nothing is
+ * written, where so few draws do not determine one. */
+idm_status idm_response_smooth(const inquiry *q, const double *change, size_t size, size_t count,
+                               double *to, double *ret_error, idm_error *opt_error);
 
 #endif

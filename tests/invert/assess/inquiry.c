@@ -43,7 +43,8 @@ static void test_draw(void **state)
   asked_close_least(&a);
 }
 
-/* All draws where there are few, 200 spread over more, and fewer still where each is dear. */
+/* All draws where there are few, 200 spread over more, and fewer still where each is dear: first as
+ * many as determine a quadratic function well. */
 static void test_sample(void **state)
 {
   (void)state;
@@ -55,7 +56,9 @@ static void test_sample(void **state)
   assert_int_equal(idm_inquiry_sample(&q, 5000), 20);
   for (size_t k = 0; k < ALL; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, ALL), k);
   posterior.draws = 1000;
-  assert_int_equal(idm_inquiry_sample(&q, 2000), 200);
+  assert_int_equal(idm_inquiry_sample(&q, 400), 200);
+  assert_int_equal(idm_inquiry_sample(&q, 401), 16 * 6); /* terms of two numbers */
+  assert_int_equal(idm_inquiry_sample(&q, 2000), 16 * 6);
   assert_int_equal(idm_inquiry_sample(&q, 2001), 20);
   for (size_t k = 0; k < 200; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, 200), 15 * k);
   asked_close_least(&a);
