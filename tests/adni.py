@@ -1,11 +1,13 @@
 """adni.py IDM EXAMPLE: what `idm lint` finds in synthetic cohorts equals the record of their making.
 
 Every number of the record's part `lint` must stand in the answer under the same keys, in every variant and, of two
-seeds, in a table that gzip has compressed as well. What the record cannot hold is checked here: counts that add up.
+seeds, in a table that gzip has compressed as well. What the record cannot hold is checked here: counts that add up. The
+models in authors.yaml follow from its dynamics by the authors' rule.
 """
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -49,9 +51,27 @@ def lint(program, problem, table):
     return json.loads(done.stdout)
 
 
+def wrong_models(problem):
+    """Rows of the two models in authors.yaml that are not (1 - share) of the dynamics and share uniform, plus 0.001."""
+    lists = [[float(x) for x in found.split(",")] for found in re.findall(r"\[([0-9., ]+)\]", problem)]
+    rows = [row for row in lists if len(row) in (3, 12)][1:]  # the start is no row of a model
+    if len(rows) != 27:
+        yield f"{len(rows)} rows"
+        return
+    for place, row in enumerate(rows[9:]):
+        given, share = rows[place % 9], 0.5 * (place >= 9)
+        possible = [p > 0 for p in given] if len(given) == 12 else [True] * 3
+        raised = [(1 - share) * p + share * can / sum(possible) + 0.001 for p, can in zip(given, possible)]
+        if max(abs(x - y / sum(raised)) for x, y in zip(row, raised)) > 1e-9:
+            yield f"row {place + 1}: {row}"
+
+
 def main():
     program, example = sys.argv[1], Path(sys.argv[2])
     failures = 0
+    for fault in wrong_models((example / "authors.yaml").read_text(encoding="utf-8")):
+        print(f"FAILED: authors.yaml: {fault}")
+        failures += 1
     with tempfile.TemporaryDirectory() as folder:
         for variant, seed in ("optimism", 1), ("none", 2), ("dynamics", 3):
             subprocess.run([sys.executable, example / "cohort.py", folder, "--variant", variant, "--seed", str(seed),

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """cohort.py FOLDER: a synthetic cohort with the columns of ADNIMERGE, and a record of how it was made.
 
-Decisions are simulated by `idm simulate` from the problem beside this script, one run a cell of the
-three risk factors, each cell with its own optimism. They are then written as raw columns (ratings in
+Decisions are simulated by `idm simulate` from the problem in this folder, one run per cell of the
+three risk factors, each cell with its own optimism. Beliefs are followed exactly, and values are those
+of a lattice three times as fine as the problem's own. They are then written as raw columns (ratings in
 halves, volumes in mm3, diagnoses with their changes), and broken as real tables are: visits skipped,
 ratings and diagnoses blank, genotypes missing, rows shuffled. FOLDER/record.json holds the optimism
 that went in and the counts that `idm lint` must find. The same seed gives the same bytes.
@@ -26,6 +27,7 @@ COLUMNS = ["RID", "VISCODE", "M", "AGE", "PTGENDER", "APOE4", "CDRSB", "Hippocam
 PREDICATES = ["APOE4!=0", "PTGENDER=Female", "AGE>75"]
 CDR = ["normal", "questionable", "abnormal"]
 VOLUME = ["low", "mid", "high", "none"]
+RESOLUTION = 119  # of the values that decisions are simulated from
 SUBJECTS, UNRATED, UNDIAGNOSED, CHANGING = 1737, 38, 17, 56  # of which 1,626 remain
 VISITS = ([1, 2, 3, 4, 5, 6, 7, 8], [13, 20, 30, 15, 9, 6, 4, 3])  # consecutive ones, and their weights
 MEAN, SD = 6642, 1225  # of the volume: the authors' cut points are 6642 -+ 612.5
@@ -70,7 +72,8 @@ def simulate(program, problem, beta, subjects, steps, seed):
     """One list of (action, cdr, volume, state after) a subject."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "cell.csv")
-        subprocess.run([program, "simulate", problem, "--set", f"beta={beta!r}", "-n", str(subjects), "--steps",
+        subprocess.run([program, "simulate", problem, "--set", f"beta={beta!r}", "--set",
+                        f"resolution={RESOLUTION}", "-n", str(subjects), "--steps",
                         str(steps + 1), "--seed", str(seed), "--states", "-o", str(out)],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with open(out, newline="", encoding="utf-8") as file:
