@@ -287,7 +287,9 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
   vectors w = vectors_of(c);
   backup_output out = {0};
   bool tables = false;
-  const bool cold = solver->slots < 0 ? !c->solved[variant] : solver->slots == 0;
+  /* Where nothing is paid V* is 0: no error is small against that, so that no other start ends. */
+  const bool cold =
+      c->largest == 0 || (solver->slots < 0 ? !c->solved[variant] : solver->slots == 0);
   if (cold)
     memset(w.v, 0, c->padded * sizeof *w.v);
   else if (solver->slots > 0)

@@ -107,6 +107,32 @@ static void warm_equals_cold(void **state)
 }
 
 /* Other dynamics in the same workspace: the successor operator is rebuilt. */
+/* Where nothing is paid the value is 0, and a plan that starts from another solution finds it at
+ * once: no error is small relative to 0. */
+static void nothing_is_paid_at_once(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 15, 0);
+  for (int i = 0; i < 3; i++) {
+    idm_problem *problem = support_problem(shapes[i], &random);
+    idm_block *utility = &problem->theta->block[IDM_UTILITY];
+    idm_workspace *workspace;
+    idm_plan_report report;
+    support_set(problem, 0.2, 0.5, 0);
+    check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                               &support_error));
+    check(idm_plan(problem->theta, NULL, workspace, &report, &support_error));
+    assert_true(idm_plan_value(workspace, 0, problem->setting->start) != 0);
+    memset(utility->value, 0, utility->size * sizeof *utility->value);
+    check(idm_plan(problem->theta, NULL, workspace, &report, &support_error));
+    assert_true(report.sweeps <= 3);
+    assert_true(idm_plan_value(workspace, 0, problem->setting->start) == 0);
+    idm_workspace_destroy(workspace);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void changed_dynamics_rebuild_the_operator(void **state)
 {
   (void)state;
@@ -335,6 +361,7 @@ int main(void)
       cmocka_unit_test(bounds_cover_the_error),
       cmocka_unit_test(slow_mixing_and_long_horizons_converge),
       cmocka_unit_test(warm_equals_cold),
+      cmocka_unit_test(nothing_is_paid_at_once),
       cmocka_unit_test(changed_dynamics_rebuild_the_operator),
       cmocka_unit_test(limits_are_limits),
       cmocka_unit_test(relabelling_permutes_the_policy),
