@@ -180,6 +180,30 @@ static void record_person(each *e, const idm_person *one, const idm_assessment *
   pthread_mutex_unlock(&e->mutex);
 }
 
+/* Draws of a person, and the verdict on them; drawn again with more steps where they are too
+ * uncertain for one. */
+static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch *watch,
+                              idm_posterior **posterior, idm_projection *projection,
+                              idm_assessment **assessment, idm_error *error)
+{
+  idm_fit_settings settings = e->settings;
+  idm_status status = IDM_OK;
+  do {
+    idm_assessment_destroy(*assessment);
+    idm_posterior_destroy(*posterior);
+    *assessment = NULL;
+    status = idm_project(e->problem, part, e->inverse, &settings, watch, posterior, projection,
+                         NULL, error);
+    if (status == IDM_OK && (*posterior)->answer == IDM_POSTERIOR &&
+        (*posterior)->draws < (size_t)settings.draws)
+      status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
+    if (status == IDM_OK)
+      status = idm_assess_watched(e->problem, part, *posterior, 1, watch, assessment, error);
+    settings.again = status == IDM_OK ? idm_assess_again(&e->settings, *posterior, *assessment) : 0;
+  } while (settings.again);
+  return status;
+}
+
 static idm_status fit_person(each *e, size_t person, idm_error *error)
 {
   idm_data *part = NULL;
@@ -193,13 +217,7 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
   if (status == IDM_OK && !one->decisions)
     status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
   if (status == IDM_OK)
-    status = idm_project(e->problem, part, e->inverse, &e->settings, &watch, &posterior,
-                         &projection, NULL, error);
-  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR &&
-      posterior->draws < (size_t)e->settings.draws)
-    status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
-  if (status == IDM_OK)
-    status = idm_assess_watched(e->problem, part, posterior, 1, &watch, &assessment, error);
+    status = draw_person(e, part, &watch, &posterior, &projection, &assessment, error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size)
     status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);

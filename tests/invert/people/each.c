@@ -8,6 +8,7 @@
 
 #include "data/part.h"
 #include "invert/assess/asked_support.h"
+#include "invert/assess/uncertain_support.h"
 
 static idm_problem *problem;
 static idm_data *data;
@@ -308,6 +309,45 @@ static void a_long_tail_of_alpha_is_no_failure(void **state)
   idm_problem_destroy(wide);
 }
 
+/* Draws of a learner whose sd is a quarter too large by chance, of two chains: they are drawn
+ * again, the same at any number of threads, and trusted. */
+static void uncertain_people_are_drawn_again(void **state)
+{
+  (void)state;
+  idm_problem *bandit;
+  idm_data *choices;
+  idm_fit_settings more;
+  uncertain_learner(&bandit, &choices, &more);
+  idm_posterior *first, *second, *p, *q;
+  idm_assessment *a, *b;
+  idm_projection projection;
+  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &first, NULL, &support_error));
+  check(idm_assess(bandit, choices, first, 1, &a, &support_error));
+  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
+  more.again = idm_assess_again(&more, first, a);
+  assert_int_equal(more.again, 4 * first->steps);
+  idm_assessment_destroy(a);
+  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &second, NULL, &support_error));
+  more.again = 0;
+  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
+                     &support_error));
+  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
+  assert_true(a->trusted);
+  for (size_t i = 0; i < 1600; i++) assert_near(p->value[i], log(second->value[i]), 1e-12);
+  more.threads = 3;
+  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &q, &b, &projection,
+                     &support_error));
+  assert_memory_equal(p->value, q->value, 3200 * sizeof *p->value);
+  idm_assessment_destroy(a);
+  idm_assessment_destroy(b);
+  idm_posterior_destroy(first);
+  idm_posterior_destroy(second);
+  idm_posterior_destroy(p);
+  idm_posterior_destroy(q);
+  idm_data_destroy(choices);
+  idm_problem_destroy(bandit);
+}
+
 /* One slip in five, by too little in any person: all together show it, and people who do not slip
  * pass (with a probability above 99.5 %). */
 static void scores_are_added_up(void **state)
@@ -347,6 +387,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_long_tail_of_alpha_is_no_failure),
+      cmocka_unit_test(uncertain_people_are_drawn_again),
       cmocka_unit_test(few_decisions_are_no_misfit),
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
