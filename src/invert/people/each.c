@@ -130,18 +130,29 @@ static double most_own(const each *e, const idm_person *one)
   return most;
 }
 
-/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
- * failure of log_alpha. Where other rows fail, or numbers are printed without a logarithm, it stays
- * one. */
-static bool is_excused(const each *e, const idm_checks *checks)
+/* Whether a number of a fit of one person is printed of people by its logarithm. */
+static bool is_logarithmic(const each *e, size_t quantity)
 {
-  bool excused = checks->of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED;
-  for (int id = 0; id < IDM_CHECK_COUNT; id++)
-    if (id != IDM_CHECK_MEAN && checks->of[id].outcome == IDM_CHECK_FAILED) excused = false;
+  bool found = false;
   for (size_t i = 0; i < e->parameters->items; i++) {
     const parameter *item = &e->parameters->item[i];
-    if (!idm_parameter_is_scalar(item) || item->scale != IDM_SCALE_LOG) excused = false;
+    found = found || (item->quantity == quantity && idm_parameter_is_scalar(item) &&
+                      item->scale == IDM_SCALE_LOG);
   }
+  return found;
+}
+
+/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
+ * failure of log_alpha, whatever else is free. Where other rows fail, or the number is printed
+ * without a logarithm, it stays one. */
+static bool is_excused(const each *e, const idm_assessment *a)
+{
+  bool excused = a->checks.of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (id != IDM_CHECK_MEAN && a->checks.of[id].outcome == IDM_CHECK_FAILED) excused = false;
+  for (size_t i = 0; i < a->quantities && excused; i++)
+    excused =
+        !(a->diagnosis[i].tail >= idm_check_threshold(IDM_CHECK_MEAN)) || is_logarithmic(e, i);
   return excused;
 }
 
@@ -155,7 +166,7 @@ static bool is_chance(const idm_checks *checks)
 /* The first reason that applies, in order of weight. */
 static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
 {
-  if (a->failures.count && !is_excused(e, &a->checks))
+  if (a->failures.count && !is_excused(e, a))
     say(one, IDM_PERSON_FAILED, a->failures.text[0]);
   else if (is_chance(&a->checks))
     say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
@@ -172,7 +183,7 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
 static void record_person(each *e, const idm_person *one, const idm_assessment *a)
 {
   idm_checks checks = a->checks;
-  if (is_excused(e, &checks)) checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
+  if (is_excused(e, a)) checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
   pthread_mutex_lock(&e->mutex);
   idm_checks_merge(&e->checks, &checks, IDM_CHECK_REMARK);
   if (a->answer == IDM_POSTERIOR)

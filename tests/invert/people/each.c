@@ -290,23 +290,30 @@ static void few_decisions_are_no_misfit(void **state)
   idm_data_destroy(few);
 }
 
-/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of
- * people, has. */
+/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of people,
+ * has, whether or not a number without a logarithm is free too. */
 static void a_long_tail_of_alpha_is_no_failure(void **state)
 {
   (void)state;
-  idm_problem *wide = support_diag(1, INFINITY, 0);
-  wide->agent.resolution = 29;
-  check(idm_problem_free(wide, "{alpha: {scale: log, prior: {normal: [0, 5]}}}", &support_error));
-  idm_data *one = support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
-  idm_assessment *a = fit_long(wide, one);
-  assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
-  assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
-  assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
-  assert_true(a->trusted);
-  idm_assessment_destroy(a);
-  idm_data_destroy(one);
-  idm_problem_destroy(wide);
+  static const char *const blocks[] = {
+      "{alpha: {scale: log, prior: {normal: [0, 5]}}}",
+      "{alpha: {scale: log, prior: {normal: [0, 5]}}, lapse: }",
+  };
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    idm_problem *wide = support_diag(1, INFINITY, 0);
+    wide->agent.resolution = 29;
+    check(idm_problem_free(wide, blocks[i], &support_error));
+    idm_data *one =
+        support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
+    idm_assessment *a = fit_long(wide, one);
+    assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
+    assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
+    assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
+    assert_true(a->trusted);
+    idm_assessment_destroy(a);
+    idm_data_destroy(one);
+    idm_problem_destroy(wide);
+  }
 }
 
 /* Draws of a learner whose sd is a quarter too large by chance, of two chains: they are drawn
