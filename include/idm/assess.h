@@ -155,7 +155,8 @@ typedef struct idm_person {
    * shrinkage, which is Var(x - m) / E sd^2, x - m being the person's distance from the
    * population's mean (Gelman and Pardoe 2006: the pooling factor). */
   double *own;
-  bool absent; /* could not be fitted, and is not along the axis */
+  bool unchecked; /* no independent look could compare the draws with the posterior */
+  bool absent;    /* could not be fitted, and is not along the axis */
   idm_person_verdict verdict;
   char reason[400]; /* of what is not identified; may be empty */
 } idm_person;

@@ -355,6 +355,40 @@ static void uncertain_people_are_drawn_again(void **state)
   idm_problem_destroy(bandit);
 }
 
+/* A posterior whose sd no look can compare. Where draws reach its far mode, what fails is the sd of
+ * the logarithm, which is printed, and not the mean of the number; where none does, a remark states
+ * that it is unchecked. */
+static void unconfirmed_tails_are_named(void **state)
+{
+  (void)state;
+  static const struct {
+    uint64_t seed;
+    bool reached;
+  } cases[] = {{1, false}, {6, true}};
+  idm_problem *bandit;
+  idm_data *choices;
+  idm_fit_settings more;
+  uncertain_far_mode(&bandit, &choices, &more);
+  for (size_t i = 0; i < 2; i++) {
+    idm_posterior *p;
+    idm_assessment *a;
+    idm_projection projection;
+    more.seed = cases[i].seed;
+    check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a,
+                       &projection, &support_error));
+    assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED, cases[i].reached);
+    assert_int_equal(a->trusted, !cases[i].reached);
+    assert_int_equal(support_mentions(&a->failures, "the sd of log inverse_temperature hangs on"),
+                     cases[i].reached);
+    assert_true(a->person[0].unchecked);
+    assert_true(support_mentions(&a->remarks, "unchecked: no independent look"));
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(choices);
+  idm_problem_destroy(bandit);
+}
+
 /* One slip in five, by too little in any person: all together show it, and people who do not slip
  * pass (with a probability above 99.5 %). */
 static void scores_are_added_up(void **state)
@@ -395,6 +429,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_long_tail_of_alpha_is_no_failure),
       cmocka_unit_test(uncertain_people_are_drawn_again),
+      cmocka_unit_test(unconfirmed_tails_are_named),
       cmocka_unit_test(few_decisions_are_no_misfit),
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),
