@@ -119,6 +119,8 @@ typedef struct idm_look {
   double effective; /* what the points are worth in independent draws */
   bool checked;     /* that is enough to compare with */
   size_t modes;     /* found, separated by valleys */
+  bool chance;      /* means or sds differ, all by no more than the Monte Carlo error of the draws
+                       leaves open: more steps a draw would show which it is */
   double missed;    /* share of the posterior around the mode that the draws miss most of */
   double higher;    /* log density of the highest mode less that of the highest draw */
   size_t numbers;
@@ -153,7 +155,8 @@ typedef struct idm_person {
    * shrinkage, which is Var(x - m) / E sd^2, x - m being the person's distance from the
    * population's mean (Gelman and Pardoe 2006: the pooling factor). */
   double *own;
-  bool absent; /* could not be fitted, and is not along the axis */
+  bool unchecked; /* no independent look could compare the draws with the posterior */
+  bool absent;    /* could not be fitted, and is not along the axis */
   idm_person_verdict verdict;
   char reason[400]; /* of what is not identified; may be empty */
 } idm_person;
@@ -225,6 +228,12 @@ IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data
                                       const idm_posterior *posterior, int threads,
                                       const idm_fit_watch *opt_watch,
                                       idm_assessment **ret_assessment, idm_error *opt_error);
+/* Steps a draw with which a posterior is to be drawn again (`again` of the settings), and assessed
+ * again: four times those that it has, up to sixteen times the sampler's own, where it differs from
+ * the independent look by no more than the Monte Carlo error of its draws leaves open. 0: it does
+ * not, it does by more, or the sampler or `thin` leave no choice. */
+IDM_API long idm_assess_again(const idm_fit_settings *settings, const idm_posterior *posterior,
+                              const idm_assessment *assessment);
 /* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"; NULL
  * past the last. */
 IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);

@@ -207,8 +207,10 @@ typedef struct idm_check {
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \
          .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
          .named = true, .threshold = 0.02, .worst = IDM_CHECK_FAILED,                              \
-         .sentence = "The point is the most probable one that was found. The threshold is half "   \
-                     "the square of a fifth of an sd.",                                            \
+         .sentence =                                                                               \
+             "The point is the most probable one that was found. The threshold is half "           \
+             "the square of a fifth of an sd; where one number is free and the likelihood "        \
+             "jumps, a higher point within a fifth of an sd is a remark.",                         \
          .cure = "start at the higher point (--set), or from more points (--chains)",              \
          .owner = "invert/assess/sentence.c")                                                      \
   RUN(IDM_CHECK_RIDGE, idm_check_ridge, .name = "ridge",                                           \

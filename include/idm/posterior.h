@@ -72,6 +72,7 @@ typedef struct idm_posterior {
   uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
   int resolution;   /* of the lattice planned on; 0 where there is none */
   long warmup;
+  long steps;       /* of the kernel a draw; 0: not known */
   bool searched;    /* the next two are known */
   double highest;   /* log density of the highest point that a search found */
   double attained;  /* the same of a search from the draws */

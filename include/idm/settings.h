@@ -29,7 +29,9 @@ typedef struct idm_fit_settings {
   size_t chains;
   long draws;
   long warmup;
-  long thin; /* kernel steps a draw; 0: the sampler's own */
+  long thin;  /* kernel steps a draw; 0: the sampler's own */
+  long again; /* of idm_assess_again: steps a draw of chains that are run again, on random streams
+                 of their own; 0: they are run for the first time */
   uint64_t seed;
   int threads;   /* never changes a draw */
   idm_keep keep; /* log-likelihood by trajectory, by decision, or not at all */
@@ -48,7 +50,7 @@ typedef struct idm_fit_settings {
   double smoothing; /* of a batch's frequencies: so many choices by the action prior a state */
 } idm_fit_settings;
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
-/* Its fields; `threads`, which changes no draw, is none of them. */
+/* Its fields but `threads`, which changes no draw, and `again`, which follows from the others. */
 IDM_API const idm_key *idm_fit_keys(void);
 
 /* The scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000 steps

@@ -116,16 +116,13 @@ static bool is_fraction(const char *quantity)
   return found && (found->support == IDM_FRACTION || found->support == IDM_DISTRIBUTION);
 }
 
-/* The larger Pareto k of both tails; NaN where draws are too alike to tell. */
-static idm_status find_shape(const idm_posterior *p, size_t i, double *ret_shape,
-                             idm_error *opt_error)
+idm_status idm_draws_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error)
 {
-  const size_t count = p->chains * p->draws;
   double shape[2] = {NAN, NAN};
   double *turned = idm_new(count, sizeof *turned);
   if (!turned) return idm_fail_memory(opt_error);
-  for (size_t k = 0; k < count; k++) turned[k] = -p->value[i * count + k];
-  idm_status status = idm_pareto_shape(p->value + i * count, count, &shape[0], opt_error);
+  for (size_t k = 0; k < count; k++) turned[k] = -x[k];
+  idm_status status = idm_pareto_shape(x, count, &shape[0], opt_error);
   if (status == IDM_OK) status = idm_pareto_shape(turned, count, &shape[1], opt_error);
   free(turned);
   *ret_shape = fmax(shape[0], shape[1]);
@@ -160,13 +157,14 @@ idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
+  const size_t all = p->chains * p->draws;
   idm_status status = IDM_OK;
   size_t personal = 0;
   for (size_t i = 0; i < p->quantity.count && status == IDM_OK; i++) {
     const bool person = idm_is_of_person(p, i);
     double shape = NAN;
     if (!(person || is_judged(p, i)) || is_fraction(p->quantity.name[i])) continue;
-    status = find_shape(p, i, &shape, opt_error);
+    status = idm_draws_shape(p->value + i * all, all, &shape, opt_error);
     a->diagnosis[i].tail = shape;
     if (status != IDM_OK || isnan(shape)) continue;
     if (!person) judge_tail(q, i, shape);

@@ -4,6 +4,8 @@
 
 #include "idm/assess.h"
 
+/* The larger Pareto k of both tails of draws; NaN where they are too alike. */
+idm_status idm_draws_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error);
 /* Whether a quantity is one person's. */
 bool idm_is_of_person(const idm_posterior *posterior, size_t quantity);
 /* Whether the draws of one person's number are enough to read it (person-draws, person-r-hat).

@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "idm/samplers.h"
 #include "invert/assess/checks.h"
+#include "invert/matching/drawing.h"
 #include "invert/matching/explore.h"
 #include "invert/matching/matching.h"
 
@@ -174,8 +175,28 @@ static idm_status draw_shares(const inquiry *q, const idm_exploration *e, double
   return IDM_OK;
 }
 
-/* How far the draws of coordinate k are from the look. */
-static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k,
+/* What a difference may be, where the look has an error. */
+static double tolerance(double error)
+{
+  return fmax(idm_check_threshold(IDM_CHECK_LOOK), errors * error);
+}
+
+static bool differs(double difference, double error)
+{
+  return fabs(difference) > tolerance(error);
+}
+
+/* Draws agree with the look, differ from it by what their own error may have added, or by more. */
+typedef enum agreement { AGREES, UNCERTAIN, DIFFERS } agreement;
+
+static agreement weigh(double difference, double error, double own)
+{
+  if (!differs(difference, error)) return AGREES;
+  return fabs(difference) <= tolerance(error) + errors * own ? UNCERTAIN : DIFFERS;
+}
+
+/* How far the draws of coordinate k are from the look; the least agreement so far. */
+static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k, agreement *least,
                           idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
@@ -191,6 +212,10 @@ static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k,
   look->shift_error[k] = at.mean_error / at.sd;
   look->spread[k] = d.sd / at.sd;
   look->spread_error[k] = at.sd_error / at.sd;
+  const agreement mean = weigh(look->shift[k], look->shift_error[k], d.mcse_mean / at.sd);
+  const agreement sd = weigh(log(look->spread[k]), look->spread_error[k], d.mcse_sd / d.sd);
+  if (mean > *least) *least = mean;
+  if (sd > *least) *least = sd;
   return IDM_OK;
 }
 
@@ -223,13 +248,15 @@ static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error
   double by_points[IDM_LOOK_MODES] = {0}, by_draws[IDM_LOOK_MODES] = {0};
   const size_t all = q->posterior->chains * q->posterior->draws;
   double highest = -INFINITY;
+  agreement least = AGREES;
   look->points = e->points;
   look->effective = idm_exploration_effective(e);
   look->checked = can_tell(e, most_error);
   look->modes = e->modes;
   idm_status status = make_room(q, opt_error);
   for (size_t k = 0; k < look->numbers && status == IDM_OK; k++)
-    status = compare(q, e, k, opt_error);
+    status = compare(q, e, k, &least, opt_error);
+  look->chance = look->checked && least == UNCERTAIN;
   if (status == IDM_OK) status = idm_exploration_shares(e, by_points, opt_error);
   if (status == IDM_OK) status = draw_shares(q, e, by_draws, opt_error);
   for (size_t m = 0; m < e->modes; m++)
@@ -253,11 +280,6 @@ static idm_status take_look(const inquiry *q, idm_error *opt_error)
 }
 
 /* --- judging -------------------------------------------------------------------------------- */
-
-static bool differs(double difference, double error)
-{
-  return fabs(difference) > fmax(idm_check_threshold(IDM_CHECK_LOOK), errors * error);
-}
 
 /* What coordinate k is called: that of the prior where it is one number, else as in files. */
 static void coordinate_spoken(const inquiry *q, size_t k, char *buffer, size_t size)
@@ -352,4 +374,11 @@ idm_status idm_check_look(const inquiry *q, idm_error *opt_error)
   const idm_status status = take_look(q, opt_error);
   if (status == IDM_OK) judge_look(q);
   return status;
+}
+
+long idm_assess_again(const idm_fit_settings *settings, const idm_posterior *posterior,
+                      const idm_assessment *assessment)
+{
+  if (!settings || !posterior || !assessment || !assessment->look.chance) return 0;
+  return idm_drawing_again(settings, posterior);
 }

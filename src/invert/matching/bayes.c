@@ -207,7 +207,9 @@ static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior *
   idm_status status = idm_drawing_common(chains, &draws, opt_notes, opt_error);
   if (status != IDM_OK) return status;
   if (chains->settings.kernel.thin != f->settings->thin)
-    idm_notes_add(opt_notes, "the chains mixed slowly and were run again with %ld steps a draw",
+    idm_notes_add(opt_notes,
+                  "fewer steps left the draws too uncertain: the chains were run again with %ld "
+                  "steps a draw",
                   chains->settings.kernel.thin);
   status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name, f->matchings,
                                 (size_t)draws, ret_posterior, opt_error);
@@ -217,6 +219,7 @@ static idm_status gather(const fit *f, const idm_chains *chains, idm_posterior *
       idm_posterior_put(f, *ret_posterior, c, i, chains->draw + at * chains->dimension,
                         &chains->statistics[at]);
     }
+  if (status == IDM_OK) (*ret_posterior)->steps = idm_drawing_steps(chains);
   if (status == IDM_OK) status = idm_posterior_complete(f, *ret_posterior, opt_notes, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);

@@ -13,6 +13,12 @@
 #include "infer/metropolis.h"
 #include "invert/check.h"
 
+/* Streams of chains that are run again, beyond all others of a fit. */
+static const uint64_t again_stream = (uint64_t)7 << 32;
+/* Chains that are run again have so many times the steps a draw, at most so many times those that
+ * the sampler begins with: where they mix slowly, and where a posterior is too uncertain. */
+enum { more = 4, most = 64, most_again = 16 };
+
 /* --- work under way ------------------------------------------------------------------------- */
 
 /* Chains that somebody watches. */
@@ -124,9 +130,13 @@ idm_status idm_drawing_create(const idm_fit_settings *settings, const idm_sample
                               .interrupt_context = halt};
   idm_sampler_settings_default(&made.kernel);
   made.kernel.warmup = settings->warmup;
-  made.kernel.thin = settings->thin;
+  made.kernel.thin = settings->again ? settings->again : settings->thin;
   made.kernel.mixture = opt_mixture;
-  return idm_chains_create(&made, dimension, ret_chains, opt_error);
+  const idm_status status = idm_chains_create(&made, dimension, ret_chains, opt_error);
+  for (size_t i = 0; i < settings->chains && settings->again && status == IDM_OK; i++)
+    idm_random_init(&(*ret_chains)->random[i], key,
+                    again_stream + (uint64_t)settings->again * settings->chains + i);
+  return status;
 }
 
 idm_status idm_drawing_run(idm_chains *chains, const idm_target *target, const idm_fit_watch *watch,
@@ -157,21 +167,40 @@ static idm_status find_settled(const idm_chains *c, bool *ret_settled, idm_error
   return status;
 }
 
+/* Whether the steps a draw are the sampler's choice, and the draws are enough to pass. */
+static bool may_have_more(const idm_fit_settings *settings, const idm_sampler *sampler)
+{
+  const double all = (double)settings->chains * (double)settings->draws;
+  return sampler == &idm_sampler_metropolis && !settings->thin && settings->chains > 1 &&
+         all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
+}
+
+long idm_drawing_steps(const idm_chains *chains)
+{
+  const bool own =
+      !chains->settings.kernel.thin && chains->settings.sampler == &idm_sampler_metropolis;
+  return own ? idm_metropolis_thin(chains->dimension) : chains->settings.kernel.thin;
+}
+
 idm_status idm_drawing_more(const idm_fit_settings *settings, const idm_chains *chains,
                             long *ret_steps, idm_error *opt_error)
 {
-  enum { more = 4, most = 64 }; /* of what the sampler begins with */
-  const double all = (double)chains->settings.chains * (double)chains->settings.draws;
-  const long own = idm_metropolis_thin(chains->dimension);
-  const long now = chains->settings.kernel.thin ? chains->settings.kernel.thin : own;
-  const bool possible = chains->settings.sampler == &idm_sampler_metropolis && !settings->thin &&
-                        chains->settings.chains > 1 &&
-                        all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE) && now < most * own &&
+  const long now = idm_drawing_steps(chains);
+  const bool possible = may_have_more(settings, chains->settings.sampler) &&
+                        now < most * idm_metropolis_thin(chains->dimension) &&
                         idm_chains_common(chains) == chains->settings.draws;
   bool settled = true;
   const idm_status status = possible ? find_settled(chains, &settled, opt_error) : IDM_OK;
   *ret_steps = settled ? 0 : more * now;
   return status;
+}
+
+long idm_drawing_again(const idm_fit_settings *settings, const idm_posterior *p)
+{
+  const bool possible = may_have_more(settings, idm_sampler_find(p->sampler)) && p->steps &&
+                        p->steps < most_again * idm_metropolis_thin(idm_posterior_dimension(p)) &&
+                        p->draws == (size_t)settings->draws;
+  return possible ? more * p->steps : 0;
 }
 
 idm_status idm_drawing_common(const idm_chains *chains, long *ret_draws, idm_notes *opt_notes,

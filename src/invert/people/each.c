@@ -16,6 +16,7 @@
 #include "base/record.h"
 #include "data/part.h"
 #include "idm/prior.h"
+#include "invert/assess/draws.h"
 #include "invert/assess/pool.h"
 #include "invert/chance.h"
 #include "invert/check.h"
@@ -130,19 +131,58 @@ static double most_own(const each *e, const idm_person *one)
   return most;
 }
 
-/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
- * failure of log_alpha. Where other rows fail, or numbers are printed without a logarithm, it stays
- * one. */
-static bool is_excused(const each *e, const idm_checks *checks)
+/* Whether a number of a fit of one person has no mean. */
+static bool lacks_mean(const idm_assessment *a, size_t quantity)
 {
-  bool excused = checks->of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED;
+  return a->diagnosis[quantity].tail >= idm_check_threshold(IDM_CHECK_MEAN);
+}
+
+/* Whether that one row fails, for numbers that are printed of people by their logarithms alone. */
+static bool is_excusable(const each *e, const idm_assessment *a)
+{
+  size_t lacking = 0, logarithmic = 0;
   for (int id = 0; id < IDM_CHECK_COUNT; id++)
-    if (id != IDM_CHECK_MEAN && checks->of[id].outcome == IDM_CHECK_FAILED) excused = false;
+    if ((a->checks.of[id].outcome == IDM_CHECK_FAILED) != (id == IDM_CHECK_MEAN)) return false;
+  for (size_t i = 0; i < a->quantities; i++) lacking += lacks_mean(a, i);
   for (size_t i = 0; i < e->parameters->items; i++) {
     const parameter *item = &e->parameters->item[i];
-    if (!idm_parameter_is_scalar(item) || item->scale != IDM_SCALE_LOG) excused = false;
+    logarithmic += idm_parameter_is_scalar(item) && item->scale == IDM_SCALE_LOG &&
+                   lacks_mean(a, idm_parameter_reported(item));
   }
-  return excused;
+  return lacking == logarithmic;
+}
+
+/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
+ * failure of log_alpha, whatever else is free. Where the sd of log_alpha hangs on few draws as
+ * well, and no independent look confirms it, that is the failure. */
+static idm_status excuse_mean(const each *e, size_t person, const idm_posterior *p,
+                              idm_assessment *a, idm_error *error)
+{
+  const size_t all = p->chains * p->draws;
+  const double *draws = e->draws[person];
+  idm_status status = IDM_OK;
+  if (!is_excusable(e, a)) return IDM_OK;
+  idm_notes_clear(&a->failures);
+  for (size_t i = 0; i < e->parameters->items && status == IDM_OK; i++) {
+    const parameter *item = &e->parameters->item[i];
+    const bool scalar = idm_parameter_is_scalar(item);
+    char name[128], spoken[128];
+    double shape = NAN;
+    if (scalar && !a->look.checked && lacks_mean(a, idm_parameter_reported(item)))
+      status = idm_draws_shape(draws, all, &shape, error);
+    if (shape > idm_check_threshold(IDM_CHECK_SD))
+      idm_notes_add(
+          &a->failures,
+          "the sd of %s hangs on its few largest draws (Pareto k %.2f), and an "
+          "independent look at the posterior is too uncertain to confirm it; give it a "
+          "narrower prior",
+          idm_quantity_spoken(idm_parameter_called(e->parameters, item, name, sizeof name), spoken,
+                              sizeof spoken),
+          shape);
+    draws += (scalar ? 1 : item->size) * all;
+  }
+  if (!a->failures.count) a->checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
+  return status;
 }
 
 /* Whether the decisions contradict the model as those of chance do. */
@@ -155,7 +195,7 @@ static bool is_chance(const idm_checks *checks)
 /* The first reason that applies, in order of weight. */
 static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
 {
-  if (a->failures.count && !is_excused(e, &a->checks))
+  if (a->failures.count)
     say(one, IDM_PERSON_FAILED, a->failures.text[0]);
   else if (is_chance(&a->checks))
     say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
@@ -171,13 +211,35 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
  * again, after an interruption, changes nothing. */
 static void record_person(each *e, const idm_person *one, const idm_assessment *a)
 {
-  idm_checks checks = a->checks;
-  if (is_excused(e, &checks)) checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
   pthread_mutex_lock(&e->mutex);
-  idm_checks_merge(&e->checks, &checks, IDM_CHECK_REMARK);
+  idm_checks_merge(&e->checks, &a->checks, IDM_CHECK_REMARK);
   if (a->answer == IDM_POSTERIOR)
     idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, most_own(e, one));
   pthread_mutex_unlock(&e->mutex);
+}
+
+/* Draws of a person, and the verdict on them; drawn again with more steps where they are too
+ * uncertain for one. */
+static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch *watch,
+                              idm_posterior **posterior, idm_projection *projection,
+                              idm_assessment **assessment, idm_error *error)
+{
+  idm_fit_settings settings = e->settings;
+  idm_status status = IDM_OK;
+  do {
+    idm_assessment_destroy(*assessment);
+    idm_posterior_destroy(*posterior);
+    *assessment = NULL;
+    status = idm_project(e->problem, part, e->inverse, &settings, watch, posterior, projection,
+                         NULL, error);
+    if (status == IDM_OK && (*posterior)->answer == IDM_POSTERIOR &&
+        (*posterior)->draws < (size_t)settings.draws)
+      status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
+    if (status == IDM_OK)
+      status = idm_assess_watched(e->problem, part, *posterior, 1, watch, assessment, error);
+    settings.again = status == IDM_OK ? idm_assess_again(&e->settings, *posterior, *assessment) : 0;
+  } while (settings.again);
+  return status;
 }
 
 static idm_status fit_person(each *e, size_t person, idm_error *error)
@@ -193,22 +255,18 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
   if (status == IDM_OK && !one->decisions)
     status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
   if (status == IDM_OK)
-    status = idm_project(e->problem, part, e->inverse, &e->settings, &watch, &posterior,
-                         &projection, NULL, error);
-  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR &&
-      posterior->draws < (size_t)e->settings.draws)
-    status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
-  if (status == IDM_OK)
-    status = idm_assess_watched(e->problem, part, posterior, 1, &watch, &assessment, error);
+    status = draw_person(e, part, &watch, &posterior, &projection, &assessment, error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size)
     status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
+  if (status == IDM_OK) status = excuse_mean(e, person, posterior, assessment, error);
   if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {
     memcpy(e->sampler, posterior->sampler, sizeof e->sampler);
     atomic_store(&e->named, true);
   }
   if (status == IDM_OK) {
     one->log_loss = projection.log_loss;
+    one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->look.checked;
     measure_own(e, person, posterior->chains);
     judge_person(e, one, assessment);
     record_person(e, one, assessment);
@@ -244,7 +302,7 @@ static void do_person(void *context, size_t person)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-static const char kind[] = "idmech6";
+static const char kind[] = "idmech7";
 
 /* One who is over: the verdict, and the draws where there are some. */
 static bool pass_person(each *e, size_t person, idm_record *r)
@@ -255,6 +313,7 @@ static bool pass_person(each *e, size_t person, idm_record *r)
   if (!one->own) one->own = idm_new(numbers, sizeof *one->own);
   if (!one->own) return false;
   idm_record_pass_flag(r, &one->absent);
+  idm_record_pass_flag(r, &one->unchecked);
   uint32_t verdict = one->verdict;
   idm_record_pass(r, &verdict, sizeof verdict);
   if (verdict >= IDM_PERSON_VERDICTS) return false;
@@ -525,6 +584,23 @@ static idm_status pool_people(const each *e, idm_assessment *a, idm_error *opt_e
   return status;
 }
 
+/* People whose draws no independent look was compared with. */
+static void judge_looks(idm_assessment *a)
+{
+  size_t unchecked = 0, first = 0;
+  for (size_t i = a->people; i-- > 0;)
+    if (a->person[i].unchecked) {
+      unchecked++;
+      first = i;
+    }
+  if (unchecked)
+    idm_notes_add(&a->remarks,
+                  "unchecked: no independent look at the posterior of %zu of %zu people is certain "
+                  "enough to compare means and sds of the draws with ('%s'%s)",
+                  unchecked, a->people, a->person_name.name[first],
+                  unchecked > 1 ? " is the first" : "");
+}
+
 /* What is wrong with a person's draws is said of that person. */
 static void judge_all(idm_assessment *a)
 {
@@ -537,6 +613,7 @@ static void judge_all(idm_assessment *a)
                     a->person[i].absent ? "could not be fitted" : "is not to be trusted",
                     a->person[i].reason);
   judge_misfits(a);
+  judge_looks(a);
   if (driven)
     idm_notes_add(&a->remarks,
                   "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "

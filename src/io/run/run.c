@@ -146,22 +146,25 @@ static idm_status draw_over_dynamics(fitting *f, const idm_inverse *inverse,
 }
 
 /* The draws, and whether they were stopped. */
-static idm_status draw(fitting *f, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status draw(fitting *f, long again, idm_run *run, idm_notes *opt_notes,
+                       idm_error *opt_error)
 {
-  const idm_fit_settings *settings = &f->request->settings;
+  idm_fit_settings settings = f->request->settings;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
-  const idm_fit_watch watcher = idm_keeper_watch(&f->keeper, f->label);
+  idm_fit_watch watcher = idm_keeper_watch(&f->keeper, f->label);
   idm_status status = IDM_OK;
+  settings.again = again;
+  if (again) watcher.checkpoint = NULL;
   f->keeper.saved = idm_seconds();
   if (is_of_people(f->request))
     status = draw_people(f, &watcher, run, opt_notes, opt_error);
   else if (f->request->dynamics[0])
     status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
   else
-    status = inverse->fit(f->problem, f->data, settings, &watcher, &run->posterior, opt_notes,
+    status = inverse->fit(f->problem, f->data, &settings, &watcher, &run->posterior, opt_notes,
                           opt_error);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
-                       run->posterior->draws < (size_t)settings->draws;
+                       run->posterior->draws < (size_t)settings.draws;
   const bool apart = run->assessment && run->assessment->apart; /* then some have no draws */
   run->stopped = f->keeper.asked && (status == IDM_UNTRUSTED || partial || apart);
   if (run->posterior) run->posterior->request = f->label;
@@ -298,6 +301,39 @@ static idm_status refine(fitting *f, idm_error *opt_error)
   return status;
 }
 
+/* Draw, with `again` steps a draw where that is not 0, write and assess. *ret_again: steps of a
+ * further attempt; 0: none is needed. */
+static idm_status attempt(fitting *f, long again, idm_run *run, bool *ret_kept, long *ret_again,
+                          idm_notes *notes, idm_error *opt_error)
+{
+  idm_status status = draw(f, again, run, notes, opt_error);
+  if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
+  *ret_kept = *ret_kept || status == IDM_OK;
+  const bool judged = run->assessment; /* people are, one by one */
+  if (status == IDM_OK && !judged) status = assess(f, run, opt_error);
+  *ret_again = status == IDM_OK && !judged && !f->given && !run->stopped
+                   ? idm_assess_again(&f->request->settings, run->posterior, run->assessment)
+                   : 0;
+  return status;
+}
+
+/* The answer, of as many attempts as it takes; notes are those of the last. */
+static idm_status find_answer(fitting *f, idm_run *run, bool *ret_kept, idm_notes *opt_notes,
+                              idm_error *opt_error)
+{
+  idm_notes notes = {0};
+  long again = 0;
+  idm_status status = IDM_OK;
+  do {
+    idm_notes_clear(&notes);
+    idm_run_clear(run);
+    status = attempt(f, again, run, ret_kept, &again, &notes, opt_error);
+  } while (again);
+  for (size_t i = 0; i < notes.count; i++) idm_notes_add(opt_notes, "%s", notes.text[i]);
+  idm_notes_clear(&notes);
+  return status;
+}
+
 /* Everything once the folder is there. *ret_kept: there is something to be kept. */
 static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kept,
                       idm_notes *opt_notes, idm_error *opt_error)
@@ -305,10 +341,7 @@ static idm_status fit(fitting *f, idm_run_mode mode, idm_run *run, bool *ret_kep
   char path[IDM_PATH];
   idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
-  if (status == IDM_OK) status = draw(f, run, opt_notes, opt_error);
-  if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
-  *ret_kept = status == IDM_OK;
-  if (status == IDM_OK && !run->assessment) status = assess(f, run, opt_error);
+  if (status == IDM_OK) status = find_answer(f, run, ret_kept, opt_notes, opt_error);
   if (status == IDM_OK) {
     idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
     run->assessment->refinement = f->refinement;

@@ -101,16 +101,22 @@ static void make_log(const hard *h, idm_problem **problem, idm_data **data)
     make_diag(h->alpha, h->beta, h->eta, h->trajectories, h->seed, h->free_blocks, problem, data);
 }
 
-static idm_posterior *sample(const idm_problem *problem, const idm_data *data, const char *sampler,
-                             uint64_t seed)
+static idm_fit_settings make_settings(const char *sampler, uint64_t seed)
 {
   idm_fit_settings settings;
-  idm_posterior *posterior;
   idm_fit_settings_default(&settings);
   snprintf(settings.sampler, sizeof settings.sampler, "%s", sampler);
   settings.seed = seed;
   settings.draws = settings.warmup = 1000;
   settings.keep = IDM_KEEP_NOTHING;
+  return settings;
+}
+
+static idm_posterior *sample(const idm_problem *problem, const idm_data *data, const char *sampler,
+                             uint64_t seed)
+{
+  const idm_fit_settings settings = make_settings(sampler, seed);
+  idm_posterior *posterior;
   check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
                                        &support_error));
   return posterior;
@@ -204,11 +210,58 @@ static void test_missing_parts(void **state)
   }
 }
 
+/* --- draws that are uncertain ------------------------------------------------------------------ */
+
+/* Move every draw of the first number away from their mean. */
+static void stretch(idm_posterior *p, double mean, double factor)
+{
+  for (size_t i = 0; i < p->chains * p->draws; i++)
+    p->unconstrained[i] = mean + factor * (p->unconstrained[i] - mean);
+}
+
+/* An sd that is too large by two, and by eight Monte Carlo errors more than may be: neither is
+ * trusted, and the first is to be drawn again, unless the steps are given, or many already. */
+static void test_uncertain_draws(void **state)
+{
+  (void)state;
+  static const double beyond[] = {2, 8};
+  idm_fit_settings settings = make_settings("metropolis", 1);
+  idm_problem *problem;
+  idm_data *data;
+  make_log(&logs[2], &problem, &data);
+  for (size_t i = 0; i < 2; i++) {
+    idm_posterior *p = sample(problem, data, "metropolis", 1);
+    idm_assessment *a;
+    idm_diagnosis d;
+    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    assert_false(a->look.chance);
+    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
+    const double most = fmax(idm_check_threshold(IDM_CHECK_LOOK), 4 * a->look.spread_error[0]);
+    stretch(p, d.mean, exp(most + beyond[i] * d.mcse_sd / d.sd) / a->look.spread[0]);
+    idm_assessment_destroy(a);
+    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
+    assert_int_equal(a->look.chance, i == 0);
+    assert_int_equal(idm_assess_again(&settings, p, a), i ? 0 : 4 * p->steps);
+    settings.thin = p->steps;
+    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    settings.thin = 0;
+    p->steps *= 16;
+    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hard_logs),
       cmocka_unit_test(test_missing_parts),
+      cmocka_unit_test(test_uncertain_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

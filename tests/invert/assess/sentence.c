@@ -120,6 +120,40 @@ static void test_moved_points(void **state)
   asked_close(&a);
 }
 
+/* A likelihood that jumps is higher by more than a fiftieth next to the point: within a fifth of an
+ * sd that is a remark, further off a failure. The jump is made up: the point counts as lower. */
+static void test_jumps(void **state)
+{
+  (void)state;
+  static const double off[] = {0, 0.1, 0.5};
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, (double[]){0.3}, 1, 3, 60, 4);
+  asked a;
+  asked_open(&a, problem, data, "{alpha: }");
+  for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+    idm_posterior moved = *a.posterior;
+    idm_statistics statistics = *a.posterior->statistics;
+    idm_assessment *assessment;
+    check(idm_assess(problem, data, a.posterior, 1, &assessment, &support_error));
+    const idm_identification *id = &assessment->parameter[0];
+    const double sd = (id->high - id->low) / 3.92;
+    idm_assessment_destroy(assessment);
+    statistics.log_density -= 0.5;
+    moved.value = (double[]){a.posterior->value[0] + off[i] * sd};
+    moved.unconstrained = (double[]){log(moved.value[0])};
+    moved.statistics = &statistics;
+    check(idm_assess(problem, data, &moved, 1, &assessment, &support_error));
+    const bool near = off[i] < 0.2;
+    assert_int_equal(assessment->checks.of[IDM_CHECK_HIGHEST_POINT].outcome,
+                     near ? IDM_CHECK_REMARK : IDM_CHECK_FAILED);
+    assert_int_equal(support_mentions(&assessment->remarks, "the likelihood is not smooth near"),
+                     near);
+    assert_int_equal(support_mentions(&assessment->failures, "not the most probable"), !near);
+    idm_assessment_destroy(assessment);
+  }
+  asked_close(&a);
+}
+
 /* Draws of a posterior are no points: most of them lie below the top. */
 static void test_posteriors_are_left_alone(void **state)
 {
@@ -179,6 +213,7 @@ int main(void)
                                      cmocka_unit_test(open_on_a_side),
                                      cmocka_unit_test(by_its_inverse),
                                      cmocka_unit_test(test_moved_points),
+                                     cmocka_unit_test(test_jumps),
                                      cmocka_unit_test(test_points_under_a_flat_prior),
                                      cmocka_unit_test(test_points_and_their_priors),
                                      cmocka_unit_test(test_posteriors_are_left_alone)};

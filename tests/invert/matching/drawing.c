@@ -215,13 +215,50 @@ static void test_more(void **state)
   idm_chains_destroy(chains);
 }
 
+/* Chains that are run again take the steps that they are given, on streams of their own; a
+ * posterior of fewer than 16 times the sampler's own may be, one that was stopped or of another
+ * sampler not. */
+static void test_again(void **state)
+{
+  (void)state;
+  idm_fit_settings settings = make_settings();
+  settings.chains = 4;
+  settings.draws = 500;
+  settings.warmup = 200;
+  idm_chains *first = draw_many(&normal, &settings);
+  settings.again = 8;
+  idm_chains *second = draw_many(&normal, &settings);
+  assert_int_equal(idm_drawing_steps(first), 2);
+  assert_int_equal(idm_drawing_steps(second), 8);
+  for (size_t c = 0; c < 4; c++)
+    for (size_t k = 0; k < 4; k++) assert_true(first->random[c].stream != second->random[k].stream);
+  settings.again = 0;
+  char *name[] = {"x", "y"};
+  idm_posterior p = {
+      .sampler = "metropolis", .draws = 500, .steps = 2, .coordinate = {.name = name, .count = 2}};
+  assert_int_equal(idm_drawing_again(&settings, &p), 8);
+  p.steps = 8;
+  assert_int_equal(idm_drawing_again(&settings, &p), 32);
+  p.steps = 32;
+  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  p.steps = 0;
+  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  p.steps = 2;
+  p.draws = 499;
+  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  p.draws = 500;
+  strcpy(p.sampler, "nuts");
+  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  idm_chains_destroy(first);
+  idm_chains_destroy(second);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_samplers),
-      cmocka_unit_test(test_going_on),
-      cmocka_unit_test(test_common),
-      cmocka_unit_test(test_more),
+      cmocka_unit_test(test_samplers), cmocka_unit_test(test_going_on),
+      cmocka_unit_test(test_common),   cmocka_unit_test(test_more),
+      cmocka_unit_test(test_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "data/part.h"
 #include "invert/assess/asked_support.h"
+#include "invert/assess/uncertain_support.h"
 
 static idm_problem *problem;
 static idm_data *data;
@@ -289,23 +290,103 @@ static void few_decisions_are_no_misfit(void **state)
   idm_data_destroy(few);
 }
 
-/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of
- * people, has. */
+/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of people,
+ * has, whether or not a number without a logarithm is free too. */
 static void a_long_tail_of_alpha_is_no_failure(void **state)
 {
   (void)state;
-  idm_problem *wide = support_diag(1, INFINITY, 0);
-  wide->agent.resolution = 29;
-  check(idm_problem_free(wide, "{alpha: {scale: log, prior: {normal: [0, 5]}}}", &support_error));
-  idm_data *one = support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
-  idm_assessment *a = fit_long(wide, one);
-  assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
-  assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
-  assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
-  assert_true(a->trusted);
+  static const char *const blocks[] = {
+      "{alpha: {scale: log, prior: {normal: [0, 5]}}}",
+      "{alpha: {scale: log, prior: {normal: [0, 5]}}, lapse: }",
+  };
+  for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+    idm_problem *wide = support_diag(1, INFINITY, 0);
+    wide->agent.resolution = 29;
+    check(idm_problem_free(wide, blocks[i], &support_error));
+    idm_data *one =
+        support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
+    idm_assessment *a = fit_long(wide, one);
+    assert_true(a->checks.of[IDM_CHECK_MEAN].value > 1);
+    assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome, IDM_CHECK_REMARK);
+    assert_int_equal(a->person[0].verdict, IDM_PERSON_PRIOR_DRIVEN);
+    assert_true(a->trusted);
+    idm_assessment_destroy(a);
+    idm_data_destroy(one);
+    idm_problem_destroy(wide);
+  }
+}
+
+/* Draws of a learner whose sd is a quarter too large by chance, of two chains: they are drawn
+ * again, the same at any number of threads, and trusted. */
+static void uncertain_people_are_drawn_again(void **state)
+{
+  (void)state;
+  idm_problem *bandit;
+  idm_data *choices;
+  idm_fit_settings more;
+  uncertain_learner(&bandit, &choices, &more);
+  idm_posterior *first, *second, *p, *q;
+  idm_assessment *a, *b;
+  idm_projection projection;
+  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &first, NULL, &support_error));
+  check(idm_assess(bandit, choices, first, 1, &a, &support_error));
+  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
+  more.again = idm_assess_again(&more, first, a);
+  assert_int_equal(more.again, 4 * first->steps);
   idm_assessment_destroy(a);
-  idm_data_destroy(one);
-  idm_problem_destroy(wide);
+  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &second, NULL, &support_error));
+  more.again = 0;
+  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
+                     &support_error));
+  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
+  assert_true(a->trusted);
+  for (size_t i = 0; i < 1600; i++) assert_near(p->value[i], log(second->value[i]), 1e-12);
+  more.threads = 3;
+  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &q, &b, &projection,
+                     &support_error));
+  assert_memory_equal(p->value, q->value, 3200 * sizeof *p->value);
+  idm_assessment_destroy(a);
+  idm_assessment_destroy(b);
+  idm_posterior_destroy(first);
+  idm_posterior_destroy(second);
+  idm_posterior_destroy(p);
+  idm_posterior_destroy(q);
+  idm_data_destroy(choices);
+  idm_problem_destroy(bandit);
+}
+
+/* A posterior whose sd no look can compare. Where draws reach its far mode, what fails is the sd of
+ * the logarithm, which is printed, and not the mean of the number; where none does, a remark states
+ * that it is unchecked. */
+static void unconfirmed_tails_are_named(void **state)
+{
+  (void)state;
+  static const struct {
+    uint64_t seed;
+    bool reached;
+  } cases[] = {{1, false}, {6, true}};
+  idm_problem *bandit;
+  idm_data *choices;
+  idm_fit_settings more;
+  uncertain_far_mode(&bandit, &choices, &more);
+  for (size_t i = 0; i < 2; i++) {
+    idm_posterior *p;
+    idm_assessment *a;
+    idm_projection projection;
+    more.seed = cases[i].seed;
+    check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a,
+                       &projection, &support_error));
+    assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED, cases[i].reached);
+    assert_int_equal(a->trusted, !cases[i].reached);
+    assert_int_equal(support_mentions(&a->failures, "the sd of log inverse_temperature hangs on"),
+                     cases[i].reached);
+    assert_true(a->person[0].unchecked);
+    assert_true(support_mentions(&a->remarks, "unchecked: no independent look"));
+    idm_assessment_destroy(a);
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(choices);
+  idm_problem_destroy(bandit);
 }
 
 /* One slip in five, by too little in any person: all together show it, and people who do not slip
@@ -347,6 +428,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_long_tail_of_alpha_is_no_failure),
+      cmocka_unit_test(uncertain_people_are_drawn_again),
+      cmocka_unit_test(unconfirmed_tails_are_named),
       cmocka_unit_test(few_decisions_are_no_misfit),
       cmocka_unit_test(each_is_as_if_alone),
       cmocka_unit_test(threads_change_nothing_and_everybody_has_a_verdict),

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "invert/assess/uncertain_support.h"
 #include "io/run/run_support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
@@ -26,6 +27,15 @@ static const char *in(const host *h, const char *name)
   return path;
 }
 
+/* Put the log into a file, and make a request for it. */
+static void file_log(host *h)
+{
+  snprintf(h->log, sizeof h->log, "%s/log.csv", h->f->path);
+  check(idm_data_write_csv(h->data, h->problem, h->log, &support_error));
+  idm_request_default(&h->request);
+  check(idm_request_locate(&h->request, "example:diag", h->log, &support_error));
+}
+
 static host open_host(const folder *f, long draws, long thin)
 {
   host h = {.f = f, .problem = support_diag(0.5, 1.25, 0.3)};
@@ -33,18 +43,15 @@ static host open_host(const folder *f, long draws, long thin)
   check(idm_problem_free(h.problem, "beta", &support_error));
   const idm_simulation simulation = {.trajectories = 40, .seed = 1};
   h.data = support_simulate(h.problem, simulation);
-  snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
-  check(idm_data_write_csv(h.data, h.problem, h.log, &support_error));
+  file_log(&h);
   idm_data_destroy(h.data);
   check(idm_data_read_csv(h.log, h.problem, NULL, &h.data, NULL, &support_error));
-  idm_request_default(&h.request);
   h.request.settings.chains = 2;
   h.request.settings.draws = draws;
   h.request.settings.warmup = 30;
   h.request.settings.thin = thin;
   h.request.settings.threads = 2;
   h.request.settings.keep = IDM_KEEP_NOTHING;
-  check(idm_request_locate(&h.request, "example:diag", h.log, &support_error));
   return h;
 }
 
@@ -284,6 +291,55 @@ static void test_stop_while_looking(void **state)
   same_file(whole, part, "run.nc");
   same_file(whole, part, "summary.json");
   idm_run_clear(&found);
+  remove_run(&h, "whole");
+  remove_run(&h, "part");
+  close_host(&h);
+}
+
+/* Stops in the draws that are made after others were looked at. */
+typedef struct second {
+  bool looked, stopped;
+} second;
+
+static bool stop_second(void *context, const idm_work *work)
+{
+  second *s = context;
+  char words[80];
+  s->looked = s->looked || strstr(idm_work_words(work, words, sizeof words), "the data say");
+  s->stopped = s->stopped || (s->looked && work->save && work->done > 0.4);
+  return s->stopped;
+}
+
+/* Draws that differ from the look by what their error leaves open are made again with more steps.
+ * Stopped in these, a run goes on to the same bytes. */
+static void test_draws_made_again(void **state)
+{
+  host h = {.f = *state};
+  idm_fit_settings settings;
+  uncertain_learner(&h.problem, &h.data, &settings);
+  file_log(&h);
+  h.request.settings = settings;
+  const char *whole = in(&h, "whole"), *part = in(&h, "part");
+  idm_run found;
+  idm_notes notes = {0};
+  idm_error error = {0};
+  second s = {0};
+  check(idm_run_fit(whole, IDM_RUN_NEW, h.problem, h.data, &h.request, NULL, NULL, &found, &notes,
+                    &support_error));
+  assert_true(found.posterior->steps > 2);
+  assert_int_equal(found.assessment->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
+  assert_true(support_mentions(&notes, "the chains were run again with"));
+  idm_run_clear(&found);
+  assert_int_equal(idm_run_fit(part, IDM_RUN_NEW, h.problem, h.data, &h.request, stop_second, &s,
+                               &found, NULL, &error),
+                   IDM_UNTRUSTED);
+  assert_true(s.stopped && found.stopped && has(part, "checkpoint"));
+  idm_run_clear(&found);
+  check(fit(&h, part, IDM_RUN_RESUME, NULL, &found, &support_error));
+  same_file(whole, part, "run.nc");
+  same_file(whole, part, "summary.json");
+  idm_run_clear(&found);
+  idm_notes_clear(&notes);
   remove_run(&h, "whole");
   remove_run(&h, "part");
   close_host(&h);
@@ -555,6 +611,7 @@ int main(void)
       IN_FOLDER(test_stop_and_resume_under_auto),
       IN_FOLDER(test_resolution_of_a_run),
       IN_FOLDER(test_stop_while_looking),
+      IN_FOLDER(test_draws_made_again),
       IN_FOLDER(test_failure_while_looking),
       IN_FOLDER(test_overwrite),
       IN_FOLDER(test_kills),
