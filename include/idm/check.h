@@ -298,6 +298,16 @@ typedef struct idm_check {
                      "divided by the number of tests.",                                            \
          .cure = "give each agent its own numbers (idm fit --by agent, idm audit --people)",       \
          .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_TRAJECTORIES, .name = "trajectories",                                           \
+         .measures = "p of scores of decisions by those before in the trajectory",                 \
+         .kinds = IDM_CHECK_PREDICTED,                                                             \
+         .needs = "the log, and an agent with two trajectories or more", .log = true,              \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence =                                                                               \
+             "The trajectories of an agent are alike enough to share its numbers. The level "      \
+             "is divided by the number of tests.",                                                 \
+         .cure = "fit trajectories of different kinds apart (--where, --each COLUMN)",             \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_STEPS, .name = "steps", .measures = "p of the actions' rates by step",          \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that vary by step",       \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
