@@ -188,7 +188,9 @@ typedef struct idm_check {
           "largest distance of a posterior mean from the prior's, in sds of what the "             \
           "prior expects of it, where the prior moves it by more than one posterior sd; of "       \
           "a uniform prior the root of twice the log-likelihood gained beyond its ends; of "       \
-          "a correlation, what people have beyond it in standard errors",                          \
+          "a correlation, what people have beyond it in standard errors; of an sd between "        \
+          "people, what their scores vary by beyond it in sds, or the sd that they show in "       \
+          "scales of its prior, whichever is less",                                                \
       .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
       .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
       .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \

@@ -24,6 +24,7 @@
 #include "invert/assess/predictive.h"
 #include "invert/assess/reliability.h"
 #include "invert/assess/residual.h"
+#include "invert/assess/spread.h"
 #include "invert/assess/trajectories.h"
 #include "invert/chance.h"
 
@@ -193,6 +194,7 @@ typedef struct trial {
   residual r;
   agents_check agents;
   trajectories_check trajectories;
+  spread_check spread;
   const char *opt_difference; /* why trajectories are not judged */
   predictive predictive;
   reliability reliability;
@@ -209,6 +211,7 @@ static void close_trial(trial *t)
 {
   idm_agents_close(&t->agents);
   idm_trajectories_close(&t->trajectories);
+  idm_spread_close(&t->spread);
   idm_predictive_close(&t->predictive);
   idm_reliability_close(&t->reliability);
   idm_extensions_close(&t->extensions);
@@ -241,6 +244,7 @@ static idm_status open_trial(trial *t, idm_error *opt_error)
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
   if (status == IDM_OK) status = idm_trajectories_open(&t->trajectories, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_spread_open(&t->spread, &t->r, opt_error);
   if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
   if (status == IDM_OK) status = idm_reliability_open(&t->reliability, &t->r, opt_error);
   if (status == IDM_OK) status = idm_extensions_open(&t->extensions, t->q, &t->r, runs, opt_error);
@@ -267,6 +271,7 @@ static void take(trial *t, size_t run, const double *taken)
   if (t->trajectories.trajectories)
     t->statistic[IDM_TEST_TRAJECTORIES][run] =
         idm_trajectories_take(&t->trajectories, taken, t->shift);
+  if (t->spread.effects) idm_spread_take(&t->spread, taken, run > 0);
   idm_predictive_take(&t->predictive, taken, t->shift);
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
   t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
@@ -333,7 +338,9 @@ static bool fails(const idm_model_check *m, idm_model_test test)
 static const char *find_difference(const trial *t)
 {
   if (fails(&t->q->assessment->model, IDM_TEST_ALIKE)) return "the agents differ";
-  return NULL;
+  return idm_spread_judge(&t->spread, t->q->assessment)
+             ? "the people differ more than a prior lets them"
+             : NULL;
 }
 
 static void record_tests(const trial *t)
