@@ -114,7 +114,8 @@ def regression(program, folder, count):
     return sound
 
 
-TESTS = ("alike", "steps", "ends", "stays", "outside", "calibration", "extensions", "environment")
+TESTS = ("alike", "trajectories", "steps", "ends", "stays", "returns", "responses", "conditions", "outside", "calibration",
+         "extensions", "environment")
 
 
 def alarms(kind, program, folder, count):
@@ -137,9 +138,9 @@ def power(kind, program, folder, count):
     lines = replicate(program, folder, kind, count)
     failed = sum(line[0] > 0 for line in lines)
     sound = 2 * failed >= count
+    found = {test: sum(line[1 + i] <= 0.0015 for line in lines) for i, test in enumerate(TESTS)}
     print(f"{count} populations whose slips are not modelled ({kind}): {failed} fail, at least half"
-          f"{'' if sound else '   FAILS'}; extensions {sum(line[7] <= 0.0015 for line in lines)}, "
-          f"calibration {sum(line[6] <= 0.0015 for line in lines)} at p <= .0015")
+          f"{'' if sound else '   FAILS'}; extensions {found['extensions']}, calibration {found['calibration']} at p <= .0015")
     return sound
 
 

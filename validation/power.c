@@ -63,6 +63,7 @@ typedef struct kind {
                            agent; NULL: none */
   bool switches;        /* it falls at once, after half of them */
   const char *differs;  /* a number whose logarithm differs between agents with sd `spread` */
+  bool within;          /* it differs between trajectories of one agent */
   double spread;
   const char *other; /* problem whose agent decides; NULL: the same */
   size_t agents;     /* 0: one, or with `differs` one a trajectory */
@@ -203,6 +204,11 @@ static const kind kinds[] = {
     {.name = "learner-anew", LEARNER_OF(10), .anew = true},
     {.name = "learner-anew-long", LEARNER_OF(50), .anew = true},
     {.name = "learners-differ", LEARNER_OF(50), .differs = "inverse_temperature", .spread = 0.7},
+    {.name = "learner-sessions",
+     LEARNER_OF(50),
+     .differs = "inverse_temperature",
+     .within = true,
+     .spread = 0.7},
     {.name = "learner-of-planner", LEARNER_OF(50), .other = reversal},
     {.name = "reversal-lapse",
      .problem = reversal,
@@ -236,6 +242,14 @@ static const kind kinds[] = {
      .drift = "alpha",
      .switches = true,
      .spread = 1},
+    {.name = "reversal-sessions",
+     .problem = reversal,
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 50,
+     .differs = "alpha",
+     .within = true,
+     .spread = 0.7},
     {.name = "reversals-switch",
      .problem = reversal,
      .free_blocks = "alpha",
@@ -253,6 +267,13 @@ static const kind kinds[] = {
      .drift = "alpha",
      .switches = true,
      .spread = 1},
+    {.name = "diag-sessions",
+     .free_blocks = "alpha",
+     .steps = 50,
+     .length = 4,
+     .differs = "alpha",
+     .within = true,
+     .spread = 0.7},
     {.name = "diag-prior",
      .free_blocks = "alpha",
      .steps = 50,
@@ -322,7 +343,7 @@ static idm_status before(void *context, size_t trajectory, size_t agent, idm_err
   if (c->k->drift) moved = -c->k->spread * (c->k->switches ? copysign(0.5, late) : late);
   if (c->k->differs) {
     idm_random random;
-    idm_random_init(&random, c->seed, ((uint64_t)1 << 40) + agent);
+    idm_random_init(&random, c->seed, ((uint64_t)1 << 40) + (c->k->within ? trajectory : agent));
     moved = c->k->spread * idm_random_normal(&random);
   }
   if (moved != 0) idm_theta_set_scalar(c->theta, c->moving, c->centre * exp(moved));
@@ -353,10 +374,11 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
                              &support_error));
   c.moving = find_block(c.theta, k->drift ? k->drift : k->differs);
   c.centre = c.theta->block[c.moving].value[0];
+  const bool own = (k->differs && !k->within) || k->anew;
   idm_simulation simulation = {.trajectories = c.trajectories,
                                .steps = k->steps,
                                .seed = seed,
-                               .agents = k->differs || k->anew ? c.trajectories : k->agents,
+                               .agents = own ? c.trajectories : k->agents,
                                .opt_before = before,
                                .opt_pay = truth->theta,
                                .context = &c};
@@ -373,15 +395,11 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
 /* --- verdicts ------------------------------------------------------------------------------- */
 
 static const idm_check_id row_of[IDM_TEST_COUNT] = {
-    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
-    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
-    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
-    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
-    [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
-    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
-    [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
-    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
-    [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
+    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,           [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
+    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,           [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
+    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,           [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
+    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,   [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
+    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
     [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
 };
 

@@ -53,26 +53,29 @@ typedef struct idm_sensitivity {
 
 /* A test of the model, with what is expected of it where the model is right. */
 typedef enum idm_model_test {
-  IDM_TEST_ALIKE,       /* the agents' scores at the pooled answer: are they alike? */
-  IDM_TEST_STEPS,       /* rates of the actions by step */
-  IDM_TEST_ENDS,        /* trajectories that end, by step: their lengths */
-  IDM_TEST_STAYS,       /* the same action again, by what was seen in between */
-  IDM_TEST_RETURNS,     /* the action before the last again, by what was seen after it */
-  IDM_TEST_RESPONSES,   /* rates of the actions by what was seen last */
-  IDM_TEST_CONDITIONS,  /* rates of the actions by variant of the setting */
-  IDM_TEST_OUTSIDE,     /* agents outside the 95 % band of their own rates and stays */
-  IDM_TEST_CALIBRATION, /* gain of recalibrated probabilities, in nats */
-  IDM_TEST_EXTENSIONS,  /* scores of numbers that are held, of drifts of those that are free, of a
-                           memory that begins anew in every trajectory, and of what is carried over
-                           from the rows before */
-  IDM_TEST_ENVIRONMENT, /* probabilities of the environment, by the observations */
+  IDM_TEST_ALIKE,        /* the agents' scores at the pooled answer: are they alike? */
+  IDM_TEST_TRAJECTORIES, /* scores of a trajectory's decisions, by those before: do they hang
+                            together? */
+  IDM_TEST_STEPS,        /* rates of the actions by step */
+  IDM_TEST_ENDS,         /* trajectories that end, by step: their lengths */
+  IDM_TEST_STAYS,        /* the same action again, by what was seen in between */
+  IDM_TEST_RETURNS,      /* the action before the last again, by what was seen after it */
+  IDM_TEST_RESPONSES,    /* rates of the actions by what was seen last */
+  IDM_TEST_CONDITIONS,   /* rates of the actions by variant of the setting */
+  IDM_TEST_OUTSIDE,      /* agents outside the 95 % band of their own rates and stays */
+  IDM_TEST_CALIBRATION,  /* gain of recalibrated probabilities, in nats */
+  IDM_TEST_EXTENSIONS,   /* scores of numbers that are held, of drifts of those that are free, of a
+                            memory that begins anew in every trajectory, and of what is carried over
+                            from the rows before */
+  IDM_TEST_ENVIRONMENT,  /* probabilities of the environment, by the observations */
   IDM_TEST_COUNT
 } idm_model_test;
 
 typedef struct idm_tested {
   bool looked;      /* there was something to look at */
-  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1); OUTSIDE: agents;
-                       EXTENSIONS: the largest score statistic over its own 99 % quantile;
+  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1);
+                       TRAJECTORIES: the largest sum of products of scores, in its sds; OUTSIDE:
+                       agents; EXTENSIONS: the largest score statistic over its own 99 % quantile;
                        ENVIRONMENT: the square of the score over its variance, where p is least */
   double expected;  /* its mean where the model is right */
   double p;         /* probability of so much or more where it is */

@@ -188,7 +188,9 @@ typedef struct idm_check {
           "largest distance of a posterior mean from the prior's, in sds of what the "             \
           "prior expects of it, where the prior moves it by more than one posterior sd; of "       \
           "a uniform prior the root of twice the log-likelihood gained beyond its ends; of "       \
-          "a correlation, what people have beyond it in standard errors",                          \
+          "a correlation, what people have beyond it in standard errors; of an sd between "        \
+          "people, what their scores vary by beyond it in sds, or the sd that they show in "       \
+          "scales of its prior, whichever is less",                                                \
       .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
       .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
       .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \
@@ -299,6 +301,16 @@ typedef struct idm_check {
          .sentence = "The agents are alike enough to share one set of numbers. The level is "      \
                      "divided by the number of tests.",                                            \
          .cure = "give each agent its own numbers (idm fit --by agent, idm audit --people)",       \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_TRAJECTORIES, .name = "trajectories",                                           \
+         .measures = "p of scores of decisions by those before in the trajectory",                 \
+         .kinds = IDM_CHECK_PREDICTED,                                                             \
+         .needs = "the log, and an agent with two trajectories or more", .log = true,              \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence =                                                                               \
+             "The trajectories of an agent are alike enough to share its numbers. The level "      \
+             "is divided by the number of tests.",                                                 \
+         .cure = "fit trajectories of different kinds apart (--where, --each COLUMN)",             \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_STEPS, .name = "steps", .measures = "p of the actions' rates by step",          \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that vary by step",       \

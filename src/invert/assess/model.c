@@ -24,6 +24,8 @@
 #include "invert/assess/predictive.h"
 #include "invert/assess/reliability.h"
 #include "invert/assess/residual.h"
+#include "invert/assess/spread.h"
+#include "invert/assess/trajectories.h"
 #include "invert/chance.h"
 
 /* The threshold of a row for one answer among several. */
@@ -41,6 +43,7 @@ const char *idm_model_test_name(idm_model_test test)
 {
   static const char *const name[IDM_TEST_COUNT] = {
       [IDM_TEST_ALIKE] = "agents_alike",
+      [IDM_TEST_TRAJECTORIES] = "trajectories_alike",
       [IDM_TEST_STEPS] = "actions_by_step",
       [IDM_TEST_ENDS] = "ends_by_step",
       [IDM_TEST_STAYS] = "stays_by_observation",
@@ -190,6 +193,9 @@ typedef struct trial {
   environment_check environment;
   residual r;
   agents_check agents;
+  trajectories_check trajectories;
+  spread_check spread;
+  const char *opt_difference; /* why trajectories are not judged */
   predictive predictive;
   reliability reliability;
   extensions extensions;
@@ -204,6 +210,8 @@ typedef struct trial {
 static void close_trial(trial *t)
 {
   idm_agents_close(&t->agents);
+  idm_trajectories_close(&t->trajectories);
+  idm_spread_close(&t->spread);
   idm_predictive_close(&t->predictive);
   idm_reliability_close(&t->reliability);
   idm_extensions_close(&t->extensions);
@@ -235,6 +243,8 @@ static idm_status open_trial(trial *t, idm_error *opt_error)
   t->replicates = 1499 * t->q->among;
   const size_t runs = t->replicates + 1;
   idm_status status = idm_agents_open(&t->agents, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_trajectories_open(&t->trajectories, &t->r, opt_error);
+  if (status == IDM_OK) status = idm_spread_open(&t->spread, &t->r, opt_error);
   if (status == IDM_OK) status = idm_predictive_open(&t->predictive, &t->r, opt_error);
   if (status == IDM_OK) status = idm_reliability_open(&t->reliability, &t->r, opt_error);
   if (status == IDM_OK) status = idm_extensions_open(&t->extensions, t->q, &t->r, runs, opt_error);
@@ -258,6 +268,10 @@ static void take(trial *t, size_t run, const double *taken)
   idm_residual_shift(&t->r, taken, t->shift);
   if (t->agents.agents)
     t->statistic[IDM_TEST_ALIKE][run] = idm_agents_take(&t->agents, taken, t->shift);
+  if (t->trajectories.trajectories)
+    t->statistic[IDM_TEST_TRAJECTORIES][run] =
+        idm_trajectories_take(&t->trajectories, taken, t->shift);
+  if (t->spread.effects) idm_spread_take(&t->spread, taken, run > 0);
   idm_predictive_take(&t->predictive, taken, t->shift);
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
   t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
@@ -292,15 +306,11 @@ static bool varies(const double *statistic, size_t runs)
 
 /* The rows of the tests. */
 static const idm_check_id row_of[REPLICATED] = {
-    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
-    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
-    [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
-    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
-    [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
-    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
-    [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
-    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
-    [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
+    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,           [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
+    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,           [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
+    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,           [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
+    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,   [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
+    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
     [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
 };
 
@@ -317,6 +327,30 @@ static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
     more += statistic[i] >= statistic[0] * (1 - 1e-9);
   }
   tested->p = (double)more / (double)(t->replicates + 1);
+}
+
+static bool fails(const idm_model_check *m, idm_model_test test)
+{
+  return m->test[test].looked && m->test[test].p <= m->level;
+}
+
+/* Why trajectories differ whatever those of one agent are like; NULL: they need not. */
+static const char *find_difference(const trial *t)
+{
+  if (fails(&t->q->assessment->model, IDM_TEST_ALIKE)) return "the agents differ";
+  return idm_spread_judge(&t->spread, t->q->assessment)
+             ? "the people differ more than a prior lets them"
+             : NULL;
+}
+
+static void record_tests(const trial *t)
+{
+  const idm_model_check *m = &t->q->assessment->model;
+  if (t->opt_difference)
+    idm_check_skip(&t->q->assessment->checks, IDM_CHECK_TRAJECTORIES, "%s", t->opt_difference);
+  for (size_t i = 0; i < REPLICATED; i++)
+    if (m->test[i].looked && !(t->opt_difference && i == IDM_TEST_TRAJECTORIES))
+      record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
 }
 
 static idm_status run_tests(trial *t, idm_error *opt_error)
@@ -342,8 +376,8 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
       idm_extensions_confirm(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
   if (status != IDM_OK) return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
-  for (size_t i = 0; i < REPLICATED; i++)
-    if (m->test[i].looked) record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
+  t->opt_difference = find_difference(t);
+  record_tests(t);
   if (!t->agents.agents) return IDM_OK;
   m->between = idm_new(t->r.dimension, sizeof *m->between);
   if (!m->between) return idm_fail_memory(opt_error);
@@ -352,11 +386,6 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
-
-static bool fails(const idm_model_check *m, idm_model_test test)
-{
-  return m->test[test].looked && m->test[test].p <= m->level;
-}
 
 /* "alpha, 1/beta and 3 more". */
 static void list_shared(const inquiry *q, char *text, size_t size)
@@ -384,11 +413,11 @@ static double posterior_sd(const idm_posterior *p, size_t coordinate)
 }
 
 /* "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of 0.02":
- * of the number that differs most, in its posterior sds. */
-static void describe_difference(const inquiry *q, char *text, size_t size)
+ * of the number that differs most between units, in its posterior sds. */
+static void describe_difference(const inquiry *q, const char *unit, const double *between,
+                                char *text, size_t size)
 {
   const idm_parameters *p = q->f->parameters;
-  const double *between = q->assessment->model.between;
   const parameter *most = NULL;
   double furthest = 0;
   for (size_t i = 0; i < p->items; i++) {
@@ -404,7 +433,7 @@ static void describe_difference(const inquiry *q, char *text, size_t size)
   if (!most) return;
   const double sd = posterior_sd(q->posterior, most->first);
   const int used = idm_print(
-      text, size, "; from agent to agent %.100s (scale %s) has an sd of about %.2g",
+      text, size, "; from %s to %s %.100s (scale %s) has an sd of about %.2g", unit, unit,
       p->quantity.name[most->quantity], idm_scale_name(most->scale), between[most->first]);
   if (sd > 0) idm_print(text + used, size - (size_t)used, ", against a posterior sd of %.2g", sd);
 }
@@ -432,7 +461,7 @@ static void judge_alike(const trial *t)
                   agents, shared, tested->statistic, tested->expected, tested->p);
     return;
   }
-  describe_difference(q, difference, sizeof difference);
+  describe_difference(q, "agent", q->assessment->model.between, difference, sizeof difference);
   idm_notes_add(
       idm_check_note(q->assessment, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT),
       "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
@@ -441,6 +470,40 @@ static void judge_alike(const trial *t)
       "give each agent numbers of its own (idm fit --by agent, idm audit --people), or take those "
       "together who are alike",
       agents, shared, tested->statistic, tested->expected, tested->p, difference);
+}
+
+/* What trajectories share: a population's people have numbers of their own. */
+static void describe_sharing(const trial *t, char *text, size_t size)
+{
+  char shared[600];
+  list_shared(t->q, shared, sizeof shared);
+  if (t->q->people)
+    idm_print(text, size, "their person's numbers");
+  else
+    idm_print(text, size, "one set of numbers (%s)", shared);
+}
+
+static idm_status judge_trajectories(const trial *t, idm_error *opt_error)
+{
+  const inquiry *q = t->q;
+  const idm_tested *tested = &q->assessment->model.test[IDM_TEST_TRAJECTORIES];
+  char sharing[640], difference[400] = "";
+  if (!fails(&q->assessment->model, IDM_TEST_TRAJECTORIES) || t->opt_difference) return IDM_OK;
+  double *between = idm_new(t->r.dimension, sizeof *between);
+  if (!between) return idm_fail_memory(opt_error);
+  idm_trajectories_between(&t->trajectories, between);
+  if (!q->people) describe_difference(q, "trajectory", between, difference, sizeof difference);
+  free(between);
+  describe_sharing(t, sharing, sizeof sharing);
+  idm_notes_add(
+      idm_check_note(q->assessment, IDM_CHECK_TRAJECTORIES, IDM_CHECK_MISFIT),
+      "the %zu trajectories are not alike enough to share %s: decisions of one trajectory hang "
+      "together by %.1f sds more than the model predicts (p <= %.2g)%s. Errors of the answer are "
+      "too small, and it may be no trajectory's; fit trajectories of different kinds apart "
+      "(--where, --each COLUMN), or make every trajectory an agent of its own (data: {agent: "
+      "COLUMN, trajectory: COLUMN}, both the column of trajectories; idm fit --by agent)",
+      t->trajectories.trajectories, sharing, tested->statistic, tested->p, difference);
+  return IDM_OK;
 }
 
 /* The tests by cells, and what they are called. */
@@ -603,6 +666,8 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
   judge_alike(t);
+  status = judge_trajectories(t, opt_error);
+  if (status != IDM_OK) return status;
   judge_summaries(t);
   judge_outside(t);
   judge_calibration(t);

@@ -36,7 +36,11 @@ bool idm_audit_is_mixture(const idm_checks *everybody)
 
 bool idm_audit_is_unlike(const idm_checks *everybody)
 {
-  for (int id = 0; id < IDM_CHECK_COUNT; id++)
-    if (id != IDM_CHECK_ALIKE && everybody->of[id].outcome == IDM_CHECK_MISFIT) return false;
-  return everybody->of[IDM_CHECK_ALIKE].outcome == IDM_CHECK_MISFIT;
+  bool unlike = false;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    if (everybody->of[id].outcome != IDM_CHECK_MISFIT) continue;
+    if (id != IDM_CHECK_ALIKE && id != IDM_CHECK_TRAJECTORIES) return false;
+    unlike = true;
+  }
+  return unlike;
 }

@@ -19,8 +19,8 @@ idm_status idm_audit_differ(const audit_plan *plan, const audit_draws *draws,
 /* Whether a misfit of everybody by one vector of numbers is what groups that differ lead to: no
  * free number is without effect, and the observations do not contradict the environment. */
 bool idm_audit_is_mixture(const idm_checks *everybody);
-/* Whether the one misfit is that agents are not alike: a group of few decisions may differ from the
- * others though no contrast is known well enough. */
+/* Whether the one misfit is that agents or trajectories are not alike: a group of few decisions may
+ * differ from the others though no contrast is known well enough. */
 bool idm_audit_is_unlike(const idm_checks *everybody);
 
 #endif

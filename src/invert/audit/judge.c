@@ -451,10 +451,10 @@ static idm_status judge_mixture(const audit_plan *plan, const audit_draws *draws
   const bool known = most.p < IDM_CHECK_LEVEL;
   all->mixed = status == IDM_OK && (known || idm_audit_is_unlike(&everybody->checks));
   if (all->mixed && !known)
-    idm_notes_add(
-        &all->reasons,
-        "agents are not alike, so that one set of numbers does not describe everybody: it "
-        "is an average over groups, and the verdicts of the groups do not depend on it");
+    idm_notes_add(&all->reasons,
+                  "agents or trajectories are not alike, so that one set of numbers does not "
+                  "describe everybody: it is an average over groups, and the verdicts of the "
+                  "groups do not depend on it");
   if (all->mixed && known)
     idm_notes_add(&all->reasons,
                   "the groups differ (%s of '%s' less that of '%s' is %.3g, %.1f of its sds), so "

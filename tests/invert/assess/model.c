@@ -92,6 +92,35 @@ static void test_agents_differ(void **state)
   asked_close(&a);
 }
 
+/* Trajectories of one agent whose alpha is .1 in one half of them and .6 in the other. Agents who
+ * differ leave it open what their trajectories do. */
+static void test_trajectories_differ(void **state)
+{
+  (void)state;
+  double alpha[AGENTS];
+  for (size_t i = 0; i < AGENTS; i++) alpha[i] = i % 2 ? 0.1 : 0.6;
+  for (size_t own = 0; own < 2; own++) {
+    idm_problem *problem = asked_reversal(0.3);
+    idm_data *data = asked_simulate(problem, alpha, AGENTS, 1 + own, 50, 1);
+    if (!own) asked_unite(data);
+    asked a;
+    judge(&a, problem, data, "alpha");
+    const idm_model_check *m = &a.assessment->model;
+    assert_true(m->test[IDM_TEST_TRAJECTORIES].p <= m->level);
+    assert_int_equal(
+        support_mentions(&a.assessment->misfits,
+                         "the 20 trajectories are not alike enough to share one set of numbers "
+                         "(alpha)"),
+        !own);
+    assert_int_equal(support_mentions(&a.assessment->misfits,
+                                      "from trajectory to trajectory alpha (scale log) has an sd"),
+                     !own);
+    assert_int_equal(a.assessment->checks.of[IDM_CHECK_TRAJECTORIES].outcome,
+                     own ? IDM_CHECK_NOT_RUN : IDM_CHECK_MISFIT);
+    asked_close(&a);
+  }
+}
+
 /* The same log by one agent whose choices are a coin's. */
 static void test_chance(void **state)
 {
@@ -250,10 +279,11 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_false_alarms),  cmocka_unit_test(test_right_model),
-      cmocka_unit_test(test_agents_differ), cmocka_unit_test(test_chance),
-      cmocka_unit_test(test_too_few),       cmocka_unit_test(test_rates),
-      cmocka_unit_test(test_stays),         cmocka_unit_test(test_missing_rows),
-      cmocka_unit_test(test_names),         cmocka_unit_test(test_utilities),
+      cmocka_unit_test(test_agents_differ), cmocka_unit_test(test_trajectories_differ),
+      cmocka_unit_test(test_chance),        cmocka_unit_test(test_too_few),
+      cmocka_unit_test(test_rates),         cmocka_unit_test(test_stays),
+      cmocka_unit_test(test_missing_rows),  cmocka_unit_test(test_names),
+      cmocka_unit_test(test_utilities),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,11 +47,28 @@ static void rows_that_groups_cannot_explain(void **state)
   assert_false(idm_audit_is_mixture(&checks));
 }
 
+/* Agents or trajectories that differ, and nothing else, are what an average over groups has. */
+static void unlike_agents_or_trajectories(void **state)
+{
+  (void)state;
+  for (int both = 0; both < 2; both++) {
+    idm_checks checks;
+    idm_checks_begin(&checks, IDM_CHECK_AUDIT);
+    assert_false(idm_audit_is_unlike(&checks));
+    if (both) idm_check_record(&checks, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT, 0.001);
+    idm_check_record(&checks, IDM_CHECK_TRAJECTORIES, IDM_CHECK_MISFIT, 0.001);
+    assert_true(idm_audit_is_unlike(&checks));
+    idm_check_record(&checks, IDM_CHECK_STEPS, IDM_CHECK_MISFIT, 0.001);
+    assert_false(idm_audit_is_unlike(&checks));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sds_are_those_of_the_contrast),
       cmocka_unit_test(rows_that_groups_cannot_explain),
+      cmocka_unit_test(unlike_agents_or_trajectories),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

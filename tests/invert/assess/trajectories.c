@@ -1,0 +1,174 @@
+/* Trajectories of one agent that are alike, and that are not: products of scores within
+ * trajectories against differences of their likelihoods. */
+#include "invert/assess/trajectories.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "invert/assess/asked_support.h"
+
+enum { TRAJECTORIES = 12, STEPS = 50 };
+
+/* Trajectories by alpha[trajectory], each by an agent of its own. */
+static void open_all(asked *a, const double *alpha)
+{
+  idm_problem *problem = asked_reversal(0.3);
+  idm_data *data = asked_simulate(problem, alpha, TRAJECTORIES, 1, STEPS, 7);
+  asked_open(a, problem, data, "alpha");
+}
+
+/* The same as trajectories of one agent. */
+static void look(asked *a, residual *r, trajectories_check *c)
+{
+  asked_unite(a->data);
+  check(idm_residual_open(r, &a->q, &support_error));
+  check(idm_trajectories_open(c, r, &support_error));
+  assert_int_equal(c->trajectories, TRAJECTORIES);
+}
+
+static void close_all(asked *a, residual *r, trajectories_check *c)
+{
+  idm_trajectories_close(c);
+  idm_residual_close(r);
+  asked_close(a);
+}
+
+/* The sum over trajectories of the squared score, from the scorer's log-likelihoods by agent. */
+static double squared_scores(asked *a)
+{
+  const double h = 1e-4;
+  double y[1], total, side[2][TRAJECTORIES], sum = 0;
+  idm_inquiry_draw(&a->q, 0, y);
+  const double centre = y[0];
+  for (int k = 0; k < 2; k++) {
+    y[0] = centre + (k ? h : -h);
+    check(idm_matching_log_likelihood(a->f.matching[0], y, &total, NULL, &support_error));
+    idm_scorer_agents(idm_matching_scorer(a->f.matching[0]), side[k]);
+  }
+  for (size_t i = 0; i < TRAJECTORIES; i++) sum += pow((side[1][i] - side[0][i]) / (2 * h), 2);
+  return sum;
+}
+
+/* The same of single decisions. */
+static double squares_of_decisions(const residual *r)
+{
+  double sum = 0;
+  for (size_t i = 0; i < r->questions; i++)
+    for (size_t u = 0; u < r->actions; u++)
+      sum += r->taken[i * r->actions + u] * pow(*idm_residual_score(r, &r->question[i], u), 2);
+  return sum;
+}
+
+static double statistic(const residual *r, trajectories_check *c)
+{
+  double shift[1];
+  idm_residual_shift(r, r->taken, shift);
+  return idm_trajectories_take(c, r->taken, shift);
+}
+
+static void differ(double *alpha)
+{
+  for (size_t i = 0; i < TRAJECTORIES; i++) alpha[i] = i % 2 ? 0.1 : 0.6;
+}
+
+static void test_products(void **state)
+{
+  (void)state;
+  double alpha[TRAJECTORIES], between;
+  const double unmoved = 0;
+  asked a;
+  residual r;
+  trajectories_check c;
+  differ(alpha);
+  open_all(&a, alpha);
+  const double squares = squared_scores(&a);
+  look(&a, &r, &c);
+  (void)idm_trajectories_take(&c, r.taken, &unmoved);
+  const double products = (squares - squares_of_decisions(&r)) / 2;
+  assert_near(c.sum[0], products, 1e-3 * products);
+  assert_true(statistic(&r, &c) > 4);
+  idm_trajectories_between(&c, &between);
+  assert_true(between > 0.45 && between < 1.35); /* log(6) / 2 = .9 */
+  close_all(&a, &r, &c);
+}
+
+/* Q less what the shift explains has mean 0 and the sd that is given to it: of 2,000 replicates the
+ * error of the mean is .022, that of the variance .032; four of them are allowed. */
+static void test_replicates(void **state)
+{
+  (void)state;
+  enum { RUNS = 2000 };
+  double alpha[TRAJECTORIES], shift, sum = 0, squares = 0;
+  asked a;
+  residual r;
+  trajectories_check c;
+  differ(alpha);
+  open_all(&a, alpha);
+  look(&a, &r, &c);
+  double *taken = calloc(r.questions * r.actions, sizeof *taken);
+  assert_non_null(taken);
+  for (uint64_t run = 0; run < RUNS; run++) {
+    idm_random random;
+    idm_random_init(&random, 3, run);
+    idm_residual_draw(&r, &random, taken);
+    idm_residual_shift(&r, taken, &shift);
+    (void)idm_trajectories_take(&c, taken, &shift);
+    sum += c.sum[0] / c.sd[0];
+    squares += pow(c.sum[0] / c.sd[0], 2);
+  }
+  assert_near(sum / RUNS, 0, 0.09);
+  assert_near(squares / RUNS, 1, 0.13);
+  free(taken);
+  close_all(&a, &r, &c);
+}
+
+/* Trajectories of DIAG end by what is decided in them. Of LOGS right logs, the statistic is beyond
+ * 2.33 in more than 3 with probability 6e-4. */
+static void test_short_trajectories(void **state)
+{
+  (void)state;
+  enum { LOGS = 40, MOST = 3 };
+  const double alpha = 1.5;
+  size_t beyond = 0;
+  for (uint64_t seed = 1; seed <= LOGS; seed++) {
+    idm_problem *problem = support_diag(alpha, 1.25, 0.3);
+    problem->agent.resolution = 20;
+    idm_data *data = asked_simulate(problem, &alpha, 1, 60, 30, seed);
+    asked a;
+    residual r;
+    trajectories_check c;
+    asked_open(&a, problem, data, "alpha");
+    check(idm_residual_open(&r, &a.q, &support_error));
+    check(idm_trajectories_open(&c, &r, &support_error));
+    beyond += statistic(&r, &c) > 2.33;
+    close_all(&a, &r, &c);
+  }
+  if (beyond > MOST) fail_msg("%zu of %d right logs are beyond 2.33", beyond, LOGS);
+}
+
+/* Agents with one trajectory each are compared as agents. */
+static void test_one_each(void **state)
+{
+  (void)state;
+  double alpha[TRAJECTORIES];
+  asked a;
+  residual r;
+  trajectories_check c;
+  differ(alpha);
+  open_all(&a, alpha);
+  check(idm_residual_open(&r, &a.q, &support_error));
+  check(idm_trajectories_open(&c, &r, &support_error));
+  assert_int_equal(c.trajectories, 0);
+  close_all(&a, &r, &c);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_products),
+      cmocka_unit_test(test_replicates),
+      cmocka_unit_test(test_short_trajectories),
+      cmocka_unit_test(test_one_each),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
