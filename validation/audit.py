@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Audits of groups whose optimism is known.
 
-usage: audit.py PROGRAM FOLDER [SEEDS]
+usage: audit.py PROGRAM FOLDER clinic|adni [SEEDS]
 
-Three groups of a clinic like DIAG at r = 19, 1/beta free, SEEDS logs (20) of each kind:
+clinic: three groups of a clinic like DIAG at r = 19, 1/beta free, SEEDS logs (20) of each kind:
 
 differ    1/beta differs between groups: 90 % intervals of the four values (the groups and all) cover in at least 64 of
           80 cases, and the groups stand in their order;
@@ -11,8 +11,8 @@ alike     1/beta is the same: at most 6 of 60 contrasts are flagged at 95 %;
 dynamics  1/beta is the same and one group has a worse test, which its doctors know: with the dynamics of all the audit
           sees a difference that is none, and says that it depends on them.
 
-Then the same of the synthetic ADNI cohort (examples/adni/cohort.py) at r = 19, where predicates overlap: `optimism`,
-`none` and `dynamics`, the last with dynamics learnt from everybody against those of each cell.
+adni: the same of the synthetic ADNI cohort (examples/adni/cohort.py), which is simulated from a finer lattice, where
+predicates overlap: `optimism`, `none` and `dynamics`, the last with dynamics learnt from all against those of each cell.
 
 What is done is kept in FOLDER, and the same command goes on where it stopped.
 """
@@ -155,22 +155,12 @@ def check_adni(program, folder, seeds, expect):
            "on them" % (len(fooled), len(contrasts), told))
 
 
-def main():
-    program, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
-    seeds = range(1, 1 + (int(sys.argv[3]) if len(sys.argv) > 3 else 20))
-    folder.mkdir(parents=True, exist_ok=True)
+def check_clinic(program, folder, seeds, expect):
     for right in (0.6, 0.7):
         problem(folder, right)
     jobs = [(kind, seed) for kind in KINDS for seed in seeds]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(jobs, pool.map(lambda job: audit(program, folder, *job), jobs)))
-    failed = []
-
-    def expect(holds, sentence):
-        print("%s  %s" % ("ok  " if holds else "FAIL", sentence))
-        if not holds:
-            failed.append(sentence)
-
     n = len(seeds)
     truth = dict(zip(GROUPS, KINDS["differ"][0]))
     truth["all"] = sum(truth.values()) / len(truth)
@@ -190,10 +180,23 @@ def main():
            % (len(fooled), len(contrasts), told))
     print("      with each group's own dynamics, as learnt from %d patients, %d of %d are flagged"
           % (PATIENTS, still, len(contrasts)))
-    if (ADNI / "cohort.py").exists():
-        check_adni(program, folder, seeds, expect)
     verdicts = [g["verdict"] for audit_found in found.values() for g in audit_found["groups"].values()]
     print("      verdicts: " + ", ".join("%d %s" % (verdicts.count(v), v) for v in sorted(set(verdicts))))
+
+
+def main():
+    program, folder = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
+    check = {"clinic": check_clinic, "adni": check_adni}[sys.argv[3]]
+    seeds = range(1, 1 + (int(sys.argv[4]) if len(sys.argv) > 4 else 20))
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = []
+
+    def expect(holds, sentence):
+        print("%s  %s" % ("ok  " if holds else "FAIL", sentence))
+        if not holds:
+            failed.append(sentence)
+
+    check(program, folder, seeds, expect)
     if failed:
         sys.exit("%d of these do not hold" % len(failed))
 

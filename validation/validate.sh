@@ -48,8 +48,9 @@ folders      run folders from strangers: the whole matrix of names, kinds and co
 engine       twenty posteriors equal those of the earlier samplers
 sanitizers   every test under sanitizers
 audit        audits of groups whose optimism is known
+audit-adni   the same of synthetic ADNI cohorts
 joint        audits over dynamics learnt from the same log: intervals cover
-joint-adni   the same of one synthetic ADNI cohort
+joint-adni   one synthetic ADNI cohort, over dynamics learnt from it
 sbc-diag     simulation-based calibration of fits, problem sbc-diag
 sbc-three    simulation-based calibration of fits, problem sbc-three
 other-arch   the tests of the other architecture, by qemu
@@ -93,7 +94,8 @@ part_sanitizers() {
   (cd .. && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null)
   return $status
 }
-part_audit() { python3 audit.py "$program" "$1"; }
+part_audit() { python3 audit.py "$program" "$1" clinic; }
+part_audit-adni() { python3 audit.py "$program" "$1" adni; }
 part_joint() { python3 joint.py "$program" "$1" clinic; }
 part_joint-adni() { python3 joint.py "$program" "$1" adni 1; }
 # 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
