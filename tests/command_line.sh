@@ -48,6 +48,7 @@ run() {
 says() { grep -qF -e "$1" err; }
 shows() { grep -qF -e "$1" out; }
 is_empty() { [ ! -s "$1" ]; }
+is_absent() { ! grep -qF -e "$1" "$2"; }
 box_is_empty() { [ -z "$(ls -A box)" ]; }
 
 # succeeds ARGUMENTS...
@@ -1089,6 +1090,14 @@ test_classes() {
   fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
+  fails 2 "--class me-irl decides 'planner'" fit example:maintenance soft.csv --class me-irl --set planner=rational -o box/run
+  fails 2 "--class rs-irl decides 'alpha'" fit example:maintenance best.csv --class rs-irl --set agent.alpha=1 -o box/run
+  fails 2 "decides 'choice'" fit example:maintenance soft.csv --class all --set choice=best
+  # What the planner of the class reads counts, not what that of the file reads.
+  succeeds fit example:maintenance soft.csv --class stoc-irl --set temperature=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
+  holds "no note on a temperature that counts" is_absent 'makes nothing of it' err
+  succeeds fit example:maintenance soft.csv --class stoc-irl --set alpha=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
+  holds "a note on an alpha that does not" says "--set alpha: the planner 'boltzmann-exploratory' makes nothing of it"
   fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json

@@ -51,6 +51,9 @@ IDM_API const char *idm_class_blocks(const idm_class *of, const idm_problem *pro
                                      size_t size);
 /* Settings of a fit that are the class's where nobody says otherwise. */
 IDM_API void idm_class_settings(const idm_class *of, idm_fit_settings *settings);
+/* Whether the class decides a key of the agent itself: the planner, the choice, and blocks that it
+ * holds. */
+IDM_API bool idm_class_decides(const idm_class *of, const char *key);
 /* Make a problem one of the class: its planner, and what is free. A problem that frees the same
  * blocks keeps its own entries and priors; else they are the default ones, and where dynamics are
  * the agent's own it has one model of them, which begins as the environment. IDM_INPUT where the

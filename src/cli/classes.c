@@ -20,6 +20,22 @@ typedef struct outcome {
   char why[600]; /* not */
 } outcome;
 
+idm_status cli_class_check(cli_call *call, const idm_class *of)
+{
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; i < count; i++) {
+    char key[64];
+    cli_setting_key(settings[i], key, sizeof key);
+    if (idm_class_decides(of, key))
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--class %s decides '%s'; leave --set %s out, or --class: --inverse and "
+                      "--free take its place",
+                      of->name, key, key);
+  }
+  return IDM_OK;
+}
+
 static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *problem,
                             const idm_data *data, idm_request *request, outcome *o)
 {
@@ -152,7 +168,10 @@ static idm_status fit_all(cli_call *call, const char *paths, const char *where, 
     idm_data *data = NULL;
     const idm_class *of = idm_class_at(i);
     const idm_inverse *inverse = idm_inverse_find(of->inverse);
-    status = cli_read_problem(call, call->argument[0], &problem);
+    status = cli_class_check(call, of);
+    if (status == IDM_OK)
+      status = idm_problem_read(call->argument[0], &problem, i ? NULL : &call->notes, &call->error);
+    if (status == IDM_OK) status = cli_override(call, problem);
     if (status == IDM_OK)
       status =
           cli_read_log_with(call, paths, where, problem,

@@ -80,6 +80,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
   idm_status status = idm_audit_request_read(path, ret_problem, r, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
+  cli_remark_on_settings(call, *ret_problem);
   char paths[sizeof request->data];
   status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && cli_given(call, "where"))

@@ -44,6 +44,8 @@ static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *
     return idm_fail(&call->error, IDM_USAGE,
                     "--class says which inverse planner and what is free; leave --inverse and "
                     "--free out");
+  const idm_status status = cli_class_check(call, of);
+  if (status != IDM_OK) return status;
   snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
   idm_class_settings(of, &r->settings);
   cli_take_keys(call, r);
@@ -59,6 +61,7 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     status = take_class(call, problem, r);
     if (status != IDM_OK) return status;
   }
+  cli_remark_on_settings(call, problem);
   if (r->dynamics[0]) {
     status = idm_request_locate_dynamics(r, &call->error);
     if (status != IDM_OK) return status;

@@ -9,22 +9,31 @@
 #include "cli/options.h"
 #include "io/run/files.h"
 
-/* Whoever sets a key expects that it makes a difference. */
-static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)
+void cli_setting_key(const char *assignment, char *key, size_t size)
 {
-  char key[64];
   static const char prefix[] = "agent.";
   if (strncmp(assignment, prefix, sizeof prefix - 1) == 0) assignment += sizeof prefix - 1;
   const size_t length = strcspn(assignment, "=");
-  if (length >= sizeof key) return;
-  memcpy(key, assignment, length);
-  key[length] = '\0';
+  idm_print(key, size, "%.*s", length < size ? (int)length : 0, assignment);
+}
+
+static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)
+{
+  char key[64];
+  cli_setting_key(assignment, key, sizeof key);
   const int block = idm_theta_find(problem->theta, key);
   const bool of_agent = block >= 0 ? problem->theta->block[block].info->of_agent
                                    : idm_key_find(idm_agent_keys(), key) != NULL;
   if (of_agent && !idm_agent_heeds(problem, key))
     idm_notes_add(&call->notes, "--set %s: the planner '%s' makes nothing of it", key,
                   idm_agent_planner(&problem->agent)->name);
+}
+
+void cli_remark_on_settings(cli_call *call, const idm_problem *problem)
+{
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; i < count; i++) remark_on(call, problem, settings[i]);
 }
 
 idm_status cli_override(cli_call *call, idm_problem *problem)
@@ -36,7 +45,6 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
   if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
-  for (size_t i = 0; status == IDM_OK && i < count; i++) remark_on(call, problem, settings[i]);
   /* The file was sound: what is wrong now came from the command line. */
   return status == IDM_INPUT && sound ? IDM_USAGE : status;
 }
@@ -46,6 +54,7 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   idm_status status = idm_problem_read(path, ret_problem, &call->notes, &call->error);
   if (status == IDM_OK) idm_agent_remark(*ret_problem, &call->notes);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
+  if (status == IDM_OK) cli_remark_on_settings(call, *ret_problem);
   if (status != IDM_OK) {
     idm_problem_destroy(*ret_problem);
     *ret_problem = NULL;
@@ -114,6 +123,7 @@ static idm_status open_subject(cli_call *call, const char *path, bool by_rows, c
   if (status == IDM_OK) status = keep_columns(call, subject);
   if (status == IDM_OK)
     status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
+  if (status == IDM_OK && !run) cli_remark_on_settings(call, subject->problem);
   return status;
 }
 

@@ -43,6 +43,10 @@ idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **re
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);
 /* Apply --set to a problem as it was read, and check it. */
 idm_status cli_override(cli_call *call, idm_problem *problem);
+/* The key of KEY=VALUE, without `agent.`; empty where it does not fit. */
+void cli_setting_key(const char *assignment, char *key, size_t size);
+/* Note keys of --set that the planner does not read. */
+void cli_remark_on_settings(cli_call *call, const idm_problem *problem);
 /* Print the notes so far, and forget them: before something that takes long. */
 void cli_print_notes(cli_call *call);
 /* Defaults of commands that make a run. */

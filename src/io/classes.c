@@ -275,6 +275,12 @@ void idm_class_settings(const idm_class *of, idm_fit_settings *settings)
   if (of && settings) settings->divergence = of->divergence;
 }
 
+bool idm_class_decides(const idm_class *of, const char *key)
+{
+  if (!of || !key) return false;
+  return strcmp(key, "planner") == 0 || strcmp(key, "choice") == 0 || names(of->held, key);
+}
+
 idm_status idm_class_apply(const idm_class *of, idm_problem *problem, idm_error *opt_error)
 {
   idm_require(of, problem);

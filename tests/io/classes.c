@@ -36,6 +36,19 @@ static void test_ticks(void **state)
   assert_null(idm_class_find("irl"));
 }
 
+static void test_decides(void **state)
+{
+  (void)state;
+  for (size_t i = 0; idm_class_at(i); i++) {
+    const idm_class *of = idm_class_at(i);
+    const bool held = strcmp(of->name, "rs-irl") == 0;
+    assert_true(idm_class_decides(of, "planner") && idm_class_decides(of, "choice"));
+    assert_int_equal(idm_class_decides(of, "alpha"), held);
+    assert_int_equal(idm_class_decides(of, "eta"), held);
+    assert_false(idm_class_decides(of, "temperature") || idm_class_decides(of, ""));
+  }
+}
+
 #define OBSERVED                                                                                   \
   "states: [a, b]\nactions: [u, v]\nobservations: states\ndiscount: 0.9\n"                         \
   "transition: {u: [[0.9, 0.1], [0.2, 0.8]], v: uniform}\nutility: {u: 1, v: [0, 2]}\n"            \
@@ -146,9 +159,9 @@ static void test_one_model(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ticks),       cmocka_unit_test(test_apply),
-      cmocka_unit_test(test_own_freedom), cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_settings),    cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_one_model)};
+      cmocka_unit_test(test_ticks),    cmocka_unit_test(test_decides),
+      cmocka_unit_test(test_apply),    cmocka_unit_test(test_own_freedom),
+      cmocka_unit_test(test_blocks),   cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_refusals), cmocka_unit_test(test_one_model)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
