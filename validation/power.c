@@ -394,15 +394,6 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-static const idm_check_id row_of[IDM_TEST_COUNT] = {
-    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,           [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
-    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,           [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
-    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,           [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
-    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,   [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
-    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
-    [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
-};
-
 static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
 {
   asked a;
@@ -410,7 +401,8 @@ static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed
   check(idm_assess_model(&a.q, &support_error));
   const idm_model_check *m = &a.assessment->model;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
-    failed[i] += a.assessment->checks.of[row_of[i]].outcome == IDM_CHECK_MISFIT;
+    failed[i] +=
+        a.assessment->checks.of[idm_model_test_row((idm_model_test)i)].outcome == IDM_CHECK_MISFIT;
   failed[IDM_TEST_COUNT] += a.assessment->misfits.count > 0;
   fprintf(stderr, "%s %zu seed %llu, %llu decisions:", k->name, decisions, (unsigned long long)seed,
           (unsigned long long)m->decisions);

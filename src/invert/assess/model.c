@@ -304,15 +304,24 @@ static bool varies(const double *statistic, size_t runs)
   return statistic[0] > 1e-9;
 }
 
-/* The rows of the tests. */
-static const idm_check_id row_of[REPLICATED] = {
-    [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,           [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
-    [IDM_TEST_STEPS] = IDM_CHECK_STEPS,           [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
-    [IDM_TEST_STAYS] = IDM_CHECK_STAYS,           [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
-    [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,   [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
-    [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
-    [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
-};
+idm_check_id idm_model_test_row(idm_model_test test)
+{
+  static const idm_check_id row[IDM_TEST_COUNT] = {
+      [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
+      [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
+      [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
+      [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
+      [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
+      [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
+      [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
+      [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
+      [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
+      [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
+      [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
+      [IDM_TEST_ENVIRONMENT] = IDM_CHECK_ENVIRONMENT,
+  };
+  return row[test];
+}
 
 static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
 {
@@ -350,7 +359,7 @@ static void record_tests(const trial *t)
     idm_check_skip(&t->q->assessment->checks, IDM_CHECK_TRAJECTORIES, "%s", t->opt_difference);
   for (size_t i = 0; i < REPLICATED; i++)
     if (m->test[i].looked && !(t->opt_difference && i == IDM_TEST_TRAJECTORIES))
-      record(t->q, row_of[i], IDM_CHECK_PASSED, m->test[i].p, m->level);
+      record(t->q, idm_model_test_row((idm_model_test)i), IDM_CHECK_PASSED, m->test[i].p, m->level);
 }
 
 static idm_status run_tests(trial *t, idm_error *opt_error)
@@ -520,12 +529,12 @@ static void judge_summary(const trial *t, const summary *s)
   idm_assessment *a = t->q->assessment;
   if (!fails(&a->model, s->test)) return;
   if (s->worst.sds >= 2)
-    idm_notes_add(idm_check_note(a, row_of[s->test], IDM_CHECK_MISFIT),
+    idm_notes_add(idm_check_note(a, idm_model_test_row(s->test), IDM_CHECK_MISFIT),
                   "%s are not what the model predicts (p <= %.2g): %s. Something is missing: free "
                   "another number, or try another planner",
                   s->title, a->model.test[s->test].p, s->text);
   else
-    idm_notes_add(idm_check_note(a, row_of[s->test], IDM_CHECK_REMARK),
+    idm_notes_add(idm_check_note(a, idm_model_test_row(s->test), IDM_CHECK_REMARK),
                   "%s are not quite what the model predicts (p <= %.2g), but off by less than %.0f "
                   "%% of the decisions",
                   s->title, a->model.test[s->test].p, 100 * least_share);

@@ -6,5 +6,7 @@
 #include "invert/assess/inquiry.h"
 
 idm_status idm_assess_model(const inquiry *q, idm_error *opt_error);
+/* The row of the checks that a test is recorded in. */
+idm_check_id idm_model_test_row(idm_model_test test);
 
 #endif
