@@ -184,7 +184,8 @@ def fits(idm):
     dots_are_inside(rows, "ppc of fit")
     shares_are_whole(rows, "actions taken", 3, "ppc of fit")
     shares_are_whole(rows, "actions after an observation", 3, "ppc of fit")
-    expect(len({row["panel"] for row in rows}) == 5, "ppc of fit: a panel per test of the whole log but that of conditions")
+    shares_are_whole(rows, "actions by belief", 3, "ppc of fit")
+    expect(len({row["panel"] for row in rows}) == 6, "ppc of fit: a panel per test of the whole log but that of conditions")
 
 
 def many(idm):

@@ -51,6 +51,14 @@ static const char tiger[] =
     "observation: {listen: [[0.85, 0.15], [0.15, 0.85]], '*': uniform}\n"
     "utility: {listen: -1, open-left: [-100, 10], open-right: [10, -100]}\n"
     "agent: {planner: bounded-rational, alpha: 3, resolution: 60, evaluate: interpolate}\n";
+/* Tests have no use but to make sure. */
+#define SEARCH(award)                                                                              \
+  "states: [p, q]\nactions: [test, wait]\nobservations: [x, y]\nstart: [0.5, 0.5]\n"               \
+  "discount: 0.9\ntransition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"                                   \
+  "observation: {test: [[0.8, 0.2], [0.2, 0.8]], wait: [[0.5, 0.5], [0.5, 0.5]]}\n"                \
+  "utility: {test: -0.3, wait: 0}\ncertainty: {above: 0.8, award: " award "}\n"                    \
+  "agent: {planner: bounded-rational, alpha: 0.5, resolution: 40}\n"
+static const char search[] = SEARCH("0"), awarded[] = SEARCH("1");
 
 typedef struct kind {
   const char *name;
@@ -91,6 +99,17 @@ static const kind kinds[] = {
      .length = 4,
      .truth = {"beta=1.25"}},
     {.name = "right-tiger", .problem = tiger, .free_blocks = "alpha", .steps = 40, .length = 40},
+    {.name = "right-awarded",
+     .problem = awarded,
+     .free_blocks = "alpha",
+     .steps = 25,
+     .length = 25},
+    {.name = "search-of-awarded",
+     .problem = search,
+     .free_blocks = "alpha",
+     .steps = 25,
+     .length = 25,
+     .other = awarded},
     {.name = "right-episodes", .problem = bandit, .free_blocks = RATES, .steps = 10, .length = 10},
     {.name = "right-learners",
      .problem = bandit,

@@ -61,6 +61,7 @@ typedef enum idm_model_test {
   IDM_TEST_STAYS,        /* the same action again, by what was seen in between */
   IDM_TEST_RETURNS,      /* the action before the last again, by what was seen after it */
   IDM_TEST_RESPONSES,    /* rates of the actions by what was seen last */
+  IDM_TEST_BELIEFS,      /* rates of the actions by the belief of a Bayesian */
   IDM_TEST_CONDITIONS,   /* rates of the actions by variant of the setting */
   IDM_TEST_OUTSIDE,      /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION,  /* gain of recalibrated probabilities, in nats */

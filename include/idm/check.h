@@ -344,6 +344,14 @@ typedef struct idm_check {
          .sentence = "The rates of the actions after each observation are as predicted. A rate "   \
                      "that is off by less than 2 % is a remark.",                                  \
          .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+  RECORD(IDM_CHECK_BELIEFS, .name = "beliefs", .measures = "p of the actions' rates by belief",    \
+         .kinds = IDM_CHECK_PREDICTED,                                                             \
+         .needs = "the log, 2 to 8 hidden states and 2 or more observations", .log = true,         \
+         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .sentence = "The rates of the actions are as predicted at each belief: by its likeliest " \
+                     "state and by thirds of that state's probability. A rate that is off by "     \
+                     "less than 2 % is a remark.",                                                 \
+         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
   RECORD(IDM_CHECK_CONDITIONS, .name = "conditions",                                               \
          .measures = "p of the actions' rates by condition", .kinds = IDM_CHECK_PREDICTED,         \
          .needs = "the log, and 2 to 64 conditions by columns that utilities are read from",       \

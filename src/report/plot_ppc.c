@@ -22,6 +22,7 @@ static const struct {
              {IDM_TEST_STAYS, "the same action again"},
              {IDM_TEST_RETURNS, "return to an earlier action, by what it had shown"},
              {IDM_TEST_RESPONSES, "actions after an observation"},
+             {IDM_TEST_BELIEFS, "actions by belief"},
              {IDM_TEST_CONDITIONS, "actions by condition"}};
 
 /* --- rows ----------------------------------------------------------------------------------- */

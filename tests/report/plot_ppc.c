@@ -16,9 +16,9 @@ static void test_marks(void **state)
   const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
   idm_figure *figure = report_make("ppc", &subject, NULL);
   assert_int_equal(figure->panels,
-                   5); /* of all tests but that of conditions, of which there is one */
+                   6); /* of all tests but that of conditions, of which there is one */
   size_t at = 0;
-  for (size_t k = 0; k < 5; k++) {
+  for (size_t k = 0; k < 6; k++) {
     const idm_panel *panel = figure->panel[k];
     const idm_mark *predicted = report_mark(panel, IDM_MARK_FOREST, 0);
     const idm_mark *observed = report_mark(panel, IDM_MARK_POINTS, 0);

@@ -194,6 +194,20 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
   return keep(x, e, s->score, s->work, opt_error);
 }
 
+/* A utility of certainty: less the belief's entropy, at every step. */
+static idm_status try_belief(extensions *x, search *s, size_t cells, idm_error *opt_error)
+{
+  const idm_problem *problem = x->q->f->problem;
+  const idm_block *block = &problem->theta->block[IDM_BELIEF_UTILITY];
+  if (x->r->setting->fully_observed || !idm_agent_reads(&problem->agent, IDM_BELIEF_UTILITY))
+    return IDM_OK;
+  const extension e = {.kind = EXTENSION_BELIEF,
+                       .at = IDM_BELIEF_UTILITY,
+                       .held = block->value[0],
+                       .step = 0.05 * idm_problem_range(problem, IDM_UTILITY)};
+  return try_held(x, s, e, cells, opt_error);
+}
+
 /* A free coordinate that moves with time[question]: its score times that. */
 static idm_status try_moving(extensions *x, search *s, extension e, const double *time,
                              idm_error *opt_error)
@@ -277,6 +291,7 @@ static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
     extension e = {.at = b};
     if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
   }
+  if (status == IDM_OK) status = try_belief(x, s, cells, opt_error);
   for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
     status = try_free(x, s, j, opt_error);
   if (status == IDM_OK) status = try_traces(x, s, opt_error);
@@ -309,7 +324,7 @@ idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *
               .score = idm_new(pairs, sizeof *s.score),
               .work = idm_new(2 * r->dimension, sizeof *s.work)};
   const size_t most = q->f->problem->theta->blocks + (CLOCK_KINDS + MOST_SIGNALS) * r->dimension +
-                      TRACE_KINDS * MOST_SIGNALS + 1;
+                      TRACE_KINDS * MOST_SIGNALS + 2;
   x->item = idm_new(most, sizeof *x->item);
   const bool made = s.side && s.score && s.work && x->item && list_answers(x);
   idm_status status =
@@ -388,6 +403,9 @@ static void step_once(extension *e)
   switch (e->kind) {
   case EXTENSION_HELD:
     e->value = number_at(e, e->held + moved);
+    break;
+  case EXTENSION_BELIEF:
+    e->value = e->held + moved;
     break;
   case EXTENSION_AFTER: /* from a signal of -1 to one of 1 */
     e->value = 2 * moved;
@@ -478,6 +496,9 @@ void idm_extension_name(const extensions *x, const extension *e, char *text, siz
     break;
   case EXTENSION_ANEW:
     idm_print(text, size, "memory of single trajectories");
+    break;
+  case EXTENSION_BELIEF:
+    idm_print(text, size, "utility of certainty");
     break;
   case EXTENSION_AFTER:
     idm_past_name_signal(&x->past, e->signal, after, sizeof after);
@@ -585,6 +606,11 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
   case EXTENSION_AFTER:
   case EXTENSION_TRACE:
     return describe_past(x, e, text, size);
+  case EXTENSION_BELIEF: /* the Newton step is far off: how large it is remains open */
+    return (size_t)idm_print(text, size,
+                             "a utility of %scertain beliefs (belief_utility or certainty in the "
+                             "problem file) would gain about %.0f nats",
+                             e->value < e->held ? "un" : "", e->gain);
   case EXTENSION_ANEW:
     return (size_t)idm_print(
         text, size,

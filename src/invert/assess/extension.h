@@ -1,11 +1,11 @@
 /* Score tests of extensions of the model by one number.
  *
  * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
- * discount), or lets a free number drift: c + x t, where t is the time of a clock (clock.h) or a
- * signal of the row before (past.h), which is 1 or -1. Or a share x of choices is by a memory that
- * begins anew in every trajectory (anew.h), or the log odds of an action rise by x times a trace of
- * what was done before (past.h). With g(u|h) = d log pi(u|h) / dx, the efficient score of a
- * decision is
+ * discount), among these what a belief is worth by its entropy, or lets a free number drift: c + x
+ * t, where t is the time of a clock (clock.h) or a signal of the row before (past.h), which is 1 or
+ * -1. Or a share x of choices is by a memory that begins anew in every trajectory (anew.h), or the
+ * log odds of an action rise by x times a trace of what was done before (past.h). With g(u|h) = d
+ * log pi(u|h) / dx, the efficient score of a decision is
  *
  *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
  *
@@ -38,11 +38,12 @@
 #include "invert/assess/view.h"
 
 typedef enum extension_kind {
-  EXTENSION_HELD,  /* block `at` of theta is held */
-  EXTENSION_DRIFT, /* of free coordinate `at` over a clock */
-  EXTENSION_ANEW,  /* a share of choices, held at 0, by a memory that begins anew (anew.h) */
-  EXTENSION_AFTER, /* of free coordinate `at` by a signal of the row before */
-  EXTENSION_TRACE  /* of what was done before */
+  EXTENSION_HELD,   /* block `at` of theta is held */
+  EXTENSION_DRIFT,  /* of free coordinate `at` over a clock */
+  EXTENSION_ANEW,   /* a share of choices, held at 0, by a memory that begins anew (anew.h) */
+  EXTENSION_BELIEF, /* what beliefs are worth: field `entropy`, the first, of block `at` */
+  EXTENSION_AFTER,  /* of free coordinate `at` by a signal of the row before */
+  EXTENSION_TRACE   /* of what was done before */
 } extension_kind;
 
 typedef struct extension {

@@ -49,6 +49,7 @@ const char *idm_model_test_name(idm_model_test test)
       [IDM_TEST_STAYS] = "stays_by_observation",
       [IDM_TEST_RETURNS] = "returns_by_observation",
       [IDM_TEST_RESPONSES] = "actions_by_observation",
+      [IDM_TEST_BELIEFS] = "actions_by_belief",
       [IDM_TEST_CONDITIONS] = "actions_by_condition",
       [IDM_TEST_OUTSIDE] = "agents_outside",
       [IDM_TEST_CALIBRATION] = "calibration",
@@ -278,6 +279,7 @@ static void take(trial *t, size_t run, const double *taken)
   t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
   t->statistic[IDM_TEST_RETURNS][run] = idm_predictive_sum(&t->predictive, CELLS_RETURN);
   t->statistic[IDM_TEST_RESPONSES][run] = idm_predictive_sum(&t->predictive, CELLS_SEEN);
+  t->statistic[IDM_TEST_BELIEFS][run] = idm_predictive_sum(&t->predictive, CELLS_BELIEF);
   t->statistic[IDM_TEST_CONDITIONS][run] = idm_predictive_sum(&t->predictive, CELLS_VARIANT);
   t->statistic[IDM_TEST_CALIBRATION][run] = idm_reliability_take(&t->reliability, taken, t->shift);
   idm_extensions_take(&t->extensions, run, taken);
@@ -314,6 +316,7 @@ idm_check_id idm_model_test_row(idm_model_test test)
       [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
       [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
       [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
+      [IDM_TEST_BELIEFS] = IDM_CHECK_BELIEFS,
       [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
       [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
@@ -562,6 +565,7 @@ static void judge_summaries(const trial *t)
        .family = CELLS_SEEN,
        .title = seen ? "the actions' rates after each observation"
                      : "the actions' rates after the first row"},
+      {.test = IDM_TEST_BELIEFS, .family = CELLS_BELIEF, .title = "the actions' rates by belief"},
       {.test = IDM_TEST_CONDITIONS,
        .family = CELLS_VARIANT,
        .title = "the actions' rates by condition"}};

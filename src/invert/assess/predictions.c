@@ -11,16 +11,17 @@
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
-enum { replicates = 999, FAMILIES = 6 };
+enum { replicates = 999, FAMILIES = 7 };
 
 static const struct {
   cell_family family;
   idm_model_test test;
   bool rates; /* cells are of every action in turn, so that shares of a group of them sum to 1 */
 } looked_at[FAMILIES] = {
-    {CELLS_STEP, IDM_TEST_STEPS, true},     {CELLS_END, IDM_TEST_ENDS, false},
-    {CELLS_STAY, IDM_TEST_STAYS, false},    {CELLS_RETURN, IDM_TEST_RETURNS, false},
-    {CELLS_SEEN, IDM_TEST_RESPONSES, true}, {CELLS_VARIANT, IDM_TEST_CONDITIONS, true}};
+    {CELLS_STEP, IDM_TEST_STEPS, true},        {CELLS_END, IDM_TEST_ENDS, false},
+    {CELLS_STAY, IDM_TEST_STAYS, false},       {CELLS_RETURN, IDM_TEST_RETURNS, false},
+    {CELLS_SEEN, IDM_TEST_RESPONSES, true},    {CELLS_BELIEF, IDM_TEST_BELIEFS, true},
+    {CELLS_VARIANT, IDM_TEST_CONDITIONS, true}};
 
 /* What is left of every cell in every replicate. */
 typedef struct replicated {

@@ -38,8 +38,10 @@ static size_t variant_count(const residual *r)
 }
 
 /* The cell of a family that an action falls into. */
-static int32_t cell_of(const residual *r, cell_family family, const question *d, size_t action)
+static int32_t cell_of(const predictive *p, cell_family family, size_t question_at, size_t action)
 {
+  const residual *r = p->r;
+  const question *d = &r->question[question_at];
   const size_t observations = r->observations;
   const bool same = could_stay(r, d) && (int32_t)action == d->previous;
   switch (family) {
@@ -53,6 +55,10 @@ static int32_t cell_of(const residual *r, cell_family family, const question *d,
     return d->shown != IDM_MISSING && (int32_t)action == d->earlier ? d->shown : NOWHERE;
   case CELLS_SEEN:
     return d->seen != IDM_MISSING ? d->seen * (int32_t)r->actions + (int32_t)action : NOWHERE;
+  case CELLS_BELIEF:
+    return p->beliefs.groups && p->beliefs.group[question_at] != IDM_MISSING
+               ? p->beliefs.group[question_at] * (int32_t)r->actions + (int32_t)action
+               : NOWHERE;
   case CELLS_VARIANT:
     return variant_count(r) ? (int32_t)(d->variant * r->actions + action) : NOWHERE;
   case CELLS_AGENT_ACTION:
@@ -64,14 +70,16 @@ static int32_t cell_of(const residual *r, cell_family family, const question *d,
   }
 }
 
-static size_t cell_count(const residual *r, cell_family family)
+static size_t cell_count(const predictive *p, cell_family family)
 {
+  const residual *r = p->r;
   const size_t agents = r->strata->agents;
   const size_t count[CELLS_FAMILIES] = {[CELLS_STEP] = STEPS * r->actions,
                                         [CELLS_END] = STEPS,
                                         [CELLS_STAY] = r->observations,
                                         [CELLS_RETURN] = r->observations,
                                         [CELLS_SEEN] = idm_times(r->observations, r->actions),
+                                        [CELLS_BELIEF] = idm_times(p->beliefs.groups, r->actions),
                                         [CELLS_VARIANT] = idm_times(variant_count(r), r->actions),
                                         [CELLS_AGENT_ACTION] = idm_times(agents, r->actions),
                                         [CELLS_AGENT_STAY] = idm_times(agents, r->observations)};
@@ -90,6 +98,7 @@ void idm_predictive_close(predictive *p)
     free(p->family[f].left);
   }
   free(p->shift);
+  idm_beliefs_close(&p->beliefs);
   *p = (predictive){0};
 }
 
@@ -139,9 +148,11 @@ idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_
 {
   *p = (predictive){.r = r, .shift = idm_new(r->dimension, sizeof *p->shift)};
   if (!p->shift) return idm_fail_memory(opt_error);
+  const idm_status status = idm_beliefs_open(&p->beliefs, r, opt_error);
+  if (status != IDM_OK) return status;
   for (size_t f = 0; f < CELLS_FAMILIES; f++) {
     cells *c = &p->family[f];
-    c->count = cell_count(r, (cell_family)f);
+    c->count = cell_count(p, (cell_family)f);
     c->chances = idm_new(c->count, sizeof *c->chances);
     c->expected = idm_new(c->count, sizeof *c->expected);
     c->spread = idm_new(c->count, sizeof *c->spread);
@@ -153,7 +164,7 @@ idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_
         !c->left)
       return idm_fail_memory(opt_error);
     for (size_t i = 0; i < r->questions * r->actions; i++)
-      c->of[i] = cell_of(r, (cell_family)f, &r->question[i / r->actions], i % r->actions);
+      c->of[i] = cell_of(p, (cell_family)f, i / r->actions, i % r->actions);
     expect_all(r, c);
   }
   return IDM_OK;
@@ -246,6 +257,15 @@ static void describe_return(const idm_setting *setting, size_t observation, char
   idm_print(text, size, "the action of two rows before%s was taken", shown);
 }
 
+/* "'MCI' of 0.62 to 0.85". */
+static const char *describe_belief(const predictive *p, size_t group, char *text, size_t size)
+{
+  const size_t bin = group % BELIEF_BINS;
+  idm_print(text, size, "'%.80s' of %.2g to %.2g", p->r->setting->states.name[group / BELIEF_BINS],
+            p->beliefs.edge[bin], p->beliefs.edge[bin + 1]);
+  return text;
+}
+
 static void describe_cell(const predictive *p, cell_family family, size_t cell, char *text,
                           size_t size)
 {
@@ -260,6 +280,9 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
     idm_print(text, size, "%s'%.80s' was taken",
               describe_seen(setting, cell / own, seen, sizeof seen),
               setting->actions.name[cell % own]);
+  if (family == CELLS_BELIEF)
+    idm_print(text, size, "at beliefs in %s '%.80s' was taken",
+              describe_belief(p, cell / own, seen, sizeof seen), setting->actions.name[cell % own]);
   if (family == CELLS_VARIANT)
     idm_print(text, size,
               "in condition %zu (of the columns that utilities are read from) '%.80s' "
@@ -280,12 +303,15 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
   const idm_setting *setting = p->r->setting;
   const size_t actions = p->r->actions;
   const char *action = setting->actions.name[cell % actions];
-  char steps[64];
+  char steps[64], belief[120];
   if (family == CELLS_STEP) {
     describe_steps(cell / actions, "", steps, sizeof steps);
     idm_print(text, size, "%s, %.80s", steps, action);
   } else if (family == CELLS_SEEN) {
     idm_print(text, size, "after %.80s, %.80s", setting->observations.name[cell / actions], action);
+  } else if (family == CELLS_BELIEF) {
+    idm_print(text, size, "%s, %.80s", describe_belief(p, cell / actions, belief, sizeof belief),
+              action);
   } else if (family == CELLS_VARIANT) {
     idm_print(text, size, "condition %zu, %.80s", cell / actions + 1, action);
   } else if (family == CELLS_STAY || family == CELLS_RETURN) {

@@ -2,12 +2,12 @@
  *
  * A cell is picked by the past and counts some of the actions: an action at a step, an action that
  * ends the trajectory at a step, the same action again after an observation, the action before the
- * last again after what was seen then, an action after an observation, an action in a variant of
- * the setting; the first and the third by agent as well. */
+ * last again after what was seen then, an action after an observation, an action at a belief
+ * (beliefs.h), an action in a variant of the setting; the first and the third by agent as well. */
 #ifndef IDM_INVERT_ASSESS_PREDICTIVE_H
 #define IDM_INVERT_ASSESS_PREDICTIVE_H
 
-#include "invert/assess/residual.h"
+#include "invert/assess/beliefs.h"
 
 typedef enum cell_family {
   CELLS_STEP,
@@ -15,6 +15,7 @@ typedef enum cell_family {
   CELLS_STAY,
   CELLS_RETURN,
   CELLS_SEEN,
+  CELLS_BELIEF,
   CELLS_VARIANT,
   CELLS_AGENT_ACTION,
   CELLS_AGENT_STAY,
@@ -35,6 +36,7 @@ typedef struct cells {
 
 typedef struct predictive {
   const residual *r;
+  beliefs beliefs;
   double *shift; /* [dimension] of those answers */
   cells family[CELLS_FAMILIES];
 } predictive;

@@ -37,11 +37,11 @@ void idm_view_close(viewer *v)
   *v = (viewer){0};
 }
 
-/* Write a held number into every variant. */
+/* Write a held number, the first of its block, into every variant. */
 static void hold(idm_theta *theta, size_t block, double value)
 {
   idm_block *b = &theta->block[block];
-  for (size_t i = 0; i < b->variants * b->size; i++) b->value[i] = value;
+  for (size_t v = 0; v < b->variants; v++) b->value[v * b->size] = value;
 }
 
 static idm_status view_stratum(viewer *v, size_t c, const double *y, double *probability,

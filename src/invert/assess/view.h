@@ -16,7 +16,7 @@ typedef struct viewer {
   double *probability; /* [node][action]: destination for the stratum under way */
 } viewer;
 
-/* A block of one number that is held in the fit, at another value in every variant. */
+/* The first number of a block, which the fit holds, at another value in every variant. */
 typedef struct view_held {
   size_t block;
   double value;

@@ -67,7 +67,7 @@ static void test_right_model(void **state)
   assert_near(m->test[IDM_TEST_ALIKE].expected, 1, 0.15); /* one free number */
   assert_near(m->test[IDM_TEST_OUTSIDE].expected, 1, 0.1);
   assert_false(m->test[IDM_TEST_ENDS].looked); /* nothing ends */
-  assert_near(m->level, 0.01 / 9, 1e-12);
+  assert_near(m->level, 0.01 / 10, 1e-12);
   asked_close(&a);
 }
 

@@ -87,8 +87,8 @@ static void test_intervals(void **state)
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_predictive_open(&by, &r, &support_error));
   size_t at = 0, looked = 0;
-  const cell_family families[] = {CELLS_STEP,   CELLS_END,  CELLS_STAY,
-                                  CELLS_RETURN, CELLS_SEEN, CELLS_VARIANT};
+  const cell_family families[] = {CELLS_STEP, CELLS_END,    CELLS_STAY,   CELLS_RETURN,
+                                  CELLS_SEEN, CELLS_BELIEF, CELLS_VARIANT};
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
     const cells *c = &by.family[families[f]];
     for (size_t i = 0; i < c->count; i++) {
@@ -115,8 +115,8 @@ static void test_intervals(void **state)
   asked_close(&a);
 }
 
-/* Every interval contains its expectation, and the shares of a step, an observation or a condition
- * sum to 1: those observed, and those expected. */
+/* Every interval contains its expectation, and the shares of a step, an observation, a belief or a
+ * condition sum to 1: those observed, and those expected. */
 static void check_shares(const idm_predictions *p, size_t actions)
 {
   double observed = 0, expected = 0;
@@ -126,7 +126,7 @@ static void check_shares(const idm_predictions *p, size_t actions)
     assert_true(0 <= one->low && one->low <= one->inner_low && one->inner_low <= one->expected &&
                 one->expected <= one->inner_high && one->inner_high <= one->high && one->high <= 1);
     if (one->test != IDM_TEST_STEPS && one->test != IDM_TEST_RESPONSES &&
-        one->test != IDM_TEST_CONDITIONS)
+        one->test != IDM_TEST_BELIEFS && one->test != IDM_TEST_CONDITIONS)
       continue;
     observed += one->observed;
     expected += one->expected;
