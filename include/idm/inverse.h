@@ -33,6 +33,9 @@ struct idm_inverse {
   bool gradient;       /* needs a behaviour with a slope */
   bool opaque;         /* can infer blocks of unnamed numbers */
   bool normal;         /* its draws are of a normal that stands for the posterior */
+  bool by_state;       /* needs a planner whose choices depend on an observed state alone */
+  bool own_objective;  /* goes by an objective of its own, not by the likelihood of decisions;
+                          those that find one block do */
   const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is
                           free */
   const char *planner; /* the one whose numbers it finds; NULL: any of the family */
@@ -49,6 +52,8 @@ IDM_API const idm_inverse *idm_inverse_find(const char *name);
 /* Add an inverse planner, as idm_planner_register. */
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
+/* Whether an inverse planner goes by the likelihood of the recorded decisions. */
+IDM_API bool idm_inverse_by_likelihood(const idm_inverse *inverse);
 /* Whether an inverse planner reads a setting, by its name in idm_fit_keys. */
 IDM_API bool idm_inverse_reads(const idm_inverse *inverse, const char *setting);
 /* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is

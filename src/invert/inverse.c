@@ -7,6 +7,7 @@
 #include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/planner.h"
+#include "invert/policy.h"
 
 bool idm_inverse_reads(const idm_inverse *inverse, const char *setting)
 {
@@ -14,6 +15,11 @@ bool idm_inverse_reads(const idm_inverse *inverse, const char *setting)
   for (const char *const *name = inverse->settings; *name; name++)
     if (strcmp(*name, setting) == 0) return true;
   return false;
+}
+
+bool idm_inverse_by_likelihood(const idm_inverse *inverse)
+{
+  return inverse && !inverse->finds && !inverse->own_objective;
 }
 
 static idm_status check_columns(const idm_inverse *inverse, const idm_problem *problem,
@@ -68,12 +74,36 @@ static idm_status check_choice(const idm_inverse *inverse, const idm_problem *pr
 {
   const bool free_rule = problem->theta->block[IDM_WEIGHTS].role == IDM_DESCRIPTIVE &&
                          idm_agent_heeds(problem, "choice");
-  if (inverse->finds || !free_rule || problem->agent.choice != IDM_CHOICE_BEST) return IDM_OK;
+  if (!idm_inverse_by_likelihood(inverse) || !free_rule || problem->agent.choice != IDM_CHOICE_BEST)
+    return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' goes by probabilities, and those of a rule that takes its best action "
                   "(choice: best) are 0 and 1; use --inverse distribution-matching, or choice: "
                   "drawn",
                   inverse->name);
+}
+
+/* Choices by observed state alone. */
+static idm_status check_states(const idm_inverse *inverse, const idm_problem *problem,
+                               idm_error *opt_error)
+{
+  const idm_block *habit = &problem->theta->block[IDM_PERSEVERANCE];
+  if (!inverse->by_state) return IDM_OK;
+  if (!problem->setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' compares policies by state, and states are hidden here; expected "
+                    "observations: states",
+                    inverse->name);
+  if (habit->role == IDM_DESCRIPTIVE || habit->value[0] != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' compares policies by state, and with perseverance choices depend on the "
+                    "action before; expected perseverance: 0",
+                    inverse->name);
+  if (idm_policy_by_state(problem)) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' compares policies by state, which '%s' does not have here: its choices "
+                  "depend on more than the state, or its utilities on columns of the log",
+                  inverse->name, idm_agent_planner(&problem->agent)->name);
 }
 
 /* What it looks for is free, and nothing else is. */
@@ -119,6 +149,7 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   idm_status status = check_columns(inverse, problem, data, opt_error);
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
+  if (status == IDM_OK) status = check_states(inverse, problem, opt_error);
   if (status == IDM_OK) status = check_choice(inverse, problem, opt_error);
   if (status == IDM_OK) status = check_blocks(inverse, problem->theta, opt_error);
   if (status == IDM_OK && inverse->planner && strcmp(planner->name, inverse->planner) != 0)

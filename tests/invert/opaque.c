@@ -252,8 +252,8 @@ static void others_refuse(void **state)
   const idm_fit_settings settings = make_settings();
   for (size_t i = 0; idm_inverse_at(i); i++) {
     const idm_inverse *inverse = idm_inverse_at(i);
-    if (inverse->opaque || inverse->columns || inverse->preferences || inverse->finds ||
-        inverse->family != IDM_ANY_PLANNER)
+    if (inverse->opaque || inverse->columns || inverse->preferences ||
+        !idm_inverse_by_likelihood(inverse) || inverse->family != IDM_ANY_PLANNER)
       continue;
     idm_posterior *posterior;
     assert_int_equal(idm_inverse_check(inverse, f->problem, f->data, &support_error), IDM_INPUT);

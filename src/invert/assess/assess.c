@@ -64,10 +64,12 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
   if (strcmp(p->inverse, "audit") == 0) return is_nested(p) ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT;
   for (size_t i = 0; i < p->axes; i++)
     if (strcmp(p->axis[i].name, "person") == 0) return IDM_CHECK_EACH;
-  /* A posterior that is read from a file has no finding: its inverse planner finds a block. */
+  /* A posterior that is read from a file has no finding: its inverse planner has an objective of
+   * its own. */
   const idm_inverse *by = idm_inverse_find(p->inverse);
   const bool drawn = p->answer == IDM_POSTERIOR;
-  if (p->finding || (by && by->finds)) return drawn ? IDM_CHECK_PREFERENCES : IDM_CHECK_PROGRAM;
+  if (p->finding || (by && !idm_inverse_by_likelihood(by)))
+    return drawn ? IDM_CHECK_PREFERENCES : IDM_CHECK_PROGRAM;
   return drawn ? IDM_CHECK_FIT : IDM_CHECK_POINT;
 }
 

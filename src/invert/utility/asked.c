@@ -16,7 +16,8 @@ static idm_status begin(idm_asked *asked, const idm_fit_watch *opt_watch, const 
 
 static idm_status seek(idm_asked *asked, idm_error *opt_error)
 {
-  if (strcmp(asked->inverse->finds, idm_block_name(IDM_UTILITY)) != 0) return IDM_OK;
+  const char *finds = asked->inverse->finds;
+  if (!finds || strcmp(finds, idm_block_name(IDM_UTILITY)) != 0) return IDM_OK;
   return idm_sought_create(asked->problem, &asked->sought, opt_error);
 }
 

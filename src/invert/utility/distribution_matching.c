@@ -1,5 +1,8 @@
-/* The inverse planner `distribution-matching`: the decision rule whose occupancy comes nearest to
- * the demonstrator's, among all of them or, where it takes its best action, among those. */
+/* The inverse planner `distribution-matching`: the numbers of a planner whose occupancy comes
+ * nearest to the demonstrator's. Of a decision rule whose weights have all policies the problem is
+ * convex, or one of finitely many choices where it takes its best action; else it is searched for.
+ *
+ * Contents: weights · words · rules · any planner · the inverse planner */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,6 +10,7 @@
 #include "idm/planner.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/occupancy_search.h"
 #include "invert/utility/pure.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
@@ -21,14 +25,18 @@ static bool is_free(const idm_block *block, size_t number)
   return !block->coordinate || block->coordinate[number] >= 0;
 }
 
-/* Any policy must be one of the rule's: in every state all weights but one free at least, none of
- * them tied to another. */
-static idm_status check_weights(const idm_theta *theta, const char *who, idm_error *opt_error)
+/* Whether the free numbers are weights of a rule that has all policies: in every state all but one
+ * are free at least, none of them tied to another. */
+static bool has_all_policies(const idm_problem *problem)
 {
+  const idm_theta *theta = problem->theta;
   const idm_block *block = &theta->block[IDM_WEIGHTS];
   const size_t states = theta->sizes.states;
   const size_t actions = theta->sizes.actions;
   size_t free_numbers = 0;
+  for (size_t b = 0; b < theta->blocks; b++)
+    if (b != IDM_WEIGHTS && theta->block[b].role == IDM_DESCRIPTIVE) return false;
+  if (block->role != IDM_DESCRIPTIVE || !problem->setting->fully_observed) return false;
   for (size_t i = 0; i < block->size; i++) free_numbers += is_free(block, i);
   bool enough = !block->coordinate || free_numbers == block->coordinate_name.count;
   for (size_t s = 0; s < states && enough; s++) {
@@ -36,11 +44,7 @@ static idm_status check_weights(const idm_theta *theta, const char *who, idm_err
     for (size_t u = 0; u < actions; u++) held += !is_free(block, u * (states + 1) + s + 1);
     enough = held < 2;
   }
-  if (enough) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' answers any policy, and these weights are held or tied so that the rule "
-                  "has not all of them; expected --free weights",
-                  who);
+  return enough;
 }
 
 static bool takes_best(const idm_problem *problem)
@@ -142,7 +146,7 @@ static void say(const idm_closest *found, idm_finding *f)
                   found->zeros == 1 ? "is" : "are", least_probability);
 }
 
-/* --- the search ----------------------------------------------------------------------------- */
+/* --- rules ---------------------------------------------------------------------------------- */
 
 /* With its own policy's occupancy and nothing for entropy, the demonstrator is the nearest: no
  * divergence is below 0. */
@@ -247,7 +251,14 @@ static idm_status check(const idm_problem *problem, const idm_fit_settings *sett
   if (takes_best(problem) && settings->entropy > 0)
     return idm_fail(opt_error, IDM_USAGE,
                     "--entropy says nothing of rules of one action a state: theirs is 0");
-  return check_weights(problem->theta, who, opt_error);
+  if (has_all_policies(problem)) return IDM_OK;
+  if (takes_best(problem))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' of an agent that takes its best action (choice: best) needs a rule with "
+                    "all policies: its occupancy moves by leaps with other numbers; expected "
+                    "--free weights, or choice: drawn",
+                    who);
+  return IDM_OK;
 }
 
 /* The rule never takes an action of prior 0. */
@@ -262,14 +273,78 @@ static idm_status check_taken(const idm_world *world, const idm_setting *setting
   return IDM_OK;
 }
 
+static idm_status fit_rule(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_closest *found = NULL;
+  idm_pure pure = {0};
+  idm_status status =
+      search(asked->problem, asked->data, asked->settings, asked->world, asked->demonstrator,
+             &asked->halt, &pure, &found, asked->opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = answer(asked->problem, asked->settings, asked->world, &pure, found, ret_posterior,
+                    opt_error);
+  idm_closest_destroy(found);
+  return status;
+}
+
+/* --- any planner ---------------------------------------------------------------------------- */
+
+/* What no policy comes below; -INFINITY where that is not found. */
+static idm_status find_least(idm_asked *asked, const double *target, double *ret_least,
+                             idm_error *opt_error)
+{
+  const idm_fit_settings *settings = asked->settings;
+  idm_closest *found = NULL;
+  *ret_least = 0;
+  if (is_own(settings)) return IDM_OK;
+  const idm_status status = idm_closest_create(
+      asked->world, asked->problem->setting, target, asked->demonstrator->policy, NULL,
+      settings->divergence, settings->lambda, settings->entropy, &asked->halt, &found, opt_error);
+  *ret_least = status == IDM_OK ? found->objective - found->gap : -INFINITY;
+  idm_closest_destroy(found);
+  return status == IDM_INPUT || status == IDM_NUMERICAL ? IDM_OK : status;
+}
+
+static idm_status fit_numbers(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_problem *problem = asked->problem;
+  const idm_fit_settings *settings = asked->settings;
+  const bool empirical = settings->occupancy == IDM_OCCUPANCY_EMPIRICAL;
+  double least = -INFINITY;
+  idm_parameters *parameters = NULL;
+  idm_theta *theta = NULL;
+  idm_finding *finding = NULL;
+  double *target = idm_new(asked->world->n.states * asked->world->n.actions, sizeof *target);
+  idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_demonstrator_occupancy(asked->demonstrator, asked->world, asked->data, problem->setting,
+                                   empirical, target, asked->opt_notes, opt_error);
+  if (status == IDM_OK) status = find_least(asked, target, &least, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(parameters->dimension, &finding, opt_error);
+  if (status == IDM_OK)
+    status = idm_occupancy_search(asked, parameters, target, least, theta, finding, opt_error);
+  if (status == IDM_OK)
+    status = idm_answer_create(asked->inverse, problem, settings, theta, "search", finding,
+                               ret_posterior, opt_error);
+  else
+    idm_finding_destroy(finding);
+  idm_parameters_destroy(parameters);
+  idm_theta_destroy(theta);
+  free(target);
+  return status;
+}
+
+/* --- the inverse planner -------------------------------------------------------------------- */
+
 static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
                                const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error)
 {
   idm_asked asked;
-  idm_closest *found = NULL;
-  idm_pure pure = {0};
   *ret_posterior = NULL;
   idm_status status =
       idm_asked_open(&asked, &idm_inverse_distribution_matching, problem, data, settings, opt_watch,
@@ -279,24 +354,22 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = check_taken(asked.world, problem->setting, asked.demonstrator, opt_error);
   if (status == IDM_OK)
-    status = search(problem, data, settings, asked.world, asked.demonstrator, &asked.halt, &pure,
-                    &found, opt_notes, opt_error);
-  if (status == IDM_OK)
-    status = answer(problem, settings, asked.world, &pure, found, ret_posterior, opt_error);
-  idm_closest_destroy(found);
+    status = has_all_policies(problem) ? fit_rule(&asked, ret_posterior, opt_error)
+                                       : fit_numbers(&asked, ret_posterior, opt_error);
   idm_asked_close(&asked);
   return status;
 }
 
-static const char *const settings_read[] = {"divergence", "entropy", "lambda", "occupancy", NULL};
+static const char *const settings_read[] = {"divergence", "entropy", "lambda",
+                                            "occupancy",  "seed",    NULL};
 
 const idm_inverse idm_inverse_distribution_matching = {
     .name = "distribution-matching",
-    .summary = "the decision rule whose occupancy comes nearest to the demonstrator's",
+    .summary = "the numbers of a planner whose occupancy comes nearest to the demonstrator's",
     .row = "Distribution matching",
     .answer = IDM_POINT,
-    .finds = "weights",
-    .planner = "decision-rule",
+    .by_state = true,
+    .own_objective = true,
     .settings = settings_read,
     .fit = fit_matching,
 };

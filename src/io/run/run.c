@@ -291,7 +291,7 @@ static idm_status refine(fitting *f, idm_error *opt_error)
   idm_fit_watch watcher = idm_keeper_watch(&f->keeper, f->label);
   watcher.checkpoint = NULL;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
-  const idm_status status = f->data->preferences || (inverse && inverse->finds)
+  const idm_status status = f->data->preferences || (inverse && !idm_inverse_by_likelihood(inverse))
                                 ? IDM_OK
                                 : idm_refine(f->problem, f->data, &f->request->settings, &watcher,
                                              &f->refinement, opt_error);

@@ -224,7 +224,7 @@ static void refusals(void **state)
   idm_problem *problem = support_yaml(RULE);
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,right,b\n1,right,c\n");
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
-  support_refused(name, problem, data, &settings, "none is free");
+  support_refused(name, problem, data, &settings, "nothing is free");
   check(idm_problem_free(problem, "weights", &support_error));
   /* Right was the last thing done in b, and it leads to c, where nothing was. */
   settings = settings_of(IDM_DIVERGENCE_REVERSE_KL, 0, IDM_OCCUPANCY_EMPIRICAL);
@@ -237,7 +237,7 @@ static void refusals(void **state)
   support_refused(name, problem, data, &settings, "without `horizon`");
   problem->setting->horizon = 0;
   check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
-  support_refused(name, problem, data, &settings, "'decision-rule'");
+  support_refused(name, problem, data, &settings, "does not read it");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
