@@ -46,8 +46,10 @@ typedef struct idm_fit_settings {
   double lambda;           /* of regularised-margin, and of the squared divergence */
   idm_occupancy occupancy; /* of the demonstrator */
   idm_divergence divergence;
-  double entropy;   /* weight of the policy's entropy */
-  double smoothing; /* of a batch's frequencies: so many choices by the action prior a state */
+  double entropy;    /* weight of the policy's entropy */
+  double loss_scale; /* of distribution-matching-bayes: its loss counts for so many times the number
+                        of decisions */
+  double smoothing;  /* of a batch's frequencies: so many choices by the action prior a state */
 } idm_fit_settings;
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
 /* Its fields but `threads`, which changes no draw, and `again`, which follows from the others. */

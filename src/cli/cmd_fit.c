@@ -382,6 +382,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("occupancy"),
     CLI_KEY_OPTION("divergence"),
     CLI_KEY_OPTION("entropy"),
+    CLI_KEY_OPTION("loss-scale"),
     CLI_KEY_OPTION("smoothing"),
     CLI_KEY_OPTION("stan"),
     CLI_KEY_OPTION("dynamics"),

@@ -50,7 +50,8 @@ const idm_key *idm_calibration_keys(void)
       {KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
       {KEY(inverse, "inverse", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->inverse,
            "NAME",
-           "inverse planner whose answer is a posterior: bayes, laplace or preference-bayes")},
+           "inverse planner whose answer is a posterior: bayes, laplace, preference-bayes or "
+           "distribution-matching-bayes")},
       {KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
       /* The truth is ranked among IDM_RANKS of them. */
       {KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",

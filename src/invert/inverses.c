@@ -16,7 +16,8 @@
   X(idm_inverse_policy_inversion)                                                                  \
   X(idm_inverse_preference)                                                                        \
   X(idm_inverse_preference_bayes)                                                                  \
-  X(idm_inverse_distribution_matching)
+  X(idm_inverse_distribution_matching)                                                             \
+  X(idm_inverse_distribution_matching_bayes)
 
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)

@@ -32,6 +32,7 @@ void idm_fit_settings_default(idm_fit_settings *settings)
                                  .prior_draws = 1000,
                                  .bound = 1,
                                  .lambda = 100,
+                                 .loss_scale = 1,
                                  .smoothing = 1};
 }
 

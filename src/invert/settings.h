@@ -64,6 +64,8 @@ extern const char *const idm_divergence_words[];
                "the demonstrator's, of its policy or of the log itself"),                          \
   IDM_FIT_WORD(base, divergence, "WORD", "between occupancies"),                                   \
   IDM_FIT_NUMBER(base, entropy, false, "what a nat of the policy's entropy is worth"),             \
+  IDM_FIT_NUMBER(base, loss_scale, false,                                                          \
+                 "nats per decision and unit of the divergence (distribution-matching-bayes)"),    \
   IDM_FIT_NUMBER(base, smoothing, false, "choices by the action prior added to every state")
 /* clang-format on */
 

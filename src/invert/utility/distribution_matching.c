@@ -2,18 +2,26 @@
  * nearest to the demonstrator's. Of a decision rule whose weights have all policies the problem is
  * convex, or one of finitely many choices where it takes its best action; else it is searched for.
  *
- * Contents: weights · words · rules · any planner · the inverse planner */
+ * `distribution-matching-bayes`: the generalised posterior of the same numbers, the prior times
+ * exp(-w n J), where J is the objective (occupancy_loss.h), n the number of decisions and w the
+ * loss scale (Bissiri, Holmes and Walker 2016).
+ *
+ * Contents: weights · words · rules · any planner · draws · the inverse planners */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "idm/planner.h"
+#include "invert/label.h"
+#include "invert/matching/assemble.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/occupancy_search.h"
 #include "invert/utility/pure.h"
+#include "invert/utility/target_draws.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
+extern const idm_inverse idm_inverse_distribution_matching_bayes;
 
 /* Probabilities below this stand for 0 in weights, which have no other way to say it. */
 static const double least_probability = 1e-300;
@@ -235,10 +243,11 @@ static idm_status answer(const idm_problem *problem, const idm_fit_settings *set
   return status;
 }
 
-static idm_status check(const idm_problem *problem, const idm_fit_settings *settings,
-                        idm_error *opt_error)
+static idm_status check(const idm_asked *asked, idm_error *opt_error)
 {
-  const char *who = idm_inverse_distribution_matching.name;
+  const idm_problem *problem = asked->problem;
+  const idm_fit_settings *settings = asked->settings;
+  const char *who = asked->inverse->name;
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' looks for one policy of all steps, whose occupancies over a horizon are "
@@ -305,58 +314,268 @@ static idm_status find_least(idm_asked *asked, const double *target, double *ret
   return status == IDM_INPUT || status == IDM_NUMERICAL ? IDM_OK : status;
 }
 
-static idm_status fit_numbers(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+/* What a search and chains work with. */
+typedef struct matching {
+  idm_asked asked;
+  double *target; /* [state][action]: the demonstrator's occupancy */
+  idm_parameters *parameters;
+} matching;
+
+static void close_matching(matching *m)
 {
-  const idm_problem *problem = asked->problem;
-  const idm_fit_settings *settings = asked->settings;
-  const bool empirical = settings->occupancy == IDM_OCCUPANCY_EMPIRICAL;
-  double least = -INFINITY;
-  idm_parameters *parameters = NULL;
-  idm_theta *theta = NULL;
-  idm_finding *finding = NULL;
-  double *target = idm_new(asked->world->n.states * asked->world->n.actions, sizeof *target);
-  idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
+  idm_parameters_destroy(m->parameters);
+  free(m->target);
+  idm_asked_close(&m->asked);
+}
+
+static idm_status open_numbers(matching *m, idm_error *opt_error)
+{
+  idm_asked *asked = &m->asked;
+  const bool empirical = asked->settings->occupancy == IDM_OCCUPANCY_EMPIRICAL;
+  m->target = idm_new(asked->world->n.states * asked->world->n.actions, sizeof *m->target);
+  idm_status status = m->target ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status =
-        idm_demonstrator_occupancy(asked->demonstrator, asked->world, asked->data, problem->setting,
-                                   empirical, target, asked->opt_notes, opt_error);
-  if (status == IDM_OK) status = find_least(asked, target, &least, opt_error);
-  if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
-  if (status == IDM_OK) status = idm_finding_create(parameters->dimension, &finding, opt_error);
-  if (status == IDM_OK)
-    status = idm_occupancy_search(asked, parameters, target, least, theta, finding, opt_error);
-  if (status == IDM_OK)
-    status = idm_answer_create(asked->inverse, problem, settings, theta, "search", finding,
-                               ret_posterior, opt_error);
-  else
-    idm_finding_destroy(finding);
-  idm_parameters_destroy(parameters);
-  idm_theta_destroy(theta);
-  free(target);
+    status = idm_demonstrator_occupancy(asked->demonstrator, asked->world, asked->data,
+                                        asked->problem->setting, empirical, m->target,
+                                        asked->opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(asked->problem, &m->parameters, opt_error);
   return status;
 }
 
-/* --- the inverse planner -------------------------------------------------------------------- */
+static idm_status fit_numbers(matching *m, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_asked *asked = &m->asked;
+  double least = -INFINITY;
+  idm_theta *theta = NULL;
+  idm_finding *finding = NULL;
+  idm_status status = open_numbers(m, opt_error);
+  if (status == IDM_OK) status = find_least(asked, m->target, &least, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(m->parameters->dimension, &finding, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_occupancy_search(asked, m->parameters, m->target, least, theta, finding, opt_error);
+  if (status == IDM_OK)
+    status = idm_answer_create(asked->inverse, asked->problem, asked->settings, theta, "search",
+                               finding, ret_posterior, opt_error);
+  else
+    idm_finding_destroy(finding);
+  idm_theta_destroy(theta);
+  return status;
+}
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+/* What one chain evaluates by. */
+typedef struct density {
+  idm_occupancy_loss loss;
+  double scale; /* w n */
+  double *gradient;
+} density;
+
+static idm_status evaluate(void *context, const double *y, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  density *d = context;
+  double loss;
+  const idm_status status =
+      idm_occupancy_loss_at(&d->loss, y, &loss, opt_gradient ? d->gradient : NULL, opt_error);
+  if (status != IDM_OK) return status;
+  *log_density = idm_parameters_log_prior(d->loss.parameters, y, opt_gradient) - d->scale * loss;
+  for (size_t j = 0; j < d->loss.dimension && opt_gradient; j++)
+    opt_gradient[j] -= d->scale * d->gradient[j];
+  return IDM_OK;
+}
+
+typedef struct drawing {
+  size_t chains;
+  density *density;   /* [chain] */
+  idm_target *target; /* [chain] */
+} drawing;
+
+static void close_drawing(drawing *g)
+{
+  for (size_t i = 0; g->density && i < g->chains; i++) {
+    idm_occupancy_loss_close(&g->density[i].loss);
+    free(g->density[i].gradient);
+  }
+  free(g->density);
+  free(g->target);
+}
+
+static idm_status open_drawing(matching *m, drawing *g, idm_error *opt_error)
+{
+  const idm_fit_settings *settings = m->asked.settings;
+  *g = (drawing){.chains = settings->chains};
+  g->density = idm_new(g->chains, sizeof *g->density);
+  g->target = idm_new(g->chains, sizeof *g->target);
+  idm_status status = g->density && g->target ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < g->chains && status == IDM_OK; i++) {
+    density *d = &g->density[i];
+    d->scale = settings->loss_scale * (double)m->asked.demonstrator->decisions;
+    d->gradient = idm_new(m->parameters->dimension, sizeof *d->gradient);
+    status = idm_occupancy_loss_open(&d->loss, &m->asked, m->parameters, m->target, opt_error);
+    if (status == IDM_OK && !d->gradient) status = idm_fail_memory(opt_error);
+    g->target[i] = (idm_target){.dimension = m->parameters->dimension,
+                                .gradient = true,
+                                .context = d,
+                                .evaluate = evaluate};
+  }
+  return status;
+}
+
+/* A place of density 0 leads nowhere. */
+static idm_status climb(const drawing *g, idm_peaks *peaks, double *y, idm_error *opt_error)
+{
+  double height;
+  const idm_status status = evaluate(g->target->context, y, &height, NULL, opt_error);
+  if (status != IDM_OK || !isfinite(height)) return status;
+  return idm_peaks_climb(peaks, g->target, y, opt_error);
+}
+
+/* Climb from the problem's own numbers and from draws of the prior. */
+static idm_status find_peaks(const matching *m, const drawing *g, uint64_t key, idm_peaks *peaks,
+                             idm_error *opt_error)
+{
+  enum { draws = 7 };
+  static const uint64_t stream = (uint64_t)1 << 33;
+  double *y = idm_new(m->parameters->dimension, sizeof *y);
+  if (!y) return idm_fail_memory(opt_error);
+  idm_random random;
+  idm_random_init(&random, key, stream);
+  idm_parameters_get(m->parameters, m->asked.problem->theta, y);
+  idm_status status = climb(g, peaks, y, opt_error);
+  for (int i = 0; i < draws && status == IDM_OK && idm_parameters_proper(m->parameters); i++) {
+    idm_parameters_draw(m->parameters, &random, y);
+    status = climb(g, peaks, y, opt_error);
+  }
+  idm_peaks_thin(peaks);
+  free(y);
+  if (status == IDM_OK && !peaks->count)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the divergence from the demonstrator's occupancy is infinite from %d starts; "
+                    "expected --divergence js, tv or squared",
+                    draws + 1);
+  return status;
+}
+
+static void say_scale(const matching *m, idm_finding *f)
+{
+  idm_notes_add(&f->words,
+                "a generalised posterior: the prior times exp(-%g x %zu decisions x the "
+                "objective). Intervals depend on that scale, and decisions of a trajectory are not "
+                "independent: `idm recover RUN` measures how often they cover",
+                m->asked.settings->loss_scale, m->asked.demonstrator->decisions);
+  if (!idm_parameters_proper(m->parameters))
+    idm_notes_add(&f->faults,
+                  "unchecked: the prior is flat, and whether the density has a finite integral was "
+                  "not looked for; give the free numbers a proper prior");
+}
+
+/* J at the centre of the draws. */
+static idm_status put_objective(drawing *g, idm_posterior *p, idm_error *opt_error)
+{
+  double *centre = idm_new(p->coordinate.count, sizeof *centre);
+  if (!centre) return idm_fail_memory(opt_error);
+  idm_posterior_centre(p, centre);
+  const idm_status status =
+      idm_occupancy_loss_at(&g->density[0].loss, centre, &p->finding->objective, NULL, opt_error);
+  free(centre);
+  return status;
+}
+
+static idm_status draw_numbers(matching *m, const idm_fit_watch *opt_watch,
+                               idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  enum { most_peaks = 8 };
+  static const idm_fit_watch nobody = {0};
+  idm_asked *asked = &m->asked;
+  drawing g = {0};
+  idm_peaks *peaks = NULL;
+  idm_finding *finding = NULL;
+  idm_status status = open_numbers(m, opt_error);
+  if (status == IDM_OK) status = open_drawing(m, &g, opt_error);
+  const idm_drawn_target drawn = {
+      .inverse = asked->inverse,
+      .problem = asked->problem,
+      .settings = asked->settings,
+      .parameters = m->parameters,
+      .target = g.target,
+      .key = idm_label_request(asked->inverse, asked->problem, asked->data, asked->settings),
+      .halt = &asked->halt,
+      .watch = opt_watch ? opt_watch : &nobody,
+      .opt_notes = asked->opt_notes};
+  if (status == IDM_OK)
+    status = idm_peaks_create(m->parameters->dimension, most_peaks, &peaks, opt_error);
+  if (status == IDM_OK) status = find_peaks(m, &g, drawn.key, peaks, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(m->parameters->dimension, &finding, opt_error);
+  if (status == IDM_OK) {
+    say_scale(m, finding);
+    status = idm_target_draws(&drawn, peaks, finding, ret_posterior, opt_error);
+  }
+  if (status == IDM_OK) status = put_objective(&g, *ret_posterior, opt_error);
+  idm_peaks_destroy(peaks);
+  close_drawing(&g);
+  return status;
+}
+
+/* --- the inverse planners ------------------------------------------------------------------- */
+
+static idm_status open_matching(matching *m, const idm_inverse *inverse, const idm_problem *problem,
+                                const idm_data *data, const idm_fit_settings *settings,
+                                const idm_fit_watch *opt_watch, idm_notes *opt_notes,
+                                idm_error *opt_error)
+{
+  *m = (matching){0};
+  idm_status status = idm_asked_open(&m->asked, inverse, problem, data, settings, opt_watch,
+                                     "looking for the nearest occupancy", opt_notes, opt_error);
+  if (status == IDM_OK) status = check(&m->asked, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&m->asked, opt_error);
+  if (status == IDM_OK)
+    status = check_taken(m->asked.world, problem->setting, m->asked.demonstrator, opt_error);
+  return status;
+}
 
 static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
                                const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error)
 {
-  idm_asked asked;
+  matching m;
   *ret_posterior = NULL;
-  idm_status status =
-      idm_asked_open(&asked, &idm_inverse_distribution_matching, problem, data, settings, opt_watch,
-                     "looking for the nearest occupancy", opt_notes, opt_error);
-  if (status == IDM_OK) status = check(problem, settings, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
+  idm_status status = open_matching(&m, &idm_inverse_distribution_matching, problem, data, settings,
+                                    opt_watch, opt_notes, opt_error);
   if (status == IDM_OK)
-    status = check_taken(asked.world, problem->setting, asked.demonstrator, opt_error);
-  if (status == IDM_OK)
-    status = has_all_policies(problem) ? fit_rule(&asked, ret_posterior, opt_error)
-                                       : fit_numbers(&asked, ret_posterior, opt_error);
-  idm_asked_close(&asked);
+    status = has_all_policies(problem) ? fit_rule(&m.asked, ret_posterior, opt_error)
+                                       : fit_numbers(&m, ret_posterior, opt_error);
+  close_matching(&m);
+  return status;
+}
+
+static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
+                            const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                            idm_posterior **ret_posterior, idm_notes *opt_notes,
+                            idm_error *opt_error)
+{
+  matching m;
+  *ret_posterior = NULL;
+  idm_status status = open_matching(&m, &idm_inverse_distribution_matching_bayes, problem, data,
+                                    settings, opt_watch, opt_notes, opt_error);
+  if (status == IDM_OK && problem->agent.choice == IDM_CHOICE_BEST)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "'%s' needs choices that are drawn (choice: drawn): the occupancy of best "
+                      "actions moves by leaps",
+                      m.asked.inverse->name);
+  if (status == IDM_OK && !(settings->loss_scale > 0 && isfinite(settings->loss_scale)))
+    status = idm_fail(opt_error, IDM_USAGE, "--loss-scale is %g; expected a number above 0",
+                      settings->loss_scale);
+  if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
+  if (status == IDM_OK) status = draw_numbers(&m, opt_watch, ret_posterior, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  close_matching(&m);
   return status;
 }
 
@@ -372,4 +591,20 @@ const idm_inverse idm_inverse_distribution_matching = {
     .own_objective = true,
     .settings = settings_read,
     .fit = fit_matching,
+};
+
+static const char *const drawn_read[] = {
+    "divergence", "entropy", "lambda", "occupancy", "loss_scale",  "sampler", "chains",
+    "draws",      "warmup",  "thin",   "seed",      "prior_draws", NULL};
+
+const idm_inverse idm_inverse_distribution_matching_bayes = {
+    .name = "distribution-matching-bayes",
+    .summary = "the generalised posterior of the same numbers: prior times exp(-scale x decisions "
+               "x divergence)",
+    .row = "Distribution matching",
+    .answer = IDM_POSTERIOR,
+    .by_state = true,
+    .own_objective = true,
+    .settings = drawn_read,
+    .fit = fit_draws,
 };

@@ -1,6 +1,6 @@
 /* Searching for the numbers whose occupancy comes nearest.
  *
- * Contents: the objective · starts · what is open · words */
+ * Contents: starts · what is open · words */
 #include "invert/utility/occupancy_search.h"
 
 #include <math.h>
@@ -10,16 +10,12 @@
 #include "base/memory.h"
 #include "idm/maximise.h"
 #include "idm/random.h"
-#include "invert/policy.h"
-#include "invert/utility/flows.h"
 
 /* Streams of starts. */
 static const uint64_t start_stream = (uint64_t)1 << 33;
 enum { starts = 8, most_steps = 500 };
 /* Objectives that differ by less than this share of 1 plus their size are the same. */
 static const double same = 1e-8;
-/* Differences are over this share of a usual change: truncation and rounding are alike there. */
-static const double share = 1e-4;
 /* A certificate by the gradient is closed below this, per usual change of a number. */
 static const double flat = 1e-6;
 static const double no_gap = 1e-9;
@@ -29,126 +25,15 @@ static const double window = 12;
  * errors of about 1e-8. */
 static const double no_effect = 1e-6;
 
-/* --- the objective -------------------------------------------------------------------------- */
-
-typedef struct search {
-  idm_asked *asked;
-  const idm_parameters *parameters;
-  const double *target; /* [state][action] */
-  size_t dimension;
-  size_t entries;
-  idm_divergence divergence; /* of the objective, for the moment */
-  idm_theta *theta;
-  idm_workspace *workspace;
-  double *policy;    /* [state][action] */
-  double *occupancy; /* [state][action] */
-  double *corner;    /* [state] */
-  double *unit;      /* [dimension] */
-  double *own;       /* [dimension]: the problem's numbers */
-  double *moved;     /* [dimension] */
-} search;
-
-static void close_search(search *s)
-{
-  idm_workspace_destroy(s->workspace);
-  idm_theta_destroy(s->theta);
-  free(s->policy);
-  free(s->occupancy);
-  free(s->corner);
-  free(s->unit);
-  free(s->own);
-  free(s->moved);
-}
-
-static idm_status open_search(search *s, idm_error *opt_error)
-{
-  const idm_problem *problem = s->asked->problem;
-  const idm_sizes n = s->asked->world->n;
-  s->entries = n.states * n.actions;
-  s->dimension = s->parameters->dimension;
-  s->policy = idm_new(s->entries, sizeof *s->policy);
-  s->occupancy = idm_new(s->entries, sizeof *s->occupancy);
-  s->corner = idm_new(n.states, sizeof *s->corner);
-  s->unit = idm_new(s->dimension, sizeof *s->unit);
-  s->own = idm_new(s->dimension, sizeof *s->own);
-  s->moved = idm_new(s->dimension, sizeof *s->moved);
-  const bool made = s->policy && s->occupancy && s->corner && s->unit && s->own && s->moved;
-  idm_status status = made ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &s->theta, opt_error);
-  if (status == IDM_OK)
-    status =
-        idm_workspace_create(problem->setting, s->theta, &problem->agent, &s->workspace, opt_error);
-  if (status != IDM_OK) return status;
-  idm_parameters_units(s->parameters, s->unit);
-  idm_parameters_get(s->parameters, problem->theta, s->own);
-  return IDM_OK;
-}
-
-/* Policy and occupancy at y. */
-static idm_status visit(search *s, const double *y, idm_error *opt_error)
-{
-  const idm_sizes n = s->asked->world->n;
-  idm_solver solver;
-  idm_solver_default(&solver);
-  solver.slots = IDM_FROM_NOTHING;
-  idm_parameters_set(s->parameters, y, s->theta);
-  const idm_status status =
-      idm_halt_plan(&s->asked->halt, s->theta, &solver, s->workspace, opt_error);
-  if (status != IDM_OK) return status;
-  for (size_t i = 0; i < n.states; i++) {
-    s->corner[i] = 1;
-    idm_plan_choice(s->workspace, 0, 0, s->corner, IDM_MISSING, s->policy + i * n.actions);
-    s->corner[i] = 0;
-  }
-  return idm_world_occupancy(s->asked->world, s->policy, s->occupancy, opt_error);
-}
-
-static double objective(const search *s)
-{
-  const idm_fit_settings *settings = s->asked->settings;
-  double sum = 0;
-  for (size_t e = 0; e < s->entries; e++) {
-    const double q = s->occupancy[e], p = s->target[e];
-    if (p > 0 || q > 0) sum += idm_flows_diverge(s->divergence, settings->lambda, p, q);
-    if (q > 0) sum += settings->entropy * q * log(s->policy[e]);
-  }
-  return isnan(sum) ? INFINITY : sum;
-}
-
-static bool is_near(const search *s, const double *y)
-{
-  for (size_t j = 0; j < s->dimension; j++)
-    if (!(fabs(y[j] - s->own[j]) <= (window + share) * s->unit[j])) return false;
-  return true;
-}
-
-/* J where there is a plan, else infinity. */
-static idm_status look(search *s, const double *y, double *ret_objective, idm_error *opt_error)
-{
-  *ret_objective = INFINITY;
-  if (!is_near(s, y)) return IDM_OK;
-  const idm_status status = visit(s, y, opt_error);
-  *ret_objective = status == IDM_OK ? objective(s) : INFINITY;
-  return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
-}
-
+/* The loss as a density to climb. */
 static idm_status evaluate(void *context, const double *y, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
-  search *s = context;
-  double side[2] = {0, 0};
-  idm_status status = IDM_OK;
-  for (size_t j = 0; j < s->dimension && opt_gradient && status == IDM_OK; j++) {
-    memcpy(s->moved, y, s->dimension * sizeof *y);
-    for (int k = 0; k < 2 && status == IDM_OK; k++) {
-      s->moved[j] = y[j] + (k ? share : -share) * s->unit[j];
-      status = look(s, s->moved, &side[k], opt_error);
-    }
-    opt_gradient[j] = (side[0] - side[1]) / (2 * share * s->unit[j]);
-  }
-  double here = INFINITY;
-  if (status == IDM_OK) status = look(s, y, &here, opt_error);
-  *log_density = -here;
+  idm_occupancy_loss *s = context;
+  double loss;
+  const idm_status status = idm_occupancy_loss_at(s, y, &loss, opt_gradient, opt_error);
+  *log_density = -loss;
+  for (size_t j = 0; j < s->dimension && opt_gradient; j++) opt_gradient[j] = -opt_gradient[j];
   return status;
 }
 
@@ -163,7 +48,7 @@ typedef struct reached {
 
 /* The problem's own numbers, then draws of the prior or, where it is improper, two usual changes
  * around those. */
-static void begin(const search *s, size_t start, double *y)
+static void begin(const idm_occupancy_loss *s, size_t start, double *y)
 {
   idm_random random;
   idm_random_init(&random, s->asked->settings->seed, start_stream + start);
@@ -180,8 +65,8 @@ static void begin(const search *s, size_t start, double *y)
 }
 
 /* Climb by steps, each time from steps as small as the time before ended with. */
-static idm_status climb_kinks(search *s, const idm_target *target, double *y, double *height,
-                              idm_error *opt_error)
+static idm_status climb_kinks(idm_occupancy_loss *s, const idm_target *target, double *y,
+                              double *height, idm_error *opt_error)
 {
   enum { passes = 3 };
   const int limit = most_steps * (int)(s->dimension + 1);
@@ -196,7 +81,8 @@ static idm_status climb_kinks(search *s, const idm_target *target, double *y, do
 }
 
 /* Climb by slopes; where the divergence has kinks, by those of a smooth one, and then by steps. */
-static idm_status climb(search *s, double *y, double *ret_objective, idm_error *opt_error)
+static idm_status climb(idm_occupancy_loss *s, double *y, double *ret_objective,
+                        idm_error *opt_error)
 {
   const idm_target target = {
       .dimension = s->dimension, .gradient = true, .context = s, .evaluate = evaluate};
@@ -213,7 +99,7 @@ static idm_status climb(search *s, double *y, double *ret_objective, idm_error *
   return status;
 }
 
-static idm_status climb_all(search *s, reached *best, idm_error *opt_error)
+static idm_status climb_all(idm_occupancy_loss *s, reached *best, idm_error *opt_error)
 {
   double *y = idm_new(s->dimension, sizeof *y);
   idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
@@ -238,7 +124,7 @@ static idm_status climb_all(search *s, reached *best, idm_error *opt_error)
   return status;
 }
 
-static idm_status find_slope(search *s, reached *best, idm_error *opt_error)
+static idm_status find_slope(idm_occupancy_loss *s, reached *best, idm_error *opt_error)
 {
   double *gradient = idm_new(s->dimension, sizeof *gradient);
   double height;
@@ -256,7 +142,8 @@ static idm_status find_slope(search *s, reached *best, idm_error *opt_error)
 /* --- what is open --------------------------------------------------------------------------- */
 
 /* Q'Q[dimension][dimension], Q = dq/dy per usual change. */
-static idm_status square_slopes(search *s, const double *y, double *square, idm_error *opt_error)
+static idm_status square_slopes(idm_occupancy_loss *s, const double *y, double *square,
+                                idm_error *opt_error)
 {
   const size_t d = s->dimension;
   double *slope = idm_new(idm_times(d, s->entries), sizeof *slope);
@@ -264,10 +151,10 @@ static idm_status square_slopes(search *s, const double *y, double *square, idm_
   for (size_t j = 0; j < d && status == IDM_OK; j++) {
     memcpy(s->moved, y, d * sizeof *y);
     for (int k = 0; k < 2 && status == IDM_OK; k++) {
-      s->moved[j] = y[j] + (k ? share : -share) * s->unit[j];
-      status = visit(s, s->moved, opt_error);
+      s->moved[j] = y[j] + (k ? 1 : -1) * idm_occupancy_step * s->unit[j];
+      status = idm_occupancy_visit(s, s->moved, opt_error);
       for (size_t e = 0; e < s->entries && status == IDM_OK; e++)
-        slope[j * s->entries + e] += (k ? 1 : -1) * s->occupancy[e] / (2 * share);
+        slope[j * s->entries + e] += (k ? 1 : -1) * s->occupancy[e] / (2 * idm_occupancy_step);
     }
   }
   for (size_t i = 0; i < d && status == IDM_OK; i++)
@@ -281,7 +168,7 @@ static idm_status square_slopes(search *s, const double *y, double *square, idm_
 }
 
 /* An open direction, its largest number 1. */
-static void put_direction(const search *s, const double *vector, double *direction)
+static void put_direction(const idm_occupancy_loss *s, const double *vector, double *direction)
 {
   double largest = 0;
   for (size_t j = 0; j < s->dimension; j++) {
@@ -294,7 +181,8 @@ static void put_direction(const search *s, const double *vector, double *directi
   }
 }
 
-static idm_status find_open(search *s, const double *y, idm_finding *f, idm_error *opt_error)
+static idm_status find_open(idm_occupancy_loss *s, const double *y, idm_finding *f,
+                            idm_error *opt_error)
 {
   const size_t d = s->dimension;
   double *square = idm_new(idm_times(d, d), sizeof *square);
@@ -322,21 +210,21 @@ static idm_status find_open(search *s, const double *y, idm_finding *f, idm_erro
 }
 
 /* Whether J is as small with number j at one end of the window. */
-static idm_status is_low_at(search *s, const reached *best, size_t j, double end, bool *ret_low,
-                            idm_error *opt_error)
+static idm_status is_low_at(idm_occupancy_loss *s, const reached *best, size_t j, double end,
+                            bool *ret_low, idm_error *opt_error)
 {
   double there;
   double *y = idm_duplicate(best->y, s->dimension, sizeof *y);
   if (!y) return idm_fail_memory(opt_error);
   y[j] = s->own[j] + end * s->unit[j];
-  const idm_status status = look(s, y, &there, opt_error);
+  const idm_status status = idm_occupancy_loss_at(s, y, &there, NULL, opt_error);
   *ret_low = there <= best->objective + no_gap * (1 + fabs(best->objective));
   free(y);
   return status;
 }
 
 /* Numbers that J bounds on one side alone. Where it bounds neither, the number is open. */
-static idm_status find_unbounded(search *s, const reached *best, idm_finding *f,
+static idm_status find_unbounded(idm_occupancy_loss *s, const reached *best, idm_finding *f,
                                  idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -355,7 +243,7 @@ static idm_status find_unbounded(search *s, const reached *best, idm_finding *f,
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static void certify(const search *s, const reached *best, double least, idm_finding *f)
+static void certify(const idm_occupancy_loss *s, const reached *best, double least, idm_finding *f)
 {
   const double gap = best->objective - least;
   f->objective = best->objective;
@@ -387,9 +275,11 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
                                 const double *target, double least, idm_theta *theta,
                                 idm_finding *finding, idm_error *opt_error)
 {
-  search s = {.asked = asked, .parameters = parameters, .target = target};
+  idm_occupancy_loss s;
   reached best = {.y = idm_new(parameters->dimension, sizeof *best.y)};
-  idm_status status = best.y ? open_search(&s, opt_error) : idm_fail_memory(opt_error);
+  idm_status status = idm_occupancy_loss_open(&s, asked, parameters, target, opt_error);
+  if (status == IDM_OK && !best.y) status = idm_fail_memory(opt_error);
+  s.window = window;
   if (status == IDM_OK) status = climb_all(&s, &best, opt_error);
   if (status == IDM_OK) status = find_slope(&s, &best, opt_error);
   if (status == IDM_OK) status = find_unbounded(&s, &best, finding, opt_error);
@@ -399,7 +289,7 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
     certify(&s, &best, least, finding);
     idm_parameters_set(parameters, best.y, theta);
   }
-  close_search(&s);
+  idm_occupancy_loss_close(&s);
   free(best.y);
   return status;
 }

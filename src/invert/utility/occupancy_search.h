@@ -1,15 +1,11 @@
-/* The free numbers of any planner whose policy's occupancy comes nearest to a given one.
- *
- *     J(y) = sum_e D(p_e, q_e(y)) - w H(q(y)),   H = -sum q log pi,
- *
- * where q(y) is the occupancy of the planner's policy at numbers y and D a divergence (flows.h). J
- * is convex in the occupancy and not in y, so that it is searched for from several places. */
+/* The free numbers of any planner whose policy's occupancy comes nearest to a given one: where
+ * idm_occupancy_loss is least. It is convex in the occupancy and not in the numbers, so that it is
+ * searched for from several places. */
 #ifndef IDM_INVERT_UTILITY_OCCUPANCY_SEARCH_H
 #define IDM_INVERT_UTILITY_OCCUPANCY_SEARCH_H
 
 #include "idm/finding.h"
-#include "invert/parameters.h"
-#include "invert/utility/asked.h"
+#include "invert/utility/occupancy_loss.h"
 
 /* theta receives the numbers. The finding, made with as many numbers as are free, receives what J
  * is there, its certificate and what the occupancy leaves open. `least` is what no policy comes

@@ -1,28 +1,22 @@
 /* The inverse planner `preference-bayes`: the posterior of the utility under which trajectories are
  * preferred as a table says, by Markov chains.
  *
- * Contents: the target · the fit · starting · the answer */
+ * Contents: the target · the fit · peaks · the answer */
 #include <math.h>
 #include <stdio.h>
 
-#include "base/dense.h"
 #include "base/memory.h"
-#include "idm/check.h"
-#include "idm/diagnostics.h"
 #include "idm/maximise.h"
 #include "idm/prior.h"
 #include "invert/label.h"
 #include "invert/matching/assemble.h"
-#include "invert/matching/drawing.h"
-#include "invert/parameter_prior.h"
-#include "invert/utility/answer.h"
-#include "invert/utility/peaks.h"
 #include "invert/utility/preferred.h"
+#include "invert/utility/target_draws.h"
 
 extern const idm_inverse idm_inverse_preference_bayes; /* registered below */
 
-/* Streams of starting points, beyond those of chains. */
-static const uint64_t start_stream = (uint64_t)1 << 32;
+/* Stream of starting points, beyond those of chains. */
+static const uint64_t prior_stream = (uint64_t)1 << 33;
 enum { most_peaks = 16 };
 
 /* --- the target ----------------------------------------------------------------------------- */
@@ -155,7 +149,7 @@ static idm_status open_fit(fit_of_preferences *f, const idm_data *data, idm_erro
   return idm_preferred_separated(f->preferred, is_unwanted, &f->halt, &f->separated, opt_error);
 }
 
-/* --- starting ------------------------------------------------------------------------------- */
+/* --- peaks ---------------------------------------------------------------------------------- */
 
 /* Whether the density has one peak at most. Logistics are log-concave in the utility, and so are
  * these priors with the Jacobians that go with their ends; a prior of another form or in another
@@ -207,7 +201,7 @@ static idm_status climb_from_prior(const fit_of_preferences *f, idm_peaks *peaks
 {
   enum { draws = 12 };
   idm_random random;
-  idm_random_init(&random, f->key, start_stream << 1);
+  idm_random_init(&random, f->key, prior_stream);
   idm_status status = IDM_OK;
   for (int i = 0; i < draws && status == IDM_OK; i++) {
     idm_parameters_draw(f->parameters, &random, x);
@@ -248,95 +242,6 @@ static idm_status find_peaks(const fit_of_preferences *f, idm_peaks *peaks, idm_
     status = find_further(f, peaks, x, opt_error);
   idm_peaks_thin(peaks);
   free(x);
-  return status;
-}
-
-/* A place twice as far from the peak as a draw is, or nearer where the density is not what its
- * curvature there says: y comes in with normal numbers. */
-static idm_status find_start(const fit_of_preferences *f, const idm_peak *k,
-                             const idm_target *target, double *y, idm_error *opt_error)
-{
-  enum { most_halvings = 60 };
-  const size_t n = f->sought->count;
-  /* Twice as far a normal density is lower by 2 n in the mean. */
-  const double usual = 4 * (double)n + 20;
-  double *factor = idm_duplicate(k->covariance, idm_times(n, n), sizeof *factor);
-  if (!factor) return idm_fail_memory(opt_error);
-  idm_status status = IDM_OK;
-  if (k->definite && idm_cholesky(n, factor)) idm_lower_multiply(n, factor, y);
-  for (size_t j = 0; j < n; j++) y[j] = k->mode[j] + 2 * y[j];
-  for (int i = 0; k->definite && i < most_halvings && status == IDM_OK; i++) {
-    double height = -INFINITY;
-    status = target->evaluate(target->context, y, &height, NULL, opt_error);
-    if (height >= k->height - usual) break;
-    for (size_t j = 0; j < n; j++) y[j] = 0.5 * (y[j] + k->mode[j]);
-  }
-  free(factor);
-  return status;
-}
-
-/* Around the problem's own numbers, where there is no peak to start from. */
-static void start_anywhere(const fit_of_preferences *f, const double *own, double *y)
-{
-  for (size_t j = 0; j < f->sought->count; j++) y[j] = own[j] + 2 * y[j];
-}
-
-/* Every chain at a place of its own, chains by turns at all peaks. */
-static idm_status start_chains(const fit_of_preferences *f, bool plain, const idm_peaks *peaks,
-                               idm_chains *chains, idm_error *opt_error)
-{
-  const size_t n = f->sought->count;
-  double *y = idm_new(n, sizeof *y);
-  double *own = idm_new(n, sizeof *own);
-  idm_status status = y && own ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) idm_parameters_get(f->parameters, f->problem->theta, own);
-  for (size_t c = 0; c < f->chains && status == IDM_OK; c++) {
-    const idm_peak *k = peaks->count ? &peaks->peak[c % peaks->count] : NULL;
-    const bool guess = k && k->definite && !plain;
-    idm_random random;
-    idm_random_init(&random, f->key, start_stream + c);
-    for (size_t j = 0; j < n; j++) y[j] = idm_random_normal(&random);
-    if (k)
-      status = find_start(f, k, &f->target[c], y, opt_error);
-    else
-      start_anywhere(f, own, y);
-    if (status == IDM_OK)
-      status = idm_chains_start(chains, c, &f->target[c], y, guess ? k->mode : NULL,
-                                guess ? k->covariance : NULL, opt_error);
-  }
-  free(y);
-  free(own);
-  return status;
-}
-
-static void draw_prior(const void *context, idm_random *random, double *y)
-{
-  const fit_of_preferences *f = context;
-  idm_parameters_draw(f->parameters, random, y);
-}
-
-static double prior_log_density(const void *context, const double *y)
-{
-  const fit_of_preferences *f = context;
-  return idm_parameters_log_prior(f->parameters, y, NULL) - idm_parameters_log_mass(f->parameters);
-}
-
-/* Chains, with leaps between peaks where there are several. */
-static idm_status open_chains(const fit_of_preferences *f, const idm_sampler *sampler,
-                              idm_halt *halt, idm_mixture **ret_mixture, idm_chains **ret_chains,
-                              idm_error *opt_error)
-{
-  const idm_broad prior = {f, draw_prior, prior_log_density};
-  idm_peaks *peaks = NULL;
-  idm_status status = idm_peaks_create(f->sought->count, most_peaks, &peaks, opt_error);
-  if (status == IDM_OK) status = find_peaks(f, peaks, opt_error);
-  if (status == IDM_OK && peaks->count > 1)
-    status = idm_peaks_mixture(peaks, prior, ret_mixture, opt_error);
-  if (status == IDM_OK)
-    status = idm_drawing_create(f->settings, sampler, f->key, f->sought->count, *ret_mixture, halt,
-                                ret_chains, opt_error);
-  if (status == IDM_OK) status = start_chains(f, sampler->plain, peaks, *ret_chains, opt_error);
-  idm_peaks_destroy(peaks);
   return status;
 }
 
@@ -402,54 +307,44 @@ static double objective_at(const fit_of_preferences *f, const double *y)
   return sum - idm_preferred_log_likelihood(f->preferred, d->x, NULL, NULL);
 }
 
-/* The row's own expression at the centre, and R-hat of the worst of the numbers. */
-static idm_status certify(const fit_of_preferences *f, const idm_posterior *p, idm_finding *finding,
-                          idm_error *opt_error)
+/* The row's own expression at the centre. */
+static idm_status put_objective(const fit_of_preferences *f, idm_posterior *p, idm_error *opt_error)
 {
-  const size_t n = f->sought->count;
-  const size_t all = p->chains * p->draws;
-  double *centre = idm_new(n, sizeof *centre);
+  double *centre = idm_new(f->sought->count, sizeof *centre);
   if (!centre) return idm_fail_memory(opt_error);
   idm_posterior_centre(p, centre);
-  finding->objective = objective_at(f, centre);
+  p->finding->objective = objective_at(f, centre);
   free(centre);
-  snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
-  finding->attained = p->chains > 1 ? 1 : NAN;
-  finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
-  idm_status status = IDM_OK;
-  for (size_t i = 0; i < n && status == IDM_OK && p->chains > 1; i++) {
-    idm_diagnosis d;
-    status =
-        idm_diagnose(p->unconstrained + i * all, p->chains, p->draws, p->draws, 1, &d, opt_error);
-    if (status == IDM_OK && !(d.rhat <= finding->attained)) finding->attained = d.rhat;
-  }
-  return status;
+  return IDM_OK;
 }
 
-static idm_status gather(const fit_of_preferences *f, const idm_chains *chains,
-                         idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status draw(fit_of_preferences *f, idm_posterior **ret_posterior, idm_notes *opt_notes,
+                       idm_error *opt_error)
 {
-  long draws = 0;
+  const idm_drawn_target drawn = {.inverse = &idm_inverse_preference_bayes,
+                                  .problem = f->problem,
+                                  .settings = f->settings,
+                                  .parameters = f->parameters,
+                                  .target = f->target,
+                                  .key = f->key,
+                                  .halt = &f->halt,
+                                  .watch = f->watch,
+                                  .opt_notes = opt_notes};
+  idm_peaks *peaks = NULL;
   idm_finding *finding = NULL;
-  idm_status status = idm_drawing_common(chains, &draws, opt_notes, opt_error);
+  idm_status status = idm_peaks_create(f->sought->count, most_peaks, &peaks, opt_error);
+  if (status == IDM_OK) status = find_peaks(f, peaks, opt_error);
   if (status == IDM_OK) status = idm_finding_create(f->sought->count, &finding, opt_error);
   if (status == IDM_OK) status = idm_preferred_open(f->preferred, NULL, finding, opt_error);
   if (status == IDM_OK) {
     idm_preferred_say(f->preferred, f->separated, finding);
     find_faults(f, finding);
-    status = idm_answer_draws(&idm_inverse_preference_bayes, f->problem, f->settings, f->parameters,
-                              chains, (size_t)draws, finding, ret_posterior, opt_error);
+    status = idm_target_draws(&drawn, peaks, finding, ret_posterior, opt_error);
   } else {
     idm_finding_destroy(finding);
   }
-  if (status == IDM_OK) status = certify(f, *ret_posterior, (*ret_posterior)->finding, opt_error);
-  if (status == IDM_OK)
-    status = idm_posterior_draw_prior(f->parameters, f->settings->prior_draws, f->key,
-                                      *ret_posterior, opt_error);
-  if (status != IDM_OK) {
-    idm_posterior_destroy(*ret_posterior);
-    *ret_posterior = NULL;
-  }
+  idm_peaks_destroy(peaks);
+  if (status == IDM_OK) status = put_objective(f, *ret_posterior, opt_error);
   return status;
 }
 
@@ -461,20 +356,15 @@ static idm_status fit_preferences(const idm_problem *problem, const idm_data *da
   static const idm_fit_watch nobody = {0};
   fit_of_preferences f = {
       .problem = problem, .settings = settings, .watch = opt_watch ? opt_watch : &nobody};
-  const idm_sampler *sampler = NULL;
-  idm_chains *chains = NULL;
-  idm_mixture *mixture = NULL;
   *ret_posterior = NULL;
   idm_halt_begin(&f.halt, f.watch, "looking for where to start");
   idm_status status = open_fit(&f, data, opt_error);
   if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
-  if (status == IDM_OK)
-    status = idm_drawing_sampler(settings, f.sought->count, &sampler, opt_error);
-  if (status == IDM_OK) status = open_chains(&f, sampler, &f.halt, &mixture, &chains, opt_error);
-  if (status == IDM_OK) status = idm_drawing_run(chains, f.target, f.watch, &f.halt, opt_error);
-  if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
-  idm_chains_destroy(chains);
-  idm_mixture_destroy(mixture);
+  if (status == IDM_OK) status = draw(&f, ret_posterior, opt_notes, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
   close_fit(&f);
   return status;
 }

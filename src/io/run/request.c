@@ -35,8 +35,8 @@ static const idm_key keys[] = {
     {TEXT_KEY(inverse, "inverse", "NAME",
               "inverse planner: by the likelihood of the decisions bayes, map or laplace; else "
               "minimum-perturbation, maximum-margin, regularised-margin, multiple-experimentation, "
-              "distance, policy-inversion, preference, preference-bayes or distribution-matching "
-              "(see `idm list inverses`)")},
+              "distance, policy-inversion, preference, preference-bayes, distribution-matching or "
+              "distribution-matching-bayes (see `idm list inverses`)")},
     {TEXT_KEY(of_class, "class", "NAME",
               "one of `idm list classes`, which sets planner, inverse planner and what is free; or "
               "all: try each, and compare"),

@@ -1,0 +1,23 @@
+/* An agent with three observed states, and its occupancies by value iteration and sums that share
+ * nothing with the library. */
+#ifndef IDM_TESTS_INVERT_UTILITY_OCCUPANCY_SUPPORT_H
+#define IDM_TESTS_INVERT_UTILITY_OCCUPANCY_SUPPORT_H
+
+#include "invert/utility/mdp_support.h"
+
+enum { S = 3, U = 2 };
+
+/* alpha = .5, with something free; a log of trajectories of 20 steps; settings with lambda = 7. */
+idm_problem *occupancy_problem(double lapse, const char *free_blocks);
+idm_data *occupancy_log(const idm_problem *problem, size_t trajectories);
+idm_fit_settings occupancy_settings(idm_divergence divergence, double entropy);
+
+/* Occupancy of the frequencies of a log. */
+void occupancy_demonstrate(const idm_data *data, double occupancy[S][U]);
+/* The objective of an agent with these numbers. */
+double occupancy_objective(idm_divergence divergence, double entropy, double p[S][U], double alpha,
+                           double lapse);
+/* The alpha at which it is least, without slips, by golden section. */
+double occupancy_alpha(idm_divergence divergence, double entropy, double p[S][U]);
+
+#endif
