@@ -37,6 +37,7 @@ learn        intervals of learnt dynamics cover the truth
 subjective   subjective dynamics and attention are recovered where they can be
 preference   intervals of utilities from preferences cover the truth
 classes      the paper's classes recover policies, and intervals cover
+pairs        inverse planners recover the agents of the planners that they can invert
 density      the joint density of people and population equals a second implementation
 people       calibration of a population with a regression
 learners     calibration of a population of learners from rewards
@@ -72,6 +73,7 @@ part_learn() { python3 learn.py "$program" "$1"; }
 part_subjective() { python3 subjective.py "$program" "$1"; }
 part_preference() { python3 preference.py "$program" "$1"; }
 part_classes() { python3 classes.py "$program" "$1"; }
+part_pairs() { python3 pairs.py "$program" "$1"; }
 part_density() { python3 people_density.py "$people"; }
 part_people() { python3 people.py "$people" "$1" sbc; }
 part_learners() { python3 people.py "$people" "$1" learners; }
