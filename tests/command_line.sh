@@ -1257,6 +1257,88 @@ CSV
   fails 2 '--set does not change' score columns beads.csv --set utility.draw=-0.1
 }
 
+# What a run inferred, in a file of its own and in the environment of another problem.
+test_transfer() {
+  cat >walk.yaml <<'YAML'
+name: walk
+states: [a, b, c]
+actions: [left, right]
+observations: states
+discount: 0.9
+transition: {left: [[1, 0, 0], [0.9, 0.1, 0], [0, 0.9, 0.1]], right: [[0.1, 0.9, 0], [0, 0.1, 0.9], [0, 0, 1]]}
+environments: {far: {start: a}}
+utility: {"*": [0, 0.2, 1]}
+agent: {planner: bounded-rational, alpha: 0.5}
+free: {utility: {prior: {normal: [0, 1]}, entries: {r_b: [left.b, right.b], r_c: [left.c, right.c]}}}
+YAML
+  cat >wind.yaml <<'YAML'
+name: wind
+states: [a, b, c]
+actions: [left, right]
+observations: states
+start: a
+transition: {left: [[1, 0, 0], [0.2, 0.8, 0], [0, 0.5, 0.5]], right: [[0.6, 0.4, 0], [0, 0, 1], [0.5, 0, 0.5]]}
+utility: {"*": 5}
+agent: {planner: rational, alpha: 3}
+YAML
+  succeeds simulate walk.yaml -n 30 --steps 6 -o walk.csv
+  # shellcheck disable=SC2086 # several options
+  succeeds fit walk.yaml walk.csv $small -o walk-run
+  succeeds solve walk-run --json
+  cp out walk.json
+  succeeds convert walk-run -o fitted.yaml
+  holds "a comment names the point" grep -q '^# Numbers inferred by walk-run, at the centre of its posterior' fitted.yaml
+  holds "nothing is free in it" is_absent 'free:' fitted.yaml
+  succeeds solve fitted.yaml --json
+  json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
+  json 'all(near(j["policy"][u], p, 1e-9) for u, p in json.load(open("walk.json"))["policy"].items())'
+  succeeds convert walk-run drawn.yaml --draw 7
+  holds "or the draw" grep -q '^# Numbers inferred by walk-run, at draw 7 of its posterior' drawn.yaml
+  succeeds solve walk-run --draw 7 --json
+  cp out walk.json
+  succeeds solve drawn.yaml --json
+  json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
+  fails 2 'no file to write to' convert walk-run
+  fails 2 'both given' convert walk-run box/a.yaml -o box/b.yaml
+  fails 2 '--draw is of a run' convert walk.yaml box/a.yaml --draw 1
+  cat >soft_values.py <<'PYTHON'
+import math, re
+def at(path):
+    u = [[float(x) for x in row.split(",")] for row in re.findall(r"(?:left|right): \[([-0-9., e]*)\]", open(path).read())]
+    after = [[[1, 0, 0], [0.2, 0.8, 0], [0, 0.5, 0.5]], [[0.6, 0.4, 0], [0, 0, 1], [0.5, 0, 0.5]]]
+    v = [0, 0, 0]
+    for _ in range(400):
+        q = [[u[a][s] + 0.9 * sum(p * w for p, w in zip(after[a][s], v)) for a in range(2)] for s in range(3)]
+        v = [0.5 * math.log(sum(0.5 * math.exp(x / 0.5) for x in row)) for row in q]
+    return v[:1]
+PYTHON
+  # Elsewhere: by iteration of the soft Bellman equation, from the utilities of fitted.yaml.
+  succeeds solve walk-run --problem wind.yaml --json
+  holds "which is noted" says 'dynamics, start and endings are those of wind.yaml'
+  json 'near(j["at"], [[1, 0, 0]]) and near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
+  succeeds convert walk-run --problem wind.yaml -o moved.yaml
+  succeeds solve moved.yaml --json
+  json 'near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
+  succeeds simulate walk-run --problem wind.yaml -n 7 --steps 2 -o wind.csv
+  holds "a simulation begins where the other problem does" [ "$(grep -c '^1,[0-9]*,1,a,' wind.csv)" -eq 7 ]
+  succeeds score walk-run wind.csv --problem wind.yaml
+  cp out elsewhere
+  succeeds score walk-run wind.csv
+  holds "decisions are scored by the plan for the other problem" differ out elsewhere
+  succeeds explain walk-run wind.csv --problem wind.yaml --json
+  sed 's/\[a, b, c\]/[a, x, c]/' wind.yaml >other.yaml
+  for command in solve simulate; do
+    fails 3 "other.yaml: state 2 of the other problem is 'x'; expected 'b'" $command walk-run --problem other.yaml
+  done
+  fails 2 "--problem gives a run another environment" solve walk.yaml --problem wind.yaml
+  fails 2 "--problem gives a run another environment" score walk.yaml walk.csv --problem wind.yaml
+  succeeds solve walk-run --set environment=far --json
+  json 'near(j["at"], [[1, 0, 0]])'
+  succeeds solve walk-run --set start=b --json
+  json 'near(j["at"], [[0, 1, 0]])'
+  fails 2 'other dynamics come from --problem' solve walk-run --set transition.left=identity
+}
+
 # damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
 damaged() {
   file=$1 words=$2
@@ -1823,6 +1905,7 @@ test_fits() {
   test_preferences
   test_classes
   test_environments
+  test_transfer
   test_columns_run
   test_damaged_runs
   test_check

@@ -611,10 +611,17 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(problem, path);
   (void)opt_notes; /* whatever YAML cannot hold would change the problem, and is an error */
+  return idm_problem_write_yaml_headed(problem, "", path, opt_error);
+}
+
+idm_status idm_problem_write_yaml_headed(const idm_problem *problem, const char *head,
+                                         const char *path, idm_error *opt_error)
+{
+  idm_require(problem, head, path);
   idm_emitter out;
   idm_emit_begin(&out, path);
+  idm_emit_head(&out, head);
   idm_problem_put_yaml(&out, problem);
   return idm_emit_end(&out, opt_error);
 }
