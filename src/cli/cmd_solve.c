@@ -298,7 +298,7 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
     printf("values count the policy's entropy\n");
     return;
   }
-  printf("values count the policy's entropy: without terminal actions they are alpha "
+  printf("values count the policy's entropy: where nothing is terminal they are alpha "
          "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
          alpha * log((double)setting->actions.count) / rest);
 }

@@ -85,6 +85,9 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   label = idm_label_numbers(label, s->start, n.states);
   for (size_t u = 0; u < n.actions; u++)
     label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
+  /* Nothing where there are none: labels of earlier versions stay. */
+  for (size_t i = 0; i < n.states; i++)
+    if (s->terminal_state[i]) label = add_whole(label, i + 1);
   label = add_whole(label, (uint64_t)s->horizon);
   return add_whole(label, (uint64_t)s->fully_observed + 2 * (uint64_t)s->emits_before);
 }

@@ -113,7 +113,8 @@ static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t 
   parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
   uint32_t *outcome = p->place + *used;
   assert(width > 0); /* states or observations */
-  if (taken[row] || setting->terminal[row / states]) return IDM_OK;
+  if (taken[row] || setting->terminal[row / states] || setting->terminal_state[row % states])
+    return IDM_OK;
   for (size_t i = 0; i < width; i++)
     if (block->value[row * width + i] > 0) outcome[item.size++] = (uint32_t)i;
   uint32_t *copy = outcome + item.size;

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "setting/freedom.h"
+#include "setting/terminal.h"
 
 void idm_agent_default(idm_agent *agent)
 {
@@ -246,8 +247,8 @@ idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error
   idm_status status = idm_setting_validate(problem->setting, opt_error);
   for (size_t i = 0; i < problem->environments && status == IDM_OK; i++)
     status = idm_setting_validate(problem->environment[i].setting, opt_error);
-  if (status != IDM_OK) return status;
-  return idm_theta_validate(problem->theta, problem->setting, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(problem->theta, problem->setting, opt_error);
+  return status == IDM_OK ? idm_terminal_check(problem, opt_error) : status;
 }
 
 size_t idm_columns_count(const idm_columns *columns, idm_column role)
@@ -390,8 +391,9 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
     return false;
   }
   if (memcmp(a->terminal, b->terminal, n.actions * sizeof *a->terminal) != 0 ||
-      memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 || a->horizon != b->horizon ||
-      a->fully_observed != b->fully_observed) {
+      memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 ||
+      memcmp(a->terminal_state, b->terminal_state, n.states * sizeof *a->terminal_state) != 0 ||
+      a->horizon != b->horizon || a->fully_observed != b->fully_observed) {
     idm_print(d->buffer, d->size, "how episodes end");
     return false;
   }

@@ -50,6 +50,24 @@ idm_status idm_problem_check_models(const idm_problem *problem, idm_error *opt_e
                   "environment: `models: {perturb: ...}`, `{uniform: ...}` or none");
 }
 
+/* What the agent was inferred or held to get in a state is paid there; in a terminal state it would
+ * not be. */
+static idm_status check_terminal(const idm_setting *setting, const idm_block *utility,
+                                 idm_error *opt_error)
+{
+  for (size_t i = 0; i < utility->size; i++) {
+    const size_t s = i % setting->states.count;
+    const bool inferred =
+        utility->role == IDM_DESCRIPTIVE && (!utility->coordinate || utility->coordinate[i] >= 0);
+    if (setting->terminal_state[s] && (inferred || utility->value[i] != 0))
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%.60s' is terminal in the other problem, where nothing is paid in it; "
+                      "expected a state whose utility is held at 0 here",
+                      setting->states.name[s]);
+  }
+  return IDM_OK;
+}
+
 static bool has_rule(const idm_model_rule *rule)
 {
   return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
@@ -108,8 +126,12 @@ static void exchange_worlds(idm_problem *a, idm_problem *b)
 idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other, idm_error *opt_error)
 {
   idm_require(problem, other);
+  if (problem == other)
+    return idm_fail(opt_error, IDM_USAGE, "the problem is in its own environment");
   idm_status status = check_spaces(other->setting, problem->setting, opt_error);
   if (status == IDM_OK) status = idm_problem_check_models(problem, opt_error);
+  if (status == IDM_OK)
+    status = check_terminal(other->setting, &problem->theta->block[IDM_UTILITY], opt_error);
   if (status == IDM_OK) status = make_models(problem, other, opt_error);
   if (status == IDM_OK) status = take_numbers(problem, other, opt_error);
   if (status != IDM_OK) return status;

@@ -19,6 +19,7 @@
 #include "io/problem/population.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
+#include "setting/terminal.h"
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
@@ -68,6 +69,13 @@ static idm_status make_problem(idm_yaml_reader *reader)
   return status;
 }
 
+/* What the file gives for terminal states is idle, in its dynamics first: models follow them. */
+static idm_status absorb(idm_yaml_reader *reader)
+{
+  idm_problem_absorb(reader->problem);
+  return IDM_OK;
+}
+
 static void note_mended(const idm_yaml_reader *reader)
 {
   for (size_t k = 0; k < 2; k++) {
@@ -89,9 +97,11 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_labels,
                                                            idm_yaml_read_episode,
                                                            idm_yaml_read_environment,
+                                                           absorb,
                                                            idm_yaml_read_environments,
                                                            idm_yaml_read_models,
                                                            idm_yaml_read_utility,
+                                                           absorb,
                                                            idm_yaml_read_agent,
                                                            idm_yaml_read_blocks,
                                                            idm_yaml_read_free,

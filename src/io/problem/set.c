@@ -16,6 +16,7 @@
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
 #include "setting/freedom.h"
+#include "setting/terminal.h"
 #include "setting/tie.h"
 
 static const char utility_prefix[] = "utility.";
@@ -180,6 +181,7 @@ static idm_status apply(idm_problem *problem, const char *key, const char *value
                             .sizes = idm_setting_sizes(problem->setting)};
   status = idm_yaml_index_labels(&reader);
   if (status == IDM_OK) status = give(&reader, key, opt_target);
+  if (status == IDM_OK) idm_problem_absorb(problem);
   /* Those from columns are not known before the log is. */
   if (status == IDM_OK && !problem->utility_sources)
     status = idm_problem_renew_priors(problem, error);

@@ -53,6 +53,12 @@ static void put_endings(idm_emitter *out, const char *key, const idm_setting *se
     any = true;
     idm_emit_text(out, NULL, setting->actions.name[u]);
   }
+  for (size_t s = 0; terminal && s < setting->states.count; s++) {
+    if (!setting->terminal_state[s]) continue;
+    if (!any) idm_emit_list(out, key, IDM_EMIT_FLOW);
+    any = true;
+    idm_emit_text(out, NULL, setting->states.name[s]);
+  }
   if (any) idm_emit_list_end(out);
 }
 
