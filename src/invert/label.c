@@ -92,9 +92,15 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   return add_whole(label, (uint64_t)s->fully_observed + 2 * (uint64_t)s->emits_before);
 }
 
-/* What makes a block free. */
+/* What makes a block free, and what its numbers are made of. */
 static uint64_t add_freedom(uint64_t label, const idm_block *block)
 {
+  const idm_features *f = block->features;
+  if (f) {
+    label = add_labels(label, &f->name);
+    label = idm_label_numbers(label, f->value, block->size * f->name.count);
+    label = idm_label_numbers(label, f->weight, f->name.count);
+  }
   label = add_whole(label, block->role == IDM_DESCRIPTIVE);
   if (block->role != IDM_DESCRIPTIVE) return label;
   label = add_whole(label, block->scale);

@@ -10,6 +10,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "setting/features.h"
 #include "setting/freedom.h"
 #include "setting/terminal.h"
 
@@ -420,6 +421,10 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
         (x->coordinate &&
          memcmp(x->coordinate, y->coordinate, x->size * sizeof *x->coordinate) != 0)) {
       idm_print(d->buffer, d->size, "the form of %s", name);
+      return false;
+    }
+    if (!idm_features_same(x->features, y->features, x->size)) {
+      idm_print(d->buffer, d->size, "the features of %s", name);
       return false;
     }
     if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||

@@ -11,6 +11,7 @@
 #include "io/problem/dynamics.h"
 #include "io/problem/environments.h"
 #include "io/problem/episode.h"
+#include "io/problem/features.h"
 #include "io/problem/free.h"
 #include "io/problem/models.h"
 #include "io/problem/moves.h"
@@ -23,11 +24,11 @@
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
-    "name",       "states",           "actions",    "observations", "start",
-    "ends",       "terminal",         "horizon",    "transition",   "observation",
-    "utility",    "models",           "agent",      "free",         "data",
-    "fit",        "observation_from", "population", "audit",        "environments",
-    "environment"};
+    "name",        "states",           "actions",        "observations", "start",
+    "ends",        "terminal",         "horizon",        "transition",   "observation",
+    "utility",     "models",           "agent",          "free",         "data",
+    "fit",         "observation_from", "population",     "audit",        "environments",
+    "environment", "features",         "feature_weights"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {
@@ -101,6 +102,7 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_environments,
                                                            idm_yaml_read_models,
                                                            idm_yaml_read_utility,
+                                                           idm_yaml_read_features,
                                                            absorb,
                                                            idm_yaml_read_agent,
                                                            idm_yaml_read_blocks,

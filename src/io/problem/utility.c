@@ -246,6 +246,7 @@ static idm_status read_table(const idm_yaml_reader *reader, const idm_yaml_node 
 idm_status idm_yaml_read_utility(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "utility");
+  if (!node && idm_yaml_find(reader->tree, reader->root, "features")) return IDM_OK;
   if (!node) {
     idm_notes_add(reader->opt_notes, "no utility is given: every action is worth 0");
     return IDM_OK;

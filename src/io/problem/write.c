@@ -15,6 +15,7 @@
 #include "idm/planner.h"
 #include "idm/problem_file.h"
 #include "io/problem/derive.h"
+#include "io/problem/features.h"
 #include "io/problem/ties.h"
 #include "io/problem/writable.h"
 
@@ -478,7 +479,7 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
-    else if (block->coordinate)
+    else if (block->coordinate && !block->features)
       put_entries(out, setting, block);
     idm_emit_mapping_end(out);
   }
@@ -605,7 +606,10 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   if (problem->setting->emits_before) idm_emit_word(out, "observation_from", "before");
   put_dynamics(out, problem->setting);
   put_environments(out, problem);
-  put_utility(out, problem);
+  if (problem->theta->block[IDM_UTILITY].features)
+    idm_yaml_put_features(out, problem);
+  else
+    put_utility(out, problem);
   put_models(out, problem);
   put_agent(out, problem);
   put_blocks(out, problem, false);

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "problem_support.h"
+#include "io/problem/problem_support.h"
 
 static const char spaces[] = "states: [a, b, end]\nactions: [stay, go]\nobservations: states\n"
                              "discount: 0.9\nterminal: [end]\ntransition: {\"*\": identity}\n";
