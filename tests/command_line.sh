@@ -1339,6 +1339,43 @@ PYTHON
   fails 2 'other dynamics come from --problem' solve walk-run --set transition.left=identity
 }
 
+# Terminal states, and weights of features, from the file to what was inferred.
+test_features() {
+  printf 'state,wet,far\na,1,0\nb,0.5,1\nc,0,2\n' >cells.csv
+  cat >cells.yaml <<'YAML'
+states: [a, b, c, goal]
+actions: [left, right]
+observations: states
+discount: 0.9
+terminal: [goal]
+transition:
+  left: {a: a, b: {a: 0.9, b: 0.1}, c: {b: 0.9, c: 0.1}}
+  right: {a: {a: 0.1, b: 0.9}, b: {b: 0.1, c: 0.9}, c: {c: 0.7, goal: 0.3}}
+features: cells.csv
+feature_weights: {wet: -1, far: 0.2}
+agent: {planner: bounded-rational, alpha: 0.5}
+free: {utility: {prior: {normal: [0, 1]}}}
+YAML
+  succeeds solve cells.yaml --json
+  json 'j["states"]["goal"] == {"value": 0, "policy": None} and j["states"]["a"]["value"] < 0'
+  succeeds simulate cells.yaml -n 200 -o cells-log.csv
+  holds "trajectories end on arrival" [ "$(grep -c ',goal$' cells-log.csv)" -eq 200 ]
+  holds "and nothing is done there" is_absent ',goal,' cells-log.csv
+  succeeds fit cells.yaml cells-log.csv --inverse map -o cells-run --json
+  json 'set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
+  json 'near(j["posterior"]["utility[wet]"]["mean"], -1, 0.3) and near(j["posterior"]["utility[far]"]["mean"], 0.2, 0.2)'
+  succeeds solve cells-run --json
+  cp out cells.json
+  succeeds convert cells-run -o fitted-cells.yaml
+  succeeds solve fitted-cells.yaml --json
+  json 'all(near(v["value"], json.load(open("cells.json"))["states"][s]["value"], 1e-9) for s, v in j["states"].items())'
+  fails 3 "'maximum-margin' finds the utility of each state and action by itself" fit cells.yaml cells-log.csv \
+    --inverse maximum-margin -o box/cells
+  holds "before anything is written" box_is_empty
+  printf 'trajectory,state,action\n1,c,right\n1,goal,left\n1,goal,left\n' >stay.csv
+  fails 3 "stay.csv:3: the trajectory goes on after it came to 'goal'" score cells.yaml stay.csv
+}
+
 # damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
 damaged() {
   file=$1 words=$2
@@ -1906,6 +1943,7 @@ test_fits() {
   test_classes
   test_environments
   test_transfer
+  test_features
   test_columns_run
   test_damaged_runs
   test_check

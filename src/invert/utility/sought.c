@@ -11,11 +11,6 @@ idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought
 {
   *ret_sought = NULL;
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
-  if (block->features)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the utility is linear in features, and this inverse planner finds the utility "
-                    "of each state and action by itself; expected --inverse bayes, map or laplace, "
-                    "or `utility` in place of `features`");
   idm_sought *sought = idm_new(1, sizeof *sought);
   int32_t *number = idm_new(block->size, sizeof *number);
   double *held = idm_duplicate(block->value, block->size, sizeof *held);
