@@ -87,6 +87,35 @@ static void test_plans(void **state)
   expect_plan(text, 600, 0.5 * log(2), 0.03);
 }
 
+/* The occupancy of the soft plan, by iteration: it has no mass where episodes are over. */
+static void test_occupancy(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(SPACES MATRICES UTILITY "agent: {alpha: 0.5}\n");
+  idm_workspace *workspace = support_plan(problem, NULL);
+  double v[GOAL], policy[GOAL][ACTIONS], found[STATES], mass[GOAL] = {0};
+  idm_forward forward;
+  recur(0.5, 0, 600, v, policy);
+  for (int t = 0; t < 600; t++) {
+    double next[GOAL];
+    for (size_t s = 0; s < GOAL; s++) next[s] = 0.1 / 3;
+    for (size_t s = 0; s < GOAL; s++)
+      for (size_t u = 0; u < ACTIONS; u++)
+        for (size_t to = 0; to < GOAL; to++)
+          next[to] += 0.9 * mass[s] * policy[s][u] * after[u][s][to];
+    memcpy(mass, next, sizeof next);
+  }
+  check(idm_plan_forward(workspace, 0, &forward, found, &support_error));
+  for (size_t s = 0; s < GOAL; s++) assert_near(found[s], mass[s], 1e-8);
+  assert_true(found[GOAL] == 0);
+  double paid_out = 0;
+  for (size_t s = 0; s < GOAL; s++)
+    for (size_t u = 0; u < ACTIONS; u++) paid_out += mass[s] * policy[s][u] * paid[u][s];
+  assert_near(forward.internal_return, paid_out, 1e-8);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 /* A discount of 1 is open to episodes that arrival ends. */
 static void test_undiscounted(void **state)
 {
@@ -213,9 +242,9 @@ static void test_written(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_plans),      cmocka_unit_test(test_undiscounted),
-      cmocka_unit_test(test_simulation), cmocka_unit_test(test_absorbed),
-      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_logs),
-      cmocka_unit_test(test_written)};
+      cmocka_unit_test(test_plans),        cmocka_unit_test(test_occupancy),
+      cmocka_unit_test(test_undiscounted), cmocka_unit_test(test_simulation),
+      cmocka_unit_test(test_absorbed),     cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_logs),         cmocka_unit_test(test_written)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
