@@ -1372,6 +1372,24 @@ YAML
   fails 3 "'maximum-margin' finds the utility of each state and action by itself" fit cells.yaml cells-log.csv \
     --inverse maximum-margin -o box/cells
   holds "before anything is written" box_is_empty
+  # Features of one entry each are utilities by themselves.
+  succeeds fit cells.yaml cells-log.csv --class me-irl -o cells-me --json
+  json 'j["certificate"] <= j["certificate_limit"] and set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
+  {
+    sed '/^feature/d; /^free/d' cells.yaml
+    echo 'features: {x: {left: [1, 0, 0, 0]}, y: {right: [0, 1, 0, 0]}, z: {right: [0, 0, 1, 0]}}'
+    echo 'free: [utility]'
+  } >single.yaml
+  {
+    sed '/^feature/d; /^free/d' cells.yaml
+    echo 'utility: {"*": 0}'
+    echo 'free: {utility: {entries: {x: [left.a], y: [right.b], z: [right.c]}}}'
+  } >entries.yaml
+  succeeds fit entries.yaml cells-log.csv --class me-irl -o entries-me --json
+  cp out entries.json
+  succeeds fit single.yaml cells-log.csv --class me-irl -o single-me --json
+  json 'all(near(v["mean"], json.load(open("entries.json"))["posterior"][k]["mean"], 1e-6) for k, v in j["posterior"].items())'
+  json 'near(j["objective"], json.load(open("entries.json"))["objective"], 1e-9) and len(j["posterior"]) == 3'
   printf 'trajectory,state,action\n1,c,right\n1,goal,left\n1,goal,left\n' >stay.csv
   fails 3 "stay.csv:3: the trajectory goes on after it came to 'goal'" score cells.yaml stay.csv
 }

@@ -35,6 +35,7 @@ struct idm_inverse {
   bool normal;         /* its draws are of a normal that stands for the posterior */
   const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is
                           free */
+  bool features;       /* of one that finds the utility: it takes one that is linear in features */
   const char *planner; /* the one whose numbers it finds; NULL: any of the family */
   const char *also;    /* a block of some planners that it may look for as well; NULL: none */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */

@@ -102,13 +102,13 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
 static idm_status check_features(const idm_inverse *inverse, const idm_theta *theta,
                                  idm_error *opt_error)
 {
-  if (!theta->block[IDM_UTILITY].features || !inverse->finds ||
+  if (!theta->block[IDM_UTILITY].features || !inverse->finds || inverse->features ||
       strcmp(inverse->finds, idm_block_name(IDM_UTILITY)) != 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' finds the utility of each state and action by itself, and here it is "
-                  "linear in features; expected --inverse bayes, map or laplace, or `utility` in "
-                  "place of `features`",
+                  "linear in features; expected --inverse bayes, map, laplace or "
+                  "regularised-margin, or `utility` in place of `features`",
                   inverse->name);
 }
 
