@@ -144,7 +144,7 @@ test_usage() {
   fails 2 "no value is expected in '--json=yes'" solve example:diag --json=yes
   fails 2 'usage: idm solve PROBLEM' solve
   fails 2 'usage: idm score PROBLEM|RUN DATA' score example:diag
-  fails 2 'usage: idm convert IN OUT' convert example:diag
+  fails 2 'there is no file to write to' convert example:diag
   fails 2 'one argument too many' solve example:diag example:tiger
   fails 2 "--seed is given twice" simulate example:diag --seed 1 --seed 2
   fails 2 "no example 'dig'" solve example:dig
