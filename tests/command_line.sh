@@ -144,7 +144,7 @@ test_usage() {
   fails 2 "no value is expected in '--json=yes'" solve example:diag --json=yes
   fails 2 'usage: idm solve PROBLEM' solve
   fails 2 'usage: idm score PROBLEM|RUN DATA' score example:diag
-  fails 2 'usage: idm convert IN OUT' convert example:diag
+  fails 2 'there is no file to write to' convert example:diag
   fails 2 'one argument too many' solve example:diag example:tiger
   fails 2 "--seed is given twice" simulate example:diag --seed 1 --seed 2
   fails 2 "no example 'dig'" solve example:dig
@@ -1257,6 +1257,143 @@ CSV
   fails 2 '--set does not change' score columns beads.csv --set utility.draw=-0.1
 }
 
+# What a run inferred, in a file of its own and in the environment of another problem.
+test_transfer() {
+  cat >walk.yaml <<'YAML'
+name: walk
+states: [a, b, c]
+actions: [left, right]
+observations: states
+discount: 0.9
+transition: {left: [[1, 0, 0], [0.9, 0.1, 0], [0, 0.9, 0.1]], right: [[0.1, 0.9, 0], [0, 0.1, 0.9], [0, 0, 1]]}
+environments: {far: {start: a}}
+utility: {"*": [0, 0.2, 1]}
+agent: {planner: bounded-rational, alpha: 0.5}
+free: {utility: {prior: {normal: [0, 1]}, entries: {r_b: [left.b, right.b], r_c: [left.c, right.c]}}}
+YAML
+  cat >wind.yaml <<'YAML'
+name: wind
+states: [a, b, c]
+actions: [left, right]
+observations: states
+start: a
+transition: {left: [[1, 0, 0], [0.2, 0.8, 0], [0, 0.5, 0.5]], right: [[0.6, 0.4, 0], [0, 0, 1], [0.5, 0, 0.5]]}
+utility: {"*": 5}
+agent: {planner: rational, alpha: 3}
+YAML
+  succeeds simulate walk.yaml -n 30 --steps 6 -o walk.csv
+  # shellcheck disable=SC2086 # several options
+  succeeds fit walk.yaml walk.csv $small -o walk-run
+  succeeds solve walk-run --json
+  cp out walk.json
+  succeeds convert walk-run -o fitted.yaml
+  holds "a comment names the point" grep -q '^# Numbers inferred by walk-run, at the centre of its posterior' fitted.yaml
+  holds "nothing is free in it" is_absent 'free:' fitted.yaml
+  succeeds solve fitted.yaml --json
+  json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
+  json 'all(near(j["policy"][u], p, 1e-9) for u, p in json.load(open("walk.json"))["policy"].items())'
+  succeeds convert walk-run drawn.yaml --draw 7
+  holds "or the draw" grep -q '^# Numbers inferred by walk-run, at draw 7 of its posterior' drawn.yaml
+  succeeds solve walk-run --draw 7 --json
+  cp out walk.json
+  succeeds solve drawn.yaml --json
+  json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
+  fails 2 'no file to write to' convert walk-run
+  fails 2 'both given' convert walk-run box/a.yaml -o box/b.yaml
+  fails 2 '--draw is of a run' convert walk.yaml box/a.yaml --draw 1
+  cat >soft_values.py <<'PYTHON'
+import math, re
+def at(path):
+    u = [[float(x) for x in row.split(",")] for row in re.findall(r"(?:left|right): \[([-0-9., e]*)\]", open(path).read())]
+    after = [[[1, 0, 0], [0.2, 0.8, 0], [0, 0.5, 0.5]], [[0.6, 0.4, 0], [0, 0, 1], [0.5, 0, 0.5]]]
+    v = [0, 0, 0]
+    for _ in range(400):
+        q = [[u[a][s] + 0.9 * sum(p * w for p, w in zip(after[a][s], v)) for a in range(2)] for s in range(3)]
+        v = [0.5 * math.log(sum(0.5 * math.exp(x / 0.5) for x in row)) for row in q]
+    return v[:1]
+PYTHON
+  # Elsewhere: by iteration of the soft Bellman equation, from the utilities of fitted.yaml.
+  succeeds solve walk-run --problem wind.yaml --json
+  holds "which is noted" says 'dynamics, start and endings are those of wind.yaml'
+  json 'near(j["at"], [[1, 0, 0]]) and near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
+  succeeds convert walk-run --problem wind.yaml -o moved.yaml
+  succeeds solve moved.yaml --json
+  json 'near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
+  succeeds simulate walk-run --problem wind.yaml -n 7 --steps 2 -o wind.csv
+  holds "a simulation begins where the other problem does" [ "$(grep -c '^1,[0-9]*,1,a,' wind.csv)" -eq 7 ]
+  succeeds score walk-run wind.csv --problem wind.yaml
+  cp out elsewhere
+  succeeds score walk-run wind.csv
+  holds "decisions are scored by the plan for the other problem" differ out elsewhere
+  succeeds explain walk-run wind.csv --problem wind.yaml --json
+  sed 's/\[a, b, c\]/[a, x, c]/' wind.yaml >other.yaml
+  for command in solve simulate; do
+    fails 3 "other.yaml: state 2 of the other problem is 'x'; expected 'b'" $command walk-run --problem other.yaml
+  done
+  fails 2 "--problem gives a run another environment" solve walk.yaml --problem wind.yaml
+  fails 2 "--problem gives a run another environment" score walk.yaml walk.csv --problem wind.yaml
+  succeeds solve walk-run --set environment=far --json
+  json 'near(j["at"], [[1, 0, 0]])'
+  succeeds solve walk-run --set start=b --json
+  json 'near(j["at"], [[0, 1, 0]])'
+  fails 2 'other dynamics come from --problem' solve walk-run --set transition.left=identity
+}
+
+# Terminal states, and weights of features, from the file to what was inferred.
+test_features() {
+  printf 'state,wet,far\na,1,0\nb,0.5,1\nc,0,2\n' >cells.csv
+  cat >cells.yaml <<'YAML'
+states: [a, b, c, goal]
+actions: [left, right]
+observations: states
+discount: 0.9
+terminal: [goal]
+transition:
+  left: {a: a, b: {a: 0.9, b: 0.1}, c: {b: 0.9, c: 0.1}}
+  right: {a: {a: 0.1, b: 0.9}, b: {b: 0.1, c: 0.9}, c: {c: 0.7, goal: 0.3}}
+features: cells.csv
+feature_weights: {wet: -1, far: 0.2}
+agent: {planner: bounded-rational, alpha: 0.5}
+free: {utility: {prior: {normal: [0, 1]}}}
+YAML
+  succeeds solve cells.yaml --json
+  json 'j["states"]["goal"] == {"value": 0, "policy": None} and j["states"]["a"]["value"] < 0'
+  succeeds simulate cells.yaml -n 200 -o cells-log.csv
+  holds "trajectories end on arrival" [ "$(grep -c ',goal$' cells-log.csv)" -eq 200 ]
+  holds "and nothing is done there" is_absent ',goal,' cells-log.csv
+  succeeds fit cells.yaml cells-log.csv --inverse map -o cells-run --json
+  json 'set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
+  json 'near(j["posterior"]["utility[wet]"]["mean"], -1, 0.3) and near(j["posterior"]["utility[far]"]["mean"], 0.2, 0.2)'
+  succeeds solve cells-run --json
+  cp out cells.json
+  succeeds convert cells-run -o fitted-cells.yaml
+  succeeds solve fitted-cells.yaml --json
+  json 'all(near(v["value"], json.load(open("cells.json"))["states"][s]["value"], 1e-9) for s, v in j["states"].items())'
+  fails 3 "'maximum-margin' finds the utility of each state and action by itself" fit cells.yaml cells-log.csv \
+    --inverse maximum-margin -o box/cells
+  holds "before anything is written" box_is_empty
+  # Features of one entry each are utilities by themselves.
+  succeeds fit cells.yaml cells-log.csv --class me-irl -o cells-me --json
+  json 'j["certificate"] <= j["certificate_limit"] and set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
+  {
+    sed '/^feature/d; /^free/d' cells.yaml
+    echo 'features: {x: {left: [1, 0, 0, 0]}, y: {right: [0, 1, 0, 0]}, z: {right: [0, 0, 1, 0]}}'
+    echo 'free: [utility]'
+  } >single.yaml
+  {
+    sed '/^feature/d; /^free/d' cells.yaml
+    echo 'utility: {"*": 0}'
+    echo 'free: {utility: {entries: {x: [left.a], y: [right.b], z: [right.c]}}}'
+  } >entries.yaml
+  succeeds fit entries.yaml cells-log.csv --class me-irl -o entries-me --json
+  cp out entries.json
+  succeeds fit single.yaml cells-log.csv --class me-irl -o single-me --json
+  json 'all(near(v["mean"], json.load(open("entries.json"))["posterior"][k]["mean"], 1e-6) for k, v in j["posterior"].items())'
+  json 'near(j["objective"], json.load(open("entries.json"))["objective"], 1e-9) and len(j["posterior"]) == 3'
+  printf 'trajectory,state,action\n1,c,right\n1,goal,left\n1,goal,left\n' >stay.csv
+  fails 3 "stay.csv:3: the trajectory goes on after it came to 'goal'" score cells.yaml stay.csv
+}
+
 # damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
 damaged() {
   file=$1 words=$2
@@ -1823,6 +1960,8 @@ test_fits() {
   test_preferences
   test_classes
   test_environments
+  test_transfer
+  test_features
   test_columns_run
   test_damaged_runs
   test_check

@@ -38,6 +38,7 @@ struct idm_inverse {
                           those that find one block do */
   const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is
                           free */
+  bool features;       /* of one that finds the utility: it takes one that is linear in features */
   const char *planner; /* the one whose numbers it finds; NULL: any of the family */
   const char *also;    /* a block of some planners that it may look for as well; NULL: none */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */

@@ -153,6 +153,13 @@ IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *o
  * the other. IDM_USAGE where there is none of that name. */
 IDM_API idm_status idm_problem_enter(idm_problem *problem, const char *environment,
                                      idm_error *opt_error);
+/* Put the environment of another problem in place of the problem's own: its dynamics, start,
+ * endings, horizon and family of environments. The agent and its numbers stay; its models follow
+ * from the new environment. `other` gets the former environment, for the caller to destroy.
+ * IDM_INPUT where states or actions differ, observations differ between problems of hidden states,
+ * or the agent has models that do not follow from an environment. */
+IDM_API idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other,
+                                        idm_error *opt_error);
 /* Where two problems differ: writes the first difference into buffer and returns false; true when
  * they are the same to a relative `tolerance` (0: bit for bit). */
 IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,

@@ -41,6 +41,9 @@ IDM_API idm_status idm_problem_renew(idm_problem *problem, size_t states, size_t
  * problem's meaning, IDM_INPUT. */
 IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                           idm_notes *opt_notes, idm_error *opt_error);
+/* YAML with lines of comment at its head. */
+IDM_API idm_status idm_problem_write_yaml_headed(const idm_problem *problem, const char *head,
+                                                 const char *path, idm_error *opt_error);
 IDM_API idm_status idm_problem_write_pomdp(const idm_problem *problem, const char *path,
                                            idm_notes *opt_notes, idm_error *opt_error);
 

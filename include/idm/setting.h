@@ -50,16 +50,18 @@ typedef struct idm_setting {
    * are so marked and equal are one matrix, learnt once. True unless a file names the action. */
   bool *transition_shared;
   bool *emission_shared;
-  bool *terminal;      /* [action]: nothing follows, in planning and in the log */
-  bool *ends;          /* [action]: the log stops here (true wherever terminal is) */
-  int horizon;         /* steps of an episode; 0 is infinite */
-  bool fully_observed; /* an MDP: observations are the states, beliefs are corners */
-  bool emits_before;   /* what is seen depends on the state acted in: here and in every model */
+  bool *terminal;       /* [action]: nothing follows, in planning and in the log */
+  bool *ends;           /* [action]: the log stops here (true wherever terminal is) */
+  bool *terminal_state; /* [state]: nothing follows arrival; where states are observed. Its rows are
+                           to stay, and its utilities 0 */
+  int horizon;          /* steps of an episode; 0 is infinite */
+  bool fully_observed;  /* an MDP: observations are the states, beliefs are corners */
+  bool emits_before;    /* what is seen depends on the state acted in: here and in every model */
 } idm_setting;
 
 /* Allocate an empty setting for the given sizes: labels "0", "1", ..., uniform start, no terminal
- * or ending action, dynamics zero where `with_*` is true and NULL elsewhere. The caller fills it,
- * validates it, and leaves it alone. */
+ * or ending action, no terminal state, dynamics zero where `with_*` is true and NULL elsewhere. The
+ * caller fills it, validates it, and leaves it alone. */
 IDM_API idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
                                       idm_setting **ret_setting, idm_error *opt_error);
 IDM_API void idm_setting_destroy(idm_setting *setting);
@@ -68,6 +70,11 @@ IDM_API idm_status idm_setting_copy(const idm_setting *setting, idm_setting **re
 /* Every distribution non-negative, finite and summing to 1 (1e-4), labels unique and not empty,
  * terminal implies ends, horizon not negative. Rows are checked here, not renormalised. */
 IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);
+/* Whether some state is terminal. */
+IDM_API bool idm_setting_has_terminal_states(const idm_setting *setting);
+/* Whether an observation is of a terminal state; false where it is IDM_MISSING, or states are
+ * hidden. */
+IDM_API bool idm_setting_arrives(const idm_setting *setting, int seen);
 /* Whether the environment's dynamics are known. */
 IDM_API bool idm_setting_known(const idm_setting *setting);
 /* Moves of so many rows and entries, all 0. */

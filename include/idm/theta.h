@@ -43,6 +43,14 @@ typedef struct idm_population {
   double coefficient; /* sd of the normal prior of a coefficient */
 } idm_population;
 
+/* Features that a utility is linear in: number i is the sum over k of weight[k] times
+ * value[i][k]. */
+typedef struct idm_features {
+  idm_labels name; /* [feature] */
+  double *value;   /* [number][feature], owned */
+  double *weight;  /* [feature], owned */
+} idm_features;
+
 typedef struct idm_block {
   const idm_block_info *info; /* borrowed: of the shared table, or of the planner */
   idm_role role;
@@ -56,7 +64,10 @@ typedef struct idm_block {
   idm_labels coordinate_name; /* their names, where `coordinate` is given */
   /* Of a `tied` block: what number i takes of what the entries of a coordinate leave in their row;
    * 0 for those entries, and in rows that hold none. NULL elsewhere. */
-  double *share;   /* [size], owned */
+  double *share; /* [size], owned */
+  /* Of a utility that is linear in features; NULL elsewhere. Coordinates of a free one are the
+   * weights, and `coordinate` is 0 for numbers that move with them. Owned. */
+  idm_features *features;
   size_t size;     /* numbers a variant; 0: the block is absent */
   size_t variants; /* copies, one a variant of the setting; 1 in the common case */
   double *value;   /* [variants][size], owned */

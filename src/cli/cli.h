@@ -96,6 +96,13 @@ struct cli_call {
   {                                                                                                \
     .name = "draw", .kind = CLI_TEXT, .value = "N", .standard = (usual), .help = what              \
   }
+#define CLI_PROBLEM_OPTION                                                                         \
+  {                                                                                                \
+    .name = "problem", .kind = CLI_TEXT, .value = "OTHER.yaml",                                    \
+    .help = "of a RUN: act in the environment of this problem (dynamics, start, endings, "         \
+            "horizon), with the numbers that the run inferred or held; states and actions are "    \
+            "the same"                                                                             \
+  }
 #define CLI_PLUGIN_OPTION                                                                          \
   {                                                                                                \
     .name = "plugin", .kind = CLI_LIST, .value = "FILE.so",                                        \

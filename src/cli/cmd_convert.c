@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "cli/common.h"
+#include "cli/options.h"
 
 static bool is_pomdp(const char *path)
 {
@@ -10,34 +11,100 @@ static bool is_pomdp(const char *path)
   return length >= 6 && strcasecmp(path + length - 6, ".pomdp") == 0;
 }
 
+/* OUT, or what -o names. */
+static idm_status find_target(cli_call *call, const char **ret_target)
+{
+  const char *option = cli_text(call, "output");
+  *ret_target = option ? option : call->argument[1];
+  if ((call->arguments == 2) == (option == NULL)) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE,
+                  "%s; expected one file to write to: `idm convert IN OUT` or `idm convert IN -o "
+                  "OUT`",
+                  option ? "OUT and -o are both given" : "there is no file to write to");
+}
+
+/* A problem with the numbers of a run as they are, nothing free. */
+static idm_status settle(cli_call *call, cli_subject *subject)
+{
+  idm_problem *problem = subject->problem;
+  const idm_status status = cli_settle(call, subject, cli_text(call, "draw"));
+  idm_theta_clamp(problem->theta);
+  for (size_t i = 0; i < problem->theta->blocks; i++)
+    problem->theta->block[i].population = (idm_population){0};
+  problem->correlation = 0;
+  return status;
+}
+
+/* The comment that names the point of a run's posterior; empty of a problem. */
+static void describe(const cli_call *call, const cli_subject *subject, char *head, size_t size)
+{
+  const char *draw = cli_text(call, "draw");
+  head[0] = '\0';
+  if (!subject->posterior) return;
+  if (strcmp(draw, "centre") == 0)
+    snprintf(head, size,
+             "Numbers inferred by %.300s, at the centre of its posterior:\n"
+             "the mean of the draws in the sampler's coordinates.",
+             call->argument[0]);
+  else
+    snprintf(head, size, "Numbers inferred by %.300s, at draw %.20s of its posterior.",
+             call->argument[0], draw);
+}
+
+static idm_status write(cli_call *call, const cli_subject *subject, const char *target)
+{
+  char head[480];
+  describe(call, subject, head, sizeof head);
+  return is_pomdp(target)
+             ? idm_problem_write_pomdp(subject->problem, target, &call->notes, &call->error)
+             : idm_problem_write_yaml_headed(subject->problem, head, target, &call->error);
+}
+
 static idm_status run(cli_call *call)
 {
-  const char *target = call->argument[1];
-  idm_problem *problem;
-  idm_status status = cli_check_target(call, target);
+  const char *target;
+  cli_subject subject = {0};
+  idm_status status = find_target(call, &target);
+  if (status == IDM_OK) status = cli_check_target(call, target);
   if (status != IDM_OK) return status;
-  status = cli_read_problem(call, call->argument[0], &problem);
-  if (status != IDM_OK) return status;
-  status = is_pomdp(target) ? idm_problem_write_pomdp(problem, target, &call->notes, &call->error)
-                            : idm_problem_write_yaml(problem, target, &call->notes, &call->error);
-  idm_problem_destroy(problem);
+  status = cli_open_subject(call, call->argument[0], &subject);
+  if (status == IDM_OK) status = cli_check_draw(call, &subject);
+  if (status == IDM_OK && subject.posterior) status = settle(call, &subject);
+  if (status == IDM_OK) status = cli_warn_of_run(call, subject.posterior);
+  if (status == IDM_OK) status = write(call, &subject, target);
+  cli_close_subject(&subject);
   return status == IDM_OK ? cli_report_file(call, target) : status;
 }
 
-static const cli_option options[] = {CLI_SET_OPTION, CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END};
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "OUT",
+     .help = "file to write, in place of a second argument"},
+    CLI_SET_OPTION,
+    CLI_PROBLEM_OPTION,
+    CLI_DRAW_OPTION("centre", "of a RUN: the draw to write, or the posterior's `centre`"),
+    CLI_PLUGIN_OPTION,
+    CLI_JSON_OPTION,
+    CLI_END,
+};
 
 const cli_command cli_convert = {
     .name = "convert",
-    .arguments = "IN OUT",
-    .least = 2,
+    .arguments = "PROBLEM|RUN OUT",
+    .least = 1,
     .most = 2,
-    .summary = "Convert a problem between YAML and Cassandra's .POMDP",
+    .summary = "Convert a problem between YAML and Cassandra's .POMDP, or write that of a run",
     .description =
         "The format of OUT follows its name: .POMDP (any case), else YAML. What the target cannot "
         "express\n"
         "is listed; where leaving it out would change the problem (terminal actions, a horizon), "
         "the\n"
-        "conversion is refused.",
+        "conversion is refused. Of a RUN the problem is written with the numbers that it inferred, "
+        "at the\n"
+        "centre of its posterior or at --draw N, and nothing free: `idm solve` plans the same for "
+        "both.",
     .options = options,
     .run = run,
 };

@@ -114,6 +114,7 @@ static const cli_option options[] = {
      .help = "CSV file to write, a line a step (- : on standard output, in place of tables)"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PROBLEM_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

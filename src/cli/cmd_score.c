@@ -189,41 +189,47 @@ static idm_status predict(cli_call *call, const idm_problem *problem,
                             request->settings.threads, each, score, &call->error);
 }
 
+/* A run; the columns of the log give it utilities, and no number in their place. */
+static idm_status open_run(cli_call *call, cli_subject *subject)
+{
+  idm_status status = cli_open_subject(call, call->argument[0], subject);
+  if (status == IDM_OK && subject->problem->utility_sources != subject->utility_sources)
+    status = idm_fail(&call->error, IDM_USAGE,
+                      "--set does not change the utilities of a log that is scored: they come from "
+                      "its columns");
+  return status == IDM_OK ? cli_warn_of_run(call, subject->posterior) : status;
+}
+
 /* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
 static idm_status score_by_run(cli_call *call)
 {
-  idm_problem *problem = NULL;
-  idm_posterior *posterior = NULL;
+  cli_subject subject;
   idm_data *data = NULL;
   double *each = NULL;
   double *agents = NULL;
   idm_score score;
-  if (cli_given(call, "set"))
-    return idm_fail(&call->error, IDM_USAGE, "--set does not change what a run has inferred");
-  idm_request request;
-  idm_status status =
-      idm_run_read(call->argument[0], &problem, &request, &posterior, &call->notes, &call->error);
-  if (status == IDM_OK) status = cli_warn_of_run(call, posterior);
-  if (status == IDM_OK) status = read_data(call, &request, problem, &data);
+  idm_status status = open_run(call, &subject);
+  idm_problem *problem = subject.problem;
+  if (status == IDM_OK) status = read_data(call, subject.request, problem, &data);
   if (status == IDM_OK) {
     each = calloc(data->trajectories, sizeof *each);
     agents = calloc(data->agent_name.count, sizeof *agents);
-    status = each && agents ? predict(call, problem, posterior, &request, data, each, &score)
-                            : idm_fail_memory(&call->error);
+    status = each && agents
+                 ? predict(call, problem, subject.posterior, subject.request, data, each, &score)
+                 : idm_fail_memory(&call->error);
   }
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
     agents[data->agent[t]] += each[t];
   if (status == IDM_OK && cli_given(call, "trials")) {
     idm_trials *trials;
-    status = idm_posterior_trials(problem, posterior, data, &trials, &call->error);
+    status = idm_posterior_trials(problem, subject.posterior, data, &trials, &call->error);
     if (status == IDM_OK) status = write_trials(call, problem, data, trials);
   }
   if (status == IDM_OK) status = print(call, data, &score, agents);
   free(each);
   free(agents);
   idm_data_destroy(data);
-  idm_posterior_destroy(posterior);
-  idm_problem_destroy(problem);
+  cli_close_subject(&subject);
   return status;
 }
 
@@ -236,7 +242,8 @@ static idm_status run(cli_call *call)
   idm_workspace *workspace = NULL;
   idm_data *data = NULL;
   idm_plan_report report;
-  status = cli_read_problem(call, call->argument[0], &problem);
+  status = cli_check_move(call, false);
+  if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = read_data(call, NULL, problem, &data);
   if (status == IDM_OK) status = cli_plan(call, problem, NULL, &workspace, &report);
   if (status == IDM_OK && cli_given(call, "trials")) {
@@ -266,6 +273,7 @@ static const cli_option options[] = {
      .help = "rows that --where leaves out: keep reads them for the agent's memory and does not "
              "score them, drop does not read them"},
     CLI_SET_OPTION,
+    CLI_PROBLEM_OPTION,
     CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,

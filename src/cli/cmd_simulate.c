@@ -74,7 +74,8 @@ static idm_status open_job(cli_call *call, job *j)
   if (like) status = idm_file_check_output(output, &like, 1, &call->error);
   if (status == IDM_OK && like) status = read_like(call, like, j);
   if (like) return status;
-  if (!j->subject.posterior || cli_given(call, "number"))
+  /* The design of a run's log is of the environment that it is from. */
+  if (!j->subject.posterior || cli_given(call, "number") || cli_given(call, "problem"))
     return cli_need_utilities(call, j->subject.problem);
   status = check_logs(call, output, j->subject.request->data);
   if (status != IDM_OK) return status;
@@ -103,14 +104,13 @@ static idm_status simulate_problem(cli_call *call, job *j, idm_simulation simula
 static idm_status simulate(cli_call *call, job *j, const idm_simulation *simulation)
 {
   const char *draw = cli_text(call, "draw");
-  if (!j->subject.posterior && cli_given(call, "draw"))
-    return idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
-                    call->argument[0]);
+  idm_status status = cli_check_draw(call, &j->subject);
+  if (status != IDM_OK) return status;
   if (!j->subject.posterior) return simulate_problem(call, j, *simulation);
   if (strcmp(draw, "each") == 0)
     return idm_posterior_simulate(j->subject.problem, j->subject.posterior, simulation, &j->data,
                                   &call->error);
-  const idm_status status = cli_settle(call, &j->subject, draw);
+  status = cli_settle(call, &j->subject, draw);
   return status == IDM_OK ? simulate_problem(call, j, *simulation) : status;
 }
 
@@ -240,6 +240,7 @@ static const cli_option options[] = {
     CLI_SAFE_OPTION,
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
+    CLI_PROBLEM_OPTION,
     CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,

@@ -298,7 +298,7 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
     printf("values count the policy's entropy\n");
     return;
   }
-  printf("values count the policy's entropy: without terminal actions they are alpha "
+  printf("values count the policy's entropy: where nothing is terminal they are alpha "
          "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
          alpha * log((double)setting->actions.count) / rest);
 }
@@ -429,9 +429,7 @@ static idm_status open_subject(cli_call *call, cli_subject *subject)
 {
   idm_status status = takes_rows(call) ? cli_open_subject_by_rows(call, call->argument[0], subject)
                                        : cli_open_subject(call, call->argument[0], subject);
-  if (status == IDM_OK && !subject->posterior && cli_given(call, "draw"))
-    status = idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
-                      call->argument[0]);
+  if (status == IDM_OK) status = cli_check_draw(call, subject);
   if (status == IDM_OK) status = cli_need_utilities(call, subject->problem);
   if (status == IDM_OK && subject->posterior)
     status = cli_settle(call, subject, cli_text(call, "draw"));
@@ -525,6 +523,7 @@ static idm_status run(cli_call *call)
 
 static const cli_option options[] = {
     CLI_SET_OPTION,
+    CLI_PROBLEM_OPTION,
     {.name = "at",
      .kind = CLI_LIST,
      .value = "P,P,...",

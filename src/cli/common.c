@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/options.h"
 #include "io/run/files.h"
+#include "setting/transfer.h"
 
 void cli_setting_key(const char *assignment, char *key, size_t size)
 {
@@ -62,26 +63,84 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   return status;
 }
 
-/* Give numbers to utilities that came from columns of the run's log. What was inferred, and what
- * was held meanwhile, stays. */
-static idm_status set_utilities(cli_call *call, idm_problem *problem)
+/* Whether an assignment changes where the agent acts, not the agent. */
+static bool is_of_environment(const char *assignment)
+{
+  char key[64];
+  cli_setting_key(assignment, key, sizeof key);
+  return strcmp(key, "environment") == 0 || strcmp(key, "start") == 0;
+}
+
+/* Of a run: another environment of its family, or another start. */
+static idm_status set_environment(cli_call *call, const cli_subject *subject,
+                                  const char *assignment)
+{
+  if (subject->posterior->drawn)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--set %.200s: the run was fitted over learnt dynamics, each draw with its "
+                    "own; other dynamics come from --problem OTHER.yaml",
+                    assignment);
+  const idm_status status = idm_problem_check_models(subject->problem, &call->error);
+  return status == IDM_OK ? idm_problem_set(subject->problem, assignment, &call->error) : status;
+}
+
+/* Apply --set to a run: to its environment and start, and to utilities that came from columns of
+ * its log. What was inferred, and what was held meanwhile, stays. */
+static idm_status set_run(cli_call *call, const cli_subject *subject)
 {
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
+  idm_problem *problem = subject->problem;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     const size_t sources = problem->utility_sources;
     const bool utility = sources && strncmp(settings[i], "utility.", 8) == 0;
+    if (is_of_environment(settings[i])) {
+      status = set_environment(call, subject, settings[i]);
+      continue;
+    }
     if (utility) status = idm_problem_set(problem, settings[i], &call->error);
     if (status == IDM_OK && (!utility || problem->utility_sources == sources))
       status = idm_fail(&call->error, IDM_USAGE,
-                        "--set does not change what a run has inferred or held: it only gives a "
-                        "number to a utility that comes from a data column, as "
-                        "utility.ACTION.STATE=1");
+                        "--set does not change what a run has inferred or held: it takes "
+                        "environment=NAME, start=..., and a number for a utility that comes from a "
+                        "data column, as utility.ACTION.STATE=1; other dynamics come from "
+                        "--problem OTHER.yaml");
   }
   if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
     status = IDM_USAGE;
   return status;
+}
+
+idm_status cli_check_move(cli_call *call, bool run)
+{
+  if (run || !cli_given(call, "problem")) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE,
+                  "--problem gives a run another environment; '%s' is a problem",
+                  call->argument[0]);
+}
+
+/* Put the agent of a run into the environment of the problem that --problem names. */
+static idm_status move_run(cli_call *call, cli_subject *subject)
+{
+  const char *path = cli_text(call, "problem");
+  idm_problem *other = NULL;
+  if (!path) return IDM_OK;
+  idm_status status = cli_check_move(call, subject->posterior);
+  if (status == IDM_OK) status = idm_problem_read(path, &other, NULL, &call->error);
+  if (status == IDM_OK) status = idm_problem_transfer(subject->problem, other, &call->error);
+  if (status == IDM_INPUT && !call->error.file[0])
+    snprintf(call->error.file, sizeof call->error.file, "%s", path);
+  idm_problem_destroy(other);
+  if (status != IDM_OK) return status;
+  /* The draws are taken without the learnt dynamics, which are of the environment left. */
+  idm_drawn_destroy(subject->posterior->drawn);
+  subject->posterior->drawn = NULL;
+  idm_notes_add(&call->notes,
+                "dynamics, start and endings are those of %.300s; all numbers of the agent are "
+                "those of the run",
+                path);
+  return IDM_OK;
 }
 
 static idm_status keep_columns(cli_call *call, cli_subject *subject)
@@ -121,8 +180,9 @@ static idm_status open_subject(cli_call *call, const char *path, bool by_rows, c
                           : read(path, &subject->problem, &call->notes, &call->error);
   if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
   if (status == IDM_OK) status = keep_columns(call, subject);
+  if (status == IDM_OK) status = move_run(call, subject);
   if (status == IDM_OK)
-    status = run ? set_utilities(call, subject->problem) : cli_override(call, subject->problem);
+    status = run ? set_run(call, subject) : cli_override(call, subject->problem);
   if (status == IDM_OK && !run) cli_remark_on_settings(call, subject->problem);
   return status;
 }
@@ -277,6 +337,13 @@ static idm_status parse_draw(cli_call *call, const idm_posterior *posterior, con
                     "--draw is '%s'; expected `centre`, or a number from 1 to %zu", text, all);
   *ret_draw = (size_t)number - 1;
   return IDM_OK;
+}
+
+idm_status cli_check_draw(cli_call *call, const cli_subject *subject)
+{
+  if (subject->posterior || !cli_given(call, "draw")) return IDM_OK;
+  return idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
+                  call->argument[0]);
 }
 
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw)

@@ -16,10 +16,13 @@ typedef struct cli_subject {
   idm_utility_source *utility_source;
   size_t utility_sources;
 } cli_subject;
-/* Read it, with --set applied: of a run, only to utilities that come from columns of a log. */
+/* Read it, with --problem and --set applied: of a run, --set only changes its environment, its
+ * start, and utilities that come from columns of a log. */
 idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject);
 /* The same, for a planner that takes transitions of hidden states row by row. */
 idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject);
+/* Refuse --problem where the first argument is no run. */
+idm_status cli_check_move(cli_call *call, bool run);
 /* A note where the first argument is a run, with this posterior, that `check` does not trust. */
 idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior);
 void cli_close_subject(cli_subject *subject);
@@ -38,6 +41,8 @@ idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown);
 void cli_close_shown(cli_shown *shown);
 /* The log that a run was fitted to, checked against its hash; the problem is bound to it. */
 idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data);
+/* Refuse --draw where the first argument is no run. */
+idm_status cli_check_draw(cli_call *call, const cli_subject *subject);
 /* Put the parameter at the draw that --draw names: a number from 1, or `centre`, the mean of the
  * draws in the sampler's coordinates. */
 idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw);

@@ -28,9 +28,11 @@ static void end(const tour *t)
   free(t->planned);
 }
 
-/* Both policies in a state, at the first decision; returns its value. */
+/* Both policies in a state, at the first decision; returns its value. Nothing follows arrival at a
+ * terminal state, whatever a planner keeps for it. */
 static double visit(const tour *t, size_t state)
 {
+  if (t->setting->terminal_state[state]) return 0;
   t->corner[state] = 1;
   idm_plan_choice(t->workspace, 0, 0, t->corner, IDM_MISSING, t->policy);
   idm_plan_policy_after(t->workspace, 0, 0, t->corner, t->planned);
@@ -61,11 +63,11 @@ idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_work
     const double value = visit(&t, s);
     cli_print_left(stdout, wide, setting->states.name[s]);
     printf(" %12.6f", value);
-    for (size_t u = 0; u < setting->actions.count; u++) {
+    for (size_t u = 0; u < setting->actions.count && !setting->terminal_state[s]; u++) {
       const int width = cli_width(setting->actions.name[u]);
       printf(" %*.6f", width > least ? width : least, (planned ? t.planned : t.policy)[u]);
     }
-    putchar('\n');
+    printf(setting->terminal_state[s] ? "  terminal\n" : "\n");
   }
   if (status == IDM_OK && shown < setting->states.count)
     printf("... and %zu more states: --json has them all\n", setting->states.count - shown);
@@ -90,8 +92,9 @@ idm_status cli_states_json(cli_call *call, const idm_setting *setting, idm_works
   for (size_t s = 0; s < setting->states.count && status == IDM_OK; s++) {
     json_t *one = json_object();
     idm_json_set(&one, "value", idm_json_number(visit(&t, s)));
-    idm_json_set(&one, "policy", policy_json(setting, t.policy));
-    if (idm_workspace_has_habits(workspace))
+    idm_json_set(&one, "policy",
+                 setting->terminal_state[s] ? json_null() : policy_json(setting, t.policy));
+    if (!setting->terminal_state[s] && idm_workspace_has_habits(workspace))
       idm_json_set(&one, "planned", policy_json(setting, t.planned));
     idm_json_set(ret_object, setting->states.name[s], one);
   }

@@ -128,6 +128,20 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
                   inverse->name, inverse->finds, inverse->finds);
 }
 
+/* Programs and moments have an unknown for each utility that is free, and none for a weight. */
+static idm_status check_features(const idm_inverse *inverse, const idm_theta *theta,
+                                 idm_error *opt_error)
+{
+  if (!theta->block[IDM_UTILITY].features || !inverse->finds || inverse->features ||
+      strcmp(inverse->finds, idm_block_name(IDM_UTILITY)) != 0)
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' finds the utility of each state and action by itself, and here it is "
+                  "linear in features; expected --inverse bayes, map, laplace or "
+                  "regularised-margin, or `utility` in place of `features`",
+                  inverse->name);
+}
+
 idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                              const idm_data *data, idm_error *opt_error)
 {
@@ -150,6 +164,7 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem->theta, opt_error);
   if (status == IDM_OK) status = check_states(inverse, problem, opt_error);
+  if (status == IDM_OK) status = check_features(inverse, problem->theta, opt_error);
   if (status == IDM_OK) status = check_choice(inverse, problem, opt_error);
   if (status == IDM_OK) status = check_blocks(inverse, problem->theta, opt_error);
   if (status == IDM_OK && inverse->planner && strcmp(planner->name, inverse->planner) != 0)

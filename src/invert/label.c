@@ -85,13 +85,22 @@ static uint64_t add_setting(uint64_t label, const idm_setting *s)
   label = idm_label_numbers(label, s->start, n.states);
   for (size_t u = 0; u < n.actions; u++)
     label = add_whole(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
+  /* Nothing where there are none: labels of earlier versions stay. */
+  for (size_t i = 0; i < n.states; i++)
+    if (s->terminal_state[i]) label = add_whole(label, i + 1);
   label = add_whole(label, (uint64_t)s->horizon);
   return add_whole(label, (uint64_t)s->fully_observed + 2 * (uint64_t)s->emits_before);
 }
 
-/* What makes a block free. */
+/* What makes a block free, and what its numbers are made of. */
 static uint64_t add_freedom(uint64_t label, const idm_block *block)
 {
+  const idm_features *f = block->features;
+  if (f) {
+    label = add_labels(label, &f->name);
+    label = idm_label_numbers(label, f->value, block->size * f->name.count);
+    label = idm_label_numbers(label, f->weight, f->name.count);
+  }
   label = add_whole(label, block->role == IDM_DESCRIPTIVE);
   if (block->role != IDM_DESCRIPTIVE) return label;
   label = add_whole(label, block->scale);

@@ -13,6 +13,7 @@
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "infer/distribution.h"
+#include "setting/features.h"
 #include "setting/freedom.h"
 #include "setting/tie.h"
 
@@ -113,7 +114,8 @@ static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t 
   parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
   uint32_t *outcome = p->place + *used;
   assert(width > 0); /* states or observations */
-  if (taken[row] || setting->terminal[row / states]) return IDM_OK;
+  if (taken[row] || setting->terminal[row / states] || setting->terminal_state[row % states])
+    return IDM_OK;
   for (size_t i = 0; i < width; i++)
     if (block->value[row * width + i] > 0) outcome[item.size++] = (uint32_t)i;
   uint32_t *copy = outcome + item.size;
@@ -185,7 +187,9 @@ static size_t item_limit(const idm_theta *theta)
   size_t items = 0;
   for (size_t i = 0; i < theta->blocks; i++)
     if (theta->block[i].role == IDM_DESCRIPTIVE)
-      items += theta->block[i].info->opaque ? 1 : theta->block[i].size;
+      items += theta->block[i].info->opaque ? 1
+               : theta->block[i].features   ? theta->block[i].features->name.count
+                                            : theta->block[i].size;
   return items;
 }
 
@@ -458,6 +462,11 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
     idm_tie_write(theta, item->block, item->entry, value);
     return;
   }
+  if (block->features) {
+    block->features->weight[item->entry] = value;
+    idm_features_apply(block);
+    return;
+  }
   for (size_t v = 0; v < block->variants; v++) {
     double *to = block->value + v * block->size;
     if (item->entry < 0) {
@@ -467,6 +476,16 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
     for (size_t i = 0; i < block->size; i++)
       if (block->coordinate[i] == item->entry) to[i] = value;
   }
+}
+
+/* The same, with utilities left to be computed from the weights of all features together. */
+static void write_scalar(idm_theta *theta, const parameter *item, double value)
+{
+  const idm_block *block = &theta->block[item->block];
+  if (block->features)
+    block->features->weight[item->entry] = value;
+  else
+    idm_parameter_write(theta, item, value);
 }
 
 /* The natural value of a number of an opaque block at its coordinate y. */
@@ -498,9 +517,10 @@ void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_t
     } else if (item->opaque)
       for (size_t j = 0; j < item->size; j++) value[j] = natural_at(item, y[item->first + j]);
     else
-      idm_parameter_write(theta, item,
-                          idm_scale_from(item->scale, idm_parameter_coordinate(item, y, NULL)));
+      write_scalar(theta, item,
+                   idm_scale_from(item->scale, idm_parameter_coordinate(item, y, NULL)));
   }
+  idm_features_apply(&theta->block[IDM_UTILITY]);
 }
 
 void idm_parameters_report(const idm_parameters *parameters, const double *y, double *quantity)
@@ -525,6 +545,7 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
 static double read_number(const idm_block *block, const parameter *item, size_t i)
 {
   if (item->entry < 0) return block->value[item->offset + i];
+  if (block->features) return block->features->weight[item->entry];
   for (size_t k = 0; k < block->size; k++)
     if (block->coordinate[k] == item->entry) return block->value[k];
   return 0;
@@ -645,10 +666,12 @@ static double natural_slope(const parameter *item, bool reciprocal, double c)
 }
 
 /* Sum of a block's slopes over the entries, in every variant, that follow an item. */
-static double gather(const idm_theta *slope, const parameter *item)
+static double gather(const idm_parameters *p, const idm_theta *slope, const parameter *item)
 {
   const idm_block *block = &slope->block[item->block];
+  const idm_features *features = p->theta->block[item->block].features;
   double sum = 0;
+  if (features) return idm_features_slope(features, block, (size_t)item->entry);
   if (block->info->tied) return idm_tie_slope(slope, item->block, item->entry);
   for (size_t v = 0; v < block->variants; v++) {
     const double *from = block->value + v * block->size;
@@ -694,7 +717,8 @@ void idm_parameters_pull(const idm_parameters *parameters, const double *y, cons
     for (size_t j = 0; j < item->size; j++) {
       double dc;
       const double c = idm_constrain(item->lower, item->upper, y[item->first + j], &dc, NULL, NULL);
-      const double sum = item->opaque ? slope->block[item->block].value[j] : gather(slope, item);
+      const double sum =
+          item->opaque ? slope->block[item->block].value[j] : gather(parameters, slope, item);
       if (sum != 0) gradient[item->first + j] += sum * natural_slope(item, reciprocal, c) * dc;
     }
   }

@@ -61,6 +61,7 @@ static idm_status parse_path(const idm_setting *setting, const char *path, size_
     const idm_status status = parse_step(setting, step, length, &events[i], opt_error);
     if (status != IDM_OK) return status;
     if (setting->terminal[events[i].action] ||
+        idm_setting_arrives(setting, events[i].observation) ||
         (setting->horizon > 0 && i + 1 >= (size_t)setting->horizon))
       return idm_fail(opt_error, IDM_USAGE,
                       "the path goes on where the episode has ended: nothing follows '%.*s'",

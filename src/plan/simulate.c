@@ -152,8 +152,8 @@ static size_t like_row(const idm_data *like, size_t index, int t)
   return row < like->first[index + 1] ? row : like->first[index + 1] - 1;
 }
 
-/* Steps that a trajectory may take. How long one took that an action ended is behaviour; where the
- * log stops without one, that is design. */
+/* Steps that a trajectory may take. How long one took that an action or an arrival ended is
+ * behaviour; where the log stops without one, that is design. */
 static int most_steps(const simulator *s, size_t index)
 {
   const idm_data *like = s->simulation->opt_like;
@@ -163,8 +163,10 @@ static int most_steps(const simulator *s, size_t index)
   if (horizon > 0 && (asked <= 0 || steps > horizon)) steps = horizon;
   if (!like) return steps;
   const size_t length = like->first[index + 1] - like->first[index];
-  const int32_t action = like->action[like->first[index + 1] - 1];
+  const size_t final = like->first[index + 1] - 1;
+  const int32_t action = like->action[final];
   if (action != IDM_MISSING && s->setting->ends[action]) return steps;
+  if (idm_setting_arrives(s->setting, like->observation[final])) return steps;
   return asked > 0 && (size_t)asked < length ? asked : (int)length;
 }
 
@@ -277,7 +279,8 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
     const int x = respond(s, &state, random);
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
-    const bool last = (u != IDM_MISSING && s->setting->ends[u]) || t + 1 == steps;
+    const bool last = (u != IDM_MISSING && s->setting->ends[u]) || t + 1 == steps ||
+                      idm_setting_arrives(s->setting, x);
     const idm_event event = {.action = u,
                              .observation = x,
                              .missed = s->misses && data->missed[data->rows - 1] >= 0,

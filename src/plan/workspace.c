@@ -328,7 +328,12 @@ idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forwar
     return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
   if (!workspace->planned)
     return idm_fail(opt_error, IDM_USAGE, "the workspace holds no plan: call idm_plan first");
-  return lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
+  const idm_status status =
+      lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
+  /* The episode is over there: the recursion's stay in a terminal state is none of the agent's. */
+  for (size_t s = 0; status == IDM_OK && opt_occupancy && s < workspace->setting->states.count; s++)
+    if (idm_setting_arrives(workspace->setting, (int)s)) opt_occupancy[s] = 0;
+  return status;
 }
 
 size_t idm_workspace_points(const idm_workspace *workspace)

@@ -7,6 +7,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "setting/terminal.h"
 
 /* A perturbation makes at most 3^6 models; probabilities that it moves stay inside these. */
 enum { most_digits = 6 };
@@ -151,15 +152,23 @@ static idm_status make_room(idm_problem *problem, size_t count, idm_error *opt_e
   return status;
 }
 
+/* Whether nothing follows what a row is of: a terminal action, or an action in a terminal state. */
+static bool is_idle(const idm_setting *setting, size_t row)
+{
+  const size_t states = setting->states.count;
+  return setting->terminal[row / states] || setting->terminal_state[row % states];
+}
+
 /* Rows move by -d, 0 or +d: the model's number in base 3 holds one digit for each row that moves by
  * itself, or one for each kind where all rows move together. */
 static size_t count_digits(const idm_model_rule *rule, const idm_setting *setting)
 {
-  size_t moving = setting->actions.count;
+  const size_t rows = setting->actions.count * setting->states.count;
+  size_t moving = 0;
   size_t digits = 0;
-  for (size_t u = 0; u < setting->actions.count; u++) moving -= setting->terminal[u];
+  for (size_t row = 0; row < rows; row++) moving += !is_idle(setting, row);
   for (size_t k = 0; k < 2; k++)
-    if (rule->perturb[k] > 0) digits += rule->independent ? moving * setting->states.count : 1;
+    if (rule->perturb[k] > 0) digits += rule->independent ? moving : 1;
   return digits;
 }
 
@@ -207,7 +216,7 @@ static void perturb_model(const idm_problem *problem, size_t m, size_t digits)
     const size_t columns = made.columns[k];
     if (!(rule->perturb[k] > 0)) continue;
     for (size_t row = 0; row < n.actions * n.states; row++) {
-      if (problem->setting->terminal[row / n.states]) continue;
+      if (is_idle(problem->setting, row)) continue;
       const int step = digit(m, place, digits);
       if (step) perturb_row(made.matrices[k] + row * columns, columns, step * rule->perturb[k]);
       place += rule->independent;
@@ -226,7 +235,7 @@ static void blur_model(const idm_problem *problem, size_t m)
     for (size_t row = 0; row < n.actions * n.states; row++) {
       double *p = made.matrices[k] + row * made.columns[k];
       size_t possible = 0;
-      if (problem->setting->terminal[row / n.states]) continue;
+      if (is_idle(problem->setting, row)) continue;
       for (size_t i = 0; i < made.columns[k]; i++) possible += p[i] > 0;
       for (size_t i = 0; i < made.columns[k]; i++)
         if (p[i] > 0) p[i] = (1 - share) * p[i] + share / (double)possible;
@@ -283,6 +292,7 @@ idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dy
   memcpy(setting->start, dynamics->start, n.states * sizeof *setting->start);
   memcpy(setting->transition, dynamics->transition, transition_size(n) * sizeof(double));
   memcpy(setting->emission, dynamics->emission, emission_size(n) * sizeof(double));
+  idm_setting_absorb(setting, setting->transition, n.actions);
   const idm_model_rule rule = problem->models;
   return idm_problem_apply_rule(problem, &rule, opt_error);
 }

@@ -10,7 +10,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "setting/features.h"
 #include "setting/freedom.h"
+#include "setting/terminal.h"
 
 void idm_agent_default(idm_agent *agent)
 {
@@ -246,8 +248,8 @@ idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error
   idm_status status = idm_setting_validate(problem->setting, opt_error);
   for (size_t i = 0; i < problem->environments && status == IDM_OK; i++)
     status = idm_setting_validate(problem->environment[i].setting, opt_error);
-  if (status != IDM_OK) return status;
-  return idm_theta_validate(problem->theta, problem->setting, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(problem->theta, problem->setting, opt_error);
+  return status == IDM_OK ? idm_terminal_check(problem, opt_error) : status;
 }
 
 size_t idm_columns_count(const idm_columns *columns, idm_column role)
@@ -390,8 +392,9 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
     return false;
   }
   if (memcmp(a->terminal, b->terminal, n.actions * sizeof *a->terminal) != 0 ||
-      memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 || a->horizon != b->horizon ||
-      a->fully_observed != b->fully_observed) {
+      memcmp(a->ends, b->ends, n.actions * sizeof *a->ends) != 0 ||
+      memcmp(a->terminal_state, b->terminal_state, n.states * sizeof *a->terminal_state) != 0 ||
+      a->horizon != b->horizon || a->fully_observed != b->fully_observed) {
     idm_print(d->buffer, d->size, "how episodes end");
     return false;
   }
@@ -418,6 +421,10 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
         (x->coordinate &&
          memcmp(x->coordinate, y->coordinate, x->size * sizeof *x->coordinate) != 0)) {
       idm_print(d->buffer, d->size, "the form of %s", name);
+      return false;
+    }
+    if (!idm_features_same(x->features, y->features, x->size)) {
+      idm_print(d->buffer, d->size, "the features of %s", name);
       return false;
     }
     if (!same_numbers(x->value, y->value, x->size * x->variants, name, d) ||

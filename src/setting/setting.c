@@ -115,12 +115,13 @@ idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_e
   setting->transition_shared = idm_new(sizes.actions, sizeof *setting->transition_shared);
   setting->emission_shared = idm_new(sizes.actions, sizeof *setting->emission_shared);
   setting->ends = idm_new(sizes.actions, sizeof *setting->ends);
+  setting->terminal_state = idm_new(sizes.states, sizeof *setting->terminal_state);
   if (with_transition)
     setting->transition = idm_new(idm_times(pairs, sizes.states), sizeof *setting->transition);
   if (with_emission)
     setting->emission = idm_new(idm_times(pairs, sizes.observations), sizeof *setting->emission);
   if (!setting->name || !setting->start || !setting->terminal || !setting->ends ||
-      !setting->transition_shared || !setting->emission_shared ||
+      !setting->terminal_state || !setting->transition_shared || !setting->emission_shared ||
       (with_transition && !setting->transition) || (with_emission && !setting->emission)) {
     status = idm_fail_memory(opt_error);
     goto fail;
@@ -149,6 +150,7 @@ void idm_setting_destroy(idm_setting *setting)
   free(setting->start);
   free(setting->terminal);
   free(setting->ends);
+  free(setting->terminal_state);
   free(setting->transition_shared);
   free(setting->emission_shared);
   free(setting);
@@ -172,6 +174,7 @@ static idm_status copy_spaces(const idm_setting *from, idm_setting *to, idm_erro
   memcpy(to->start, from->start, n.states * sizeof *to->start);
   memcpy(to->terminal, from->terminal, n.actions * sizeof *to->terminal);
   memcpy(to->ends, from->ends, n.actions * sizeof *to->ends);
+  memcpy(to->terminal_state, from->terminal_state, n.states * sizeof *to->terminal_state);
   memcpy(to->transition_shared, from->transition_shared, n.actions * sizeof *to->terminal);
   memcpy(to->emission_shared, from->emission_shared, n.actions * sizeof *to->terminal);
   to->horizon = from->horizon;

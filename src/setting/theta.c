@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "setting/features.h"
 
 static const struct {
   const char *name;
@@ -167,7 +168,10 @@ void idm_theta_destroy(idm_theta *theta)
 {
   if (!theta) return;
   idm_theta_clamp(theta);
-  for (size_t i = 0; i < theta->blocks; i++) free(theta->block[i].value);
+  for (size_t i = 0; i < theta->blocks; i++) {
+    idm_features_destroy(theta->block[i].features);
+    free(theta->block[i].value);
+  }
   free(theta->block);
   free(theta);
 }
@@ -184,7 +188,9 @@ const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b)
   for (size_t i = 0; i < a->blocks; i++) {
     const idm_block *x = &a->block[i];
     const idm_block *y = &b->block[i];
-    if (x->info != y->info || x->size != y->size || x->variants != y->variants)
+    const size_t features = x->features ? x->features->name.count : 0;
+    if (x->info != y->info || x->size != y->size || x->variants != y->variants ||
+        features != (y->features ? y->features->name.count : 0))
       return x->info->name;
   }
   return NULL;
@@ -193,9 +199,13 @@ const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b)
 void idm_theta_assign(idm_theta *theta, const idm_theta *from)
 {
   if (idm_theta_unlike(theta, from)) return;
-  for (size_t i = 0; i < theta->blocks; i++)
-    memcpy(theta->block[i].value, from->block[i].value,
-           from->block[i].size * from->block[i].variants * sizeof(double));
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *of = &from->block[i];
+    memcpy(theta->block[i].value, of->value, of->size * of->variants * sizeof(double));
+    if (of->features)
+      memcpy(theta->block[i].features->weight, of->features->weight,
+             of->features->name.count * sizeof(double));
+  }
 }
 
 void idm_theta_clear(idm_theta *theta)
@@ -206,7 +216,7 @@ void idm_theta_clear(idm_theta *theta)
            theta->block[i].size * theta->block[i].variants * sizeof(double));
 }
 
-/* Deep copy of what makes a block free; false where memory is short. */
+/* Deep copy of what makes a block free, and of its features; false where memory is short. */
 static bool copy_freedom(const idm_block *from, idm_block *to)
 {
   to->prior.argument =
@@ -214,7 +224,10 @@ static bool copy_freedom(const idm_block *from, idm_block *to)
   to->coordinate =
       from->coordinate ? idm_duplicate(from->coordinate, from->size, sizeof *to->coordinate) : NULL;
   to->share = from->share ? idm_duplicate(from->share, from->size, sizeof *to->share) : NULL;
-  const idm_status named = idm_labels_copy(&from->coordinate_name, &to->coordinate_name, NULL);
+  to->features = NULL;
+  idm_status named = idm_labels_copy(&from->coordinate_name, &to->coordinate_name, NULL);
+  if (named == IDM_OK && from->features)
+    named = idm_features_copy(from->features, from->size, &to->features, NULL);
   return named == IDM_OK && (to->prior.argument || !from->prior.argument) &&
          (to->coordinate || !from->coordinate) && (to->share || !from->share);
 }

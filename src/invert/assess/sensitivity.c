@@ -42,6 +42,13 @@ static double size_of(const inquiry *q, const clamped *at)
   return sum / (double)variants;
 }
 
+/* The utility of a terminal state, where nothing is done. */
+static bool is_idle(const inquiry *q, size_t block, size_t i)
+{
+  const idm_setting *setting = q->f->problem->setting;
+  return block == IDM_UTILITY && setting->terminal_state[i % setting->states.count];
+}
+
 /* Numbers that are held, read and of a sensitive block: the problem's first, then the agent's. A
  * limit that is infinite cannot be moved. */
 static size_t list_clamped(const inquiry *q, clamped *list)
@@ -55,7 +62,7 @@ static size_t list_clamped(const inquiry *q, clamped *list)
       const bool alone = block->info->support == IDM_DISTRIBUTION && block->size < 2;
       if (!block->info->sensitive || block->info->of_agent != agent || alone) continue;
       for (size_t i = 0; i < block->size && idm_planner_reads(planner, b); i++)
-        if (!is_free(block, i) && isfinite(size_of(q, &(clamped){b, i})))
+        if (!is_free(block, i) && !is_idle(q, b, i) && isfinite(size_of(q, &(clamped){b, i})))
           list[count++] = (clamped){b, i};
     }
   return count;

@@ -37,6 +37,7 @@ static void know_world(const rational *r, const idm_setting *from, idm_problem *
   memcpy(setting->start, from->start, n.states * sizeof *setting->start);
   memcpy(setting->terminal, from->terminal, n.actions * sizeof *setting->terminal);
   memcpy(setting->ends, from->ends, n.actions * sizeof *setting->ends);
+  memcpy(setting->terminal_state, from->terminal_state, n.states * sizeof *setting->terminal_state);
   setting->horizon = from->horizon;
   setting->fully_observed = from->fully_observed;
   setting->emits_before = from->emits_before;

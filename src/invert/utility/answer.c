@@ -125,6 +125,8 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
   }
   double *utility = theta->block[IDM_UTILITY].value;
   idm_sought_fill(sought, x, utility);
+  for (size_t k = 0; k < sought->count && sought->features; k++)
+    theta->block[IDM_UTILITY].features->weight[k] = x[k] * sought->unit;
   for (size_t e = 0; e < sought->entries; e++) utility[e] *= sought->unit;
   const idm_status made = idm_answer_create(inverse, problem, settings, theta, method, finding,
                                             ret_posterior, opt_error);

@@ -131,6 +131,32 @@ idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_s
 
 /* --- occupancy ------------------------------------------------------------------------------ */
 
+/* Whether an action or an arrival ended a trajectory for good. */
+static bool is_over(const idm_data *data, const idm_setting *setting, size_t trajectory)
+{
+  const size_t last = data->first[trajectory + 1] - 1;
+  const int32_t action = data->action[last];
+  return (action != IDM_MISSING && setting->terminal[action]) ||
+         idm_setting_arrives(setting, data->observation[last]);
+}
+
+/* Add what a trajectory did, discounted; returns the sum of its weights. */
+static double add_trajectory(const idm_demonstrator *d, const idm_world *world,
+                             const idm_data *data, const int32_t *state, size_t t, double weight,
+                             double *occupancy)
+{
+  double total = 0;
+  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount) {
+    if (data->action[r] == IDM_MISSING || idm_data_missed(data, r)) continue;
+    if (state[r] == IDM_MISSING) continue;
+    occupancy[(size_t)state[r] * d->n.actions + (size_t)data->action[r]] += weight;
+    total += weight;
+  }
+  return total;
+}
+
+/* An episode that ended has the mass of its steps and none after them, as the occupancy of a policy
+ * has. Trajectories that the log cuts off have a mass of 1, in the proportions of what they did. */
 static idm_status empirical_occupancy(const idm_demonstrator *d, const idm_world *world,
                                       const idm_data *data, const idm_setting *setting,
                                       double *occupancy, idm_error *opt_error)
@@ -138,18 +164,21 @@ static idm_status empirical_occupancy(const idm_demonstrator *d, const idm_world
   int32_t *state = idm_new(data->rows, sizeof *state);
   if (!state) return idm_fail_memory(opt_error);
   idm_demonstrator_states(data, setting, state);
+  const size_t entries = d->n.states * d->n.actions;
+  const double share = idm_world_share(world);
   double total = 0;
-  memset(occupancy, 0, d->n.states * d->n.actions * sizeof *occupancy);
-  for (size_t t = 0; t < data->trajectories; t++) {
-    double weight = 1;
-    for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount) {
-      if (data->action[r] == IDM_MISSING || idm_data_missed(data, r)) continue;
-      if (state[r] == IDM_MISSING) continue;
-      occupancy[(size_t)state[r] * d->n.actions + (size_t)data->action[r]] += weight;
-      total += weight;
-    }
-  }
-  for (size_t i = 0; i < d->n.states * d->n.actions; i++) occupancy[i] /= total;
+  size_t over = 0;
+  memset(occupancy, 0, entries * sizeof *occupancy);
+  for (size_t t = 0; t < data->trajectories; t++)
+    if (!(share > 0) || !is_over(data, setting, t))
+      total += add_trajectory(d, world, data, state, t, 1, occupancy);
+    else
+      over++;
+  const double cut = (double)(data->trajectories - over) / (double)data->trajectories;
+  for (size_t i = 0; i < entries && total > 0; i++) occupancy[i] *= cut / total;
+  for (size_t t = 0; t < data->trajectories && over; t++)
+    if (is_over(data, setting, t))
+      add_trajectory(d, world, data, state, t, share / (double)data->trajectories, occupancy);
   free(state);
   return IDM_OK;
 }

@@ -62,6 +62,16 @@ static void say(const idm_world *world, const idm_fit_settings *settings, double
                   "with a horizon plans change from step to step; the policy is that of the first");
 }
 
+/* What no behaviour tells of the utility. */
+static idm_status find_open(const idm_asked *asked, idm_finding *f, idm_error *opt_error)
+{
+  if (!asked->sought->features)
+    return idm_soft_agent_open(asked->world, asked->demonstrator, asked->sought, f, opt_error);
+  idm_notes_add(&f->words,
+                "unchecked: which weights of features no behaviour tells apart was not looked for");
+  return IDM_OK;
+}
+
 static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_posterior **ret_posterior,
                        idm_error *opt_error)
 {
@@ -90,7 +100,7 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_poster
     f->attained = slope;
     f->closed = 1e-9;
     say(world, settings, slope, f);
-    status = idm_soft_agent_open(world, asked->demonstrator, sought, f, opt_error);
+    status = find_open(asked, f, opt_error);
   }
   if (status == IDM_OK)
     status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x, "newton", f,
@@ -136,6 +146,7 @@ const idm_inverse idm_inverse_regularised_margin = {
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,
     .finds = "utility",
+    .features = true,
     .settings = settings_read,
     .fit = fit_regularised,
 };

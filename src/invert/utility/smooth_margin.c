@@ -85,8 +85,7 @@ idm_status idm_smooth_margin_evaluate(const idm_smooth_margin *margin, const dou
 static void multiply(const descent *d)
 {
   const idm_sought *sought = d->margin->sought;
-  for (size_t e = 0; e < sought->entries; e++)
-    d->entry[e] = sought->number[e] < 0 ? 0 : d->direction[sought->number[e]];
+  idm_sought_push(sought, d->direction, d->entry);
   idm_soft_plan_bend(d->margin->plan, d->entry, d->change);
   idm_sought_pull(sought, d->change, d->product);
   for (size_t i = 0; i < d->n; i++) d->product[i] += d->direction[i] / d->margin->lambda;
@@ -101,8 +100,10 @@ static void set_ease(const descent *d)
   const idm_smooth_margin *m = d->margin;
   idm_soft_plan_occupancy(m->plan, d->change);
   idm_sought_pull(m->sought, d->change, d->ease);
+  /* Features may have either sign, and sums of them say nothing of curvature. */
+  const bool alike = isinf(m->lambda) || m->sought->features;
   for (size_t i = 0; i < d->n; i++)
-    d->ease[i] = isinf(m->lambda) ? 1 : 1 / (1 / m->lambda + d->ease[i] / m->plan->alpha);
+    d->ease[i] = alike ? 1 : 1 / (1 / m->lambda + d->ease[i] / m->plan->alpha);
 }
 
 /* step = -H^-1 gradient by conjugate gradients, as exactly as is worth it so far from the end.

@@ -23,12 +23,13 @@ idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought
   *sought = (idm_sought){
       .entries = block->size,
       .count = block->coordinate ? block->coordinate_name.count : block->size,
+      .features = block->features,
       .number = number,
       .held = held,
       .unit = 1,
   };
   for (size_t i = 0; i < block->size; i++)
-    number[i] = block->coordinate ? block->coordinate[i] : (int32_t)i;
+    number[i] = block->features ? -1 : block->coordinate ? block->coordinate[i] : (int32_t)i;
   *ret_sought = sought;
   return IDM_OK;
 }
@@ -71,8 +72,32 @@ idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought,
   return IDM_OK;
 }
 
+/* Of features: the sum over them. */
+static void weigh(const idm_sought *sought, const double *weight, double *utility)
+{
+  for (size_t i = 0; i < sought->entries; i++) {
+    utility[i] = 0;
+    for (size_t k = 0; k < sought->count; k++)
+      utility[i] += weight[k] * sought->features->value[i * sought->count + k];
+  }
+}
+
+void idm_sought_push(const idm_sought *sought, const double *change, double *utility)
+{
+  if (sought->features) {
+    weigh(sought, change, utility);
+    return;
+  }
+  for (size_t i = 0; i < sought->entries; i++)
+    utility[i] = sought->number[i] < 0 ? 0 : change[sought->number[i]];
+}
+
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility)
 {
+  if (sought->features) {
+    weigh(sought, x, utility);
+    return;
+  }
   for (size_t i = 0; i < sought->entries; i++)
     utility[i] = sought->number[i] < 0 ? sought->held[i] : x[sought->number[i]];
 }
@@ -82,4 +107,7 @@ void idm_sought_pull(const idm_sought *sought, const double *slope, double *grad
   memset(gradient, 0, sought->count * sizeof *gradient);
   for (size_t i = 0; i < sought->entries; i++)
     if (sought->number[i] >= 0) gradient[sought->number[i]] += slope[i];
+  for (size_t i = 0; sought->features && i < sought->entries; i++)
+    for (size_t k = 0; k < sought->count; k++)
+      gradient[k] += sought->features->value[i * sought->count + k] * slope[i];
 }

@@ -1,5 +1,5 @@
-/* The utility that is looked for: its entries by action and state, free, tied to others, or held.
- */
+/* The utility that is looked for: its entries by action and state, free, tied to others, held, or
+ * linear in features, whose weights are the free numbers. */
 #ifndef IDM_INVERT_UTILITY_SOUGHT_H
 #define IDM_INVERT_UTILITY_SOUGHT_H
 
@@ -8,9 +8,10 @@
 typedef struct idm_sought {
   size_t entries;  /* actions * states, as in theta */
   size_t count;    /* free numbers, in the order of the answer's coordinates */
-  int32_t *number; /* [entry]: the free number that it is, or -1: held */
+  int32_t *number; /* [entry]: the free number that it is, or -1: held; all -1 with features */
   double *held;    /* [entry]: the file's values, in units */
   double unit;     /* of everything that is counted as utilities are: 1 until it is chosen */
+  const idm_features *features; /* borrowed from the problem; NULL: none (see idm_inverse_check) */
 } idm_sought;
 
 /* Of a problem whose utility is free, and nothing else (see idm_inverse.finds). */
@@ -28,6 +29,8 @@ idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought,
                            idm_error *opt_error);
 /* utility[entry] at the free numbers x[count], all in units. */
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
+/* utility[entry] of a change of the free numbers: what is held does not change. */
+void idm_sought_push(const idm_sought *sought, const double *change, double *utility);
 /* gradient[count] = what a derivative by entries is by free numbers. */
 void idm_sought_pull(const idm_sought *sought, const double *slope, double *gradient);
 

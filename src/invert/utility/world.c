@@ -13,22 +13,26 @@ typedef struct source {
   const double *transition; /* [action][state][next state], where there are no moves */
 } source;
 
-/* Entries of a row of tau, sparse, after those that are there. */
+/* Entries of a row of tau, sparse, after those that are there. Arrival at a terminal state is left
+ * out: nothing follows it, as nothing follows a terminal action. */
 static size_t put_row(const source *from, size_t row, idm_moves *moves, size_t at)
 {
   const size_t states = from->setting->states.count;
   const idm_moves *given = from->setting->moves;
   if (given) {
-    for (size_t i = given->first[row]; i < given->first[row + 1]; i++, at++) {
-      if (!moves->next) continue;
-      moves->next[at] = given->next[i];
-      moves->probability[at] = given->probability[i];
+    for (size_t i = given->first[row]; i < given->first[row + 1]; i++) {
+      if (from->setting->terminal_state[given->next[i]]) continue;
+      if (moves->next) {
+        moves->next[at] = given->next[i];
+        moves->probability[at] = given->probability[i];
+      }
+      at++;
     }
     return at;
   }
   for (size_t s = 0; s < states; s++) {
     const double p = from->transition[row * states + s];
-    if (p == 0) continue;
+    if (p == 0 || from->setting->terminal_state[s]) continue;
     if (moves->next) {
       moves->next[at] = (uint32_t)s;
       moves->probability[at] = p;

@@ -11,7 +11,8 @@ typedef struct idm_world {
   size_t horizon;      /* steps of an episode; 0: endless */
   const double *start; /* [state]: borrowed from the setting */
   const double *prior; /* [action]: the action prior, borrowed from theta */
-  idm_moves *moves;    /* row action * states + state; empty where nothing follows the action */
+  idm_moves *moves;    /* row action * states + state; empty where nothing follows the
+                          action; without arrivals at terminal states */
 } idm_world;
 
 /* IDM_INPUT, as what `who` cannot do without, where states are not observed, dynamics are not known

@@ -123,6 +123,24 @@ static size_t row_at(const uint32_t *order, size_t position)
   return order ? order[position] : position;
 }
 
+/* A terminal state is known to be the last: one that is not recorded may not hide it. */
+static idm_status check_arrival(const idm_log *log, size_t row, size_t next, idm_error *opt_error)
+{
+  const idm_setting *setting = log->problem->setting;
+  const int32_t seen = log->observation[row];
+  if (!idm_setting_has_terminal_states(setting) || (seen >= 0 && !setting->terminal_state[seen]))
+    return IDM_OK;
+  if (seen >= 0)
+    return idm_fail_at(
+        opt_error, idm_log_file(log, next), (long)log->line[next], 0,
+        "the trajectory goes on after it came to '%s' (line %lu), which is terminal; "
+        "expected it to end there",
+        setting->states.name[seen], (unsigned long)log->line[row]);
+  return idm_fail_at(opt_error, idm_log_file(log, row), (long)log->line[row], 0,
+                     "the state after this row is not recorded, and it may be a terminal one; "
+                     "expected every state but the last");
+}
+
 static idm_status check_ends(const idm_log *log, const size_t *first, const uint32_t *order,
                              idm_error *opt_error)
 {
@@ -131,6 +149,8 @@ static idm_status check_ends(const idm_log *log, const size_t *first, const uint
     for (size_t t = first[i]; t + 1 < first[i + 1]; t++) {
       const size_t row = row_at(order, t);
       const int32_t action = log->action[row];
+      const idm_status status = check_arrival(log, row, row_at(order, t + 1), opt_error);
+      if (status != IDM_OK) return status;
       if (action < 0 || !(setting->ends[action] || setting->terminal[action])) continue;
       return idm_fail_at(
           opt_error, idm_log_file(log, row), (long)log->line[row], (long)log->action_column[row],
@@ -269,6 +289,26 @@ static idm_status make_tables(const idm_log *log, idm_data *data, idm_error *opt
   return idm_fail_memory(opt_error);
 }
 
+/* Nothing is done in a terminal state, so that no trajectory begins there. */
+static idm_status check_starts(const idm_data *data, const idm_setting *setting,
+                               idm_error *opt_error)
+{
+  const size_t states = setting->states.count;
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t s = 0; s < states && data->start[t] >= 0; s++) {
+      if (!setting->terminal_state[s] ||
+          !(data->start_belief[(size_t)data->start[t] * states + s] > 0))
+        continue;
+      const idm_status status =
+          idm_fail(opt_error, IDM_INPUT,
+                   "the trajectory begins in '%s', which is terminal; expected another state",
+                   setting->states.name[s]);
+      idm_data_locate(data, data->first[t], opt_error);
+      return status;
+    }
+  return IDM_OK;
+}
+
 static idm_status make_covariates(const idm_log *log, const uint32_t *order, idm_data *data,
                                   idm_error *opt_error)
 {
@@ -312,6 +352,7 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, size_t *ret_closing,
   if (status == IDM_OK) status = make_trajectories(log, data, opt_error);
   if (status == IDM_OK) status = idm_log_move_evidence(log, order, data, opt_error);
   if (status == IDM_OK) status = make_tables(log, data, opt_error);
+  if (status == IDM_OK) status = check_starts(data, log->problem->setting, opt_error);
   if (status == IDM_OK) status = make_labels(&log->agents, 0, &data->agent_name, opt_error);
   if (status == IDM_OK)
     status = make_labels(&log->trajectories, sizeof(uint32_t), &data->trajectory_name, opt_error);

@@ -151,6 +151,8 @@ static void note_left_out(const idm_problem *problem, idm_notes *opt_notes)
       {free_blocks, "which parameters are free, and their priors"},
       {has_columns(&problem->columns), "the columns of the data"},
       {ends, "the actions that end the log"},
+      {idm_setting_has_terminal_states(problem->setting),
+       "that states are terminal (they are never left and pay nothing)"},
   };
   for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++)
     if (left_out[i].there)

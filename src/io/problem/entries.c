@@ -89,6 +89,13 @@ static idm_status mark(freedom *f, const idm_yaml_node *node, const char *what, 
   if (status != IDM_OK) return status;
   for (size_t s = 0; s < states; s++) {
     if (entry.one_state && s != entry.state) continue;
+    if (reader->problem->setting->terminal_state[s]) {
+      if (!entry.one_state) continue;
+      return idm_yaml_fail(reader->tree, node,
+                           "%s names the terminal state '%.60s', where nothing is done; expected "
+                           "another state",
+                           what, reader->problem->setting->states.name[s]);
+    }
     int32_t *to = &f->coordinate[entry.action * states + s];
     if (*to != UNSAID)
       return idm_yaml_fail(reader->tree, node, "%s names an entry twice; expected it once", what);
@@ -169,7 +176,7 @@ static idm_status separate(freedom *f, int32_t marked)
   const size_t states = f->reader->sizes.states;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < f->reader->sizes.actions * states && status == IDM_OK; i++) {
-    if (f->coordinate[i] != marked ||
+    if (f->coordinate[i] != marked || setting->terminal_state[i % states] ||
         comes_from_column(f->reader->problem, i / states, i % states)) {
       f->coordinate[i] = HELD;
       continue;
@@ -204,7 +211,9 @@ static idm_status keep(freedom *f, const idm_yaml_node *node)
 idm_status idm_yaml_read_entries(idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
                                  const idm_yaml_node *opt_reference)
 {
-  const idm_yaml_node *node = opt_entries ? opt_entries : opt_reference;
+  const idm_yaml_node *node = opt_entries     ? opt_entries
+                              : opt_reference ? opt_reference
+                                              : reader->root;
   const size_t size = reader->problem->theta->block[IDM_UTILITY].size;
   if (opt_entries && opt_reference)
     return idm_yaml_fail(reader->tree, opt_reference,
@@ -214,9 +223,10 @@ idm_status idm_yaml_read_entries(idm_yaml_reader *reader, const idm_yaml_node *o
   f.name = idm_new(size, sizeof *f.name);
   idm_status status = f.coordinate && f.name ? IDM_OK : idm_fail_memory(reader->opt_error);
   for (size_t i = 0; status == IDM_OK && i < size; i++) f.coordinate[i] = UNSAID;
-  if (status == IDM_OK && opt_reference) {
+  if (status == IDM_OK && opt_reference)
     status = mark_list(&f, node, "free.utility.reference", HELD);
-    if (status == IDM_OK) status = separate(&f, UNSAID);
+  if (status == IDM_OK && !opt_entries) {
+    status = separate(&f, UNSAID);
   } else if (status == IDM_OK && idm_yaml_is_mapping(node)) {
     status = mark_ties(&f, node);
     for (size_t i = 0; i < size; i++)

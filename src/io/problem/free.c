@@ -9,6 +9,7 @@
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
 #include "io/problem/ties.h"
+#include "setting/features.h"
 #include "setting/freedom.h"
 
 /* What default priors scale with; utilities from columns are not known before the log is. */
@@ -149,7 +150,14 @@ static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *opt_no
   const idm_block_info *info = reader->problem->theta->block[id].info;
   if (info->tied) return idm_yaml_read_ties(reader, opt_node, id);
   if (info->contrast && !opt_entries) return read_reference(reader, opt_reference, id);
-  if (!opt_entries && !opt_reference) return IDM_OK;
+  idm_block *block = &reader->problem->theta->block[id];
+  if (block->features && (opt_entries || opt_reference))
+    return idm_yaml_fail(reader->tree, opt_entries ? opt_entries : opt_reference,
+                         "free.utility chooses entries, and the utility is linear in features; "
+                         "expected neither entries nor a reference");
+  if (block->features) return idm_features_free(block, reader->opt_error);
+  const bool part = id == IDM_UTILITY && idm_setting_has_terminal_states(reader->problem->setting);
+  if (!opt_entries && !opt_reference && !part) return IDM_OK;
   if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, opt_entries, opt_reference);
   return idm_yaml_fail(reader->tree, opt_entries ? opt_entries : opt_reference,
                        "free.%s has no entries to choose from; only utility has", info->name);

@@ -3,16 +3,14 @@
 #include "io/problem/moves.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "io/csv.h"
 #include "io/problem/spaces.h"
+#include "io/problem/table.h"
 
 /* One probability, as it was read. */
 typedef struct entry {
@@ -166,103 +164,37 @@ static idm_status read_mapping(gathering *g, const idm_yaml_node *node)
 enum { ACTION, FROM, TO, PROBABILITY, COLUMNS };
 static const char *const column_name[COLUMNS] = {"action", "from", "to", "probability"};
 
-#define fail_cell(g, cell, ...)                                                                    \
-  idm_fail_at((g)->reader->opt_error, (g)->file, (long)(cell)->line, (long)(cell)->column,         \
-              __VA_ARGS__)
-
-static bool is_word(const idm_csv_field *cell, const char *word)
-{
-  return cell->length == strlen(word) && memcmp(cell->text, word, cell->length) == 0;
-}
-
-static idm_status map_header(const gathering *g, const idm_csv_field *field, size_t count,
-                             size_t place[COLUMNS])
-{
-  for (size_t c = 0; c < COLUMNS; c++) {
-    place[c] = count;
-    for (size_t i = 0; i < count; i++)
-      if (is_word(&field[i], column_name[c])) place[c] = i;
-    if (place[c] == count)
-      return idm_fail_at(g->reader->opt_error, g->file, 1, 1,
-                         "no column '%s'; expected action, from, to and probability",
-                         column_name[c]);
-  }
-  return IDM_OK;
-}
-
-static idm_status find_label(const gathering *g, const idm_names *names, const idm_csv_field *cell,
-                             const char *what, size_t *ret_index)
-{
-  char text[IDM_YAML_LABEL + 1];
-  const bool fits = cell->length < sizeof text;
-  if (fits) memcpy(text, cell->text, cell->length);
-  text[fits ? cell->length : 0] = '\0';
-  const long index = fits ? idm_names_find(names, text) : -1;
-  if (index < 0)
-    return fail_cell(g, cell, "'%.*s' is no %s of the problem",
-                     (int)(cell->length < 60 ? cell->length : 60), cell->text, what);
-  *ret_index = (size_t)index;
-  return IDM_OK;
-}
-
-static idm_status read_record(gathering *g, const idm_csv_field *field, const size_t place[COLUMNS])
+static idm_status read_record(gathering *g, const idm_yaml_table *table,
+                              const size_t place[COLUMNS])
 {
   size_t u = 0, from = 0, to = 0;
-  const idm_csv_field *cell = &field[place[PROBABILITY]];
+  const idm_csv_field *cell = &table->field[place[PROBABILITY]];
   entry one = {.line = cell->line, .column = cell->column};
-  idm_status status = find_label(g, &g->reader->actions, &field[place[ACTION]], "action", &u);
+  idm_status status = idm_yaml_table_label(table, place[ACTION], &g->reader->actions, "action", &u);
   if (status == IDM_OK)
-    status = find_label(g, &g->reader->states, &field[place[FROM]], "state", &from);
-  if (status == IDM_OK) status = find_label(g, &g->reader->states, &field[place[TO]], "state", &to);
-  if (status == IDM_OK && !idm_number_decimal(cell->text, cell->length, &one.probability))
-    status = fail_cell(g, cell, "'%.*s' for a probability; expected a number",
-                       (int)(cell->length < 60 ? cell->length : 60), cell->text);
+    status = idm_yaml_table_label(table, place[FROM], &g->reader->states, "state", &from);
+  if (status == IDM_OK)
+    status = idm_yaml_table_label(table, place[TO], &g->reader->states, "state", &to);
+  if (status == IDM_OK)
+    status = idm_yaml_table_number(table, place[PROBABILITY], "a probability", &one.probability);
   one.row = u * g->reader->sizes.states + from;
   one.next = (uint32_t)to;
   return status == IDM_OK ? add(g, one) : status;
 }
 
-/* The table's path, seen from the problem file. */
-static char *path_of(const idm_yaml_reader *reader, const char *name)
+/* The records of a table, which stays open for the place of what is wrong with them together. */
+static idm_status read_table(gathering *g, const idm_yaml_node *node, idm_yaml_table *table)
 {
-  const char *file = reader->tree->file ? reader->tree->file : "";
-  const char *slash = strrchr(file, '/');
-  const size_t folder = slash && name[0] != '/' ? (size_t)(slash - file) + 1 : 0;
-  char *path = idm_new(folder + strlen(name) + 1, 1);
-  if (!path) return NULL;
-  memcpy(path, file, folder);
-  memcpy(path + folder, name, strlen(name) + 1);
-  return path;
-}
-
-static idm_status read_records(gathering *g, FILE *stream)
-{
-  idm_csv *csv;
-  const idm_csv_field *field;
-  size_t count = 0, place[COLUMNS];
-  idm_status status = idm_csv_open_stream(stream, g->file, &csv, g->reader->opt_error);
-  if (status == IDM_OK) status = idm_csv_next(csv, &field, &count, g->reader->opt_error);
-  if (status == IDM_OK) status = map_header(g, field, count, place);
-  while (status == IDM_OK) {
-    status = idm_csv_next(csv, &field, &count, g->reader->opt_error);
-    if (status != IDM_OK || !count) break;
-    status = read_record(g, field, place);
+  size_t place[COLUMNS];
+  idm_status status = idm_yaml_table_open(
+      g->reader, node, "a table of transitions, identity, or a mapping of actions", table);
+  if (status == IDM_OK) status = idm_yaml_table_columns(table, column_name, COLUMNS, place);
+  if (status == IDM_OK) status = idm_yaml_table_next(table);
+  while (status == IDM_OK && table->count) {
+    status = read_record(g, table, place);
+    if (status == IDM_OK) status = idm_yaml_table_next(table);
   }
-  idm_csv_close(csv);
-  return status;
-}
-
-static idm_status read_table(gathering *g, const idm_yaml_node *node, char *path)
-{
-  FILE *stream = fopen(path, "rb");
-  if (!stream)
-    return idm_yaml_fail(g->reader->tree, node,
-                         "cannot open '%.200s': %s; expected a table of transitions, identity, or "
-                         "a mapping of actions",
-                         path, strerror(errno));
-  g->file = path;
-  const idm_status status = read_records(g, stream);
-  fclose(stream);
+  g->file = table->path;
   return status;
 }
 
@@ -309,7 +241,7 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
     moves->probability[at++] = g->entry[i].probability;
     sum += g->entry[i].probability;
   }
-  if (begin == end && setting->terminal[row / states]) {
+  if (begin == end && (setting->terminal[row / states] || setting->terminal_state[row % states])) {
     moves->next[at] = (uint32_t)(row % states);
     moves->probability[at++] = 1;
     sum = 1;
@@ -320,7 +252,7 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
                          setting->actions.name[row / states], setting->states.name[row % states]);
   const double off = idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
   if (off < 0) {
-    assert(g->entry && begin < end); /* the one move of a terminal action sums to 1 */
+    assert(g->entry && begin < end); /* the one move of what ends sums to 1 */
     return fail_entry(
         g, &g->entry[begin],
         "what follows '%.60s' in '%.60s' has probabilities that sum to %.9g; expected "
@@ -340,7 +272,7 @@ static idm_status settle(gathering *g)
   if (g->count) qsort(g->entry, g->count, sizeof *g->entry, compare);
   idm_status status = check_entries(g);
   idm_moves *moves = NULL;
-  /* A terminal action that is not named has a row of one entry. */
+  /* A terminal action or state that is not named has rows of one entry. */
   if (status == IDM_OK)
     status = idm_moves_create(rows, g->count + rows, &moves, g->reader->opt_error);
   size_t begin = 0;
@@ -361,17 +293,12 @@ idm_status idm_yaml_read_moves(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "transition");
   gathering g = {.reader = reader, .file = reader->tree->file};
-  char *path = NULL;
+  idm_yaml_table table = {0};
   idm_status status;
   if (!node) return IDM_OK; /* environments give it, each for itself */
-  if (idm_yaml_is_scalar(node)) {
-    path = path_of(reader, idm_yaml_text(node));
-    status = path ? read_table(&g, node, path) : idm_fail_memory(reader->opt_error);
-  } else {
-    status = read_mapping(&g, node);
-  }
+  status = idm_yaml_is_scalar(node) ? read_table(&g, node, &table) : read_mapping(&g, node);
   if (status == IDM_OK) status = settle(&g);
   free(g.entry);
-  free(path);
+  idm_yaml_table_close(&table);
   return status;
 }

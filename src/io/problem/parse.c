@@ -11,6 +11,7 @@
 #include "io/problem/dynamics.h"
 #include "io/problem/environments.h"
 #include "io/problem/episode.h"
+#include "io/problem/features.h"
 #include "io/problem/free.h"
 #include "io/problem/models.h"
 #include "io/problem/moves.h"
@@ -19,14 +20,15 @@
 #include "io/problem/population.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
+#include "setting/terminal.h"
 
 /* Keys beside those of blocks. */
 static const char *const structure[] = {
-    "name",       "states",           "actions",    "observations", "start",
-    "ends",       "terminal",         "horizon",    "transition",   "observation",
-    "utility",    "models",           "agent",      "free",         "data",
-    "fit",        "observation_from", "population", "audit",        "environments",
-    "environment"};
+    "name",        "states",           "actions",        "observations", "start",
+    "ends",        "terminal",         "horizon",        "transition",   "observation",
+    "utility",     "models",           "agent",          "free",         "data",
+    "fit",         "observation_from", "population",     "audit",        "environments",
+    "environment", "features",         "feature_weights"};
 
 static idm_status check_keys(const idm_yaml_reader *reader)
 {
@@ -68,6 +70,13 @@ static idm_status make_problem(idm_yaml_reader *reader)
   return status;
 }
 
+/* What the file gives for terminal states is idle, in its dynamics first: models follow them. */
+static idm_status absorb(idm_yaml_reader *reader)
+{
+  idm_problem_absorb(reader->problem);
+  return IDM_OK;
+}
+
 static void note_mended(const idm_yaml_reader *reader)
 {
   for (size_t k = 0; k < 2; k++) {
@@ -89,9 +98,12 @@ static idm_status read_problem(idm_yaml_reader *reader)
                                                            idm_yaml_read_labels,
                                                            idm_yaml_read_episode,
                                                            idm_yaml_read_environment,
+                                                           absorb,
                                                            idm_yaml_read_environments,
                                                            idm_yaml_read_models,
                                                            idm_yaml_read_utility,
+                                                           idm_yaml_read_features,
+                                                           absorb,
                                                            idm_yaml_read_agent,
                                                            idm_yaml_read_blocks,
                                                            idm_yaml_read_free,

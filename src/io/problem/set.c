@@ -12,19 +12,27 @@
 #include "io/problem/entries.h"
 #include "io/problem/environments.h"
 #include "io/problem/episode.h"
+#include "io/problem/features.h"
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
 #include "io/problem/utility.h"
 #include "setting/freedom.h"
+#include "setting/terminal.h"
 #include "setting/tie.h"
 
 static const char utility_prefix[] = "utility.";
 static const char agent_prefix[] = "agent.";
+static const char weight_prefix[] = "feature_weights.";
 
 /* Keys beside those of the agent. */
-static const char *const other_keys[] = {
-    "discount",        "horizon",      "start", "utility.ACTION", "utility.ACTION.STATE",
-    "transition.NAME", "emission.NAME"};
+static const char *const other_keys[] = {"discount",
+                                         "horizon",
+                                         "start",
+                                         "utility.ACTION",
+                                         "utility.ACTION.STATE",
+                                         "transition.NAME",
+                                         "emission.NAME",
+                                         "feature_weights.NAME"};
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -85,6 +93,9 @@ static idm_status keep_references(const idm_problem *problem, const idm_yaml_ent
 static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *target)
 {
   idm_problem *problem = reader->problem;
+  if (problem->theta->block[IDM_UTILITY].features)
+    return idm_yaml_fail(reader->tree, reader->root,
+                         "the utility is linear in features; expected feature_weights.NAME=...");
   const size_t first = target->one_state ? target->state : 0;
   const size_t count = target->one_state ? 1 : reader->sizes.states;
   idm_yaml_references references = {0};
@@ -157,6 +168,7 @@ static idm_status give(idm_yaml_reader *reader, const char *key, const idm_yaml_
   if (tie >= 0) return set_tie(reader, key, block, tie);
   if (is_agent_key(reader->problem, agent_key))
     return idm_yaml_set_agent(reader, agent_key, reader->root);
+  if (begins(key, weight_prefix)) return idm_yaml_set_weight(reader, key + strlen(weight_prefix));
   if (strcmp(key, "discount") == 0) return idm_yaml_read_discount(reader, reader->root);
   if (strcmp(key, "horizon") == 0) return set_horizon(reader);
   if (strcmp(key, "environment") == 0) return idm_yaml_enter(reader, reader->root);
@@ -180,6 +192,7 @@ static idm_status apply(idm_problem *problem, const char *key, const char *value
                             .sizes = idm_setting_sizes(problem->setting)};
   status = idm_yaml_index_labels(&reader);
   if (status == IDM_OK) status = give(&reader, key, opt_target);
+  if (status == IDM_OK) idm_problem_absorb(problem);
   /* Those from columns are not known before the log is. */
   if (status == IDM_OK && !problem->utility_sources)
     status = idm_problem_renew_priors(problem, error);

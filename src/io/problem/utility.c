@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "io/problem/spaces.h"
+#include "io/problem/table.h"
 #include "io/problem/utility.h"
 
 /* --- references to columns ------------------------------------------------------------------ */
@@ -173,13 +174,84 @@ static idm_status read_each(idm_yaml_reader *reader, const idm_yaml_node *node,
   return status;
 }
 
+/* --- a table -------------------------------------------------------------------------------- */
+
+/* One record of action, state and utility; without a column of actions it is of all of them. */
+static idm_status read_record(const idm_yaml_table *table, const size_t place[2], size_t by_action,
+                              bool *given, double *utility)
+{
+  const idm_yaml_reader *reader = table->reader;
+  const bool all = by_action == table->column.count;
+  const size_t states = reader->sizes.states;
+  size_t u = 0, s = 0;
+  double value = 0;
+  idm_status status = idm_yaml_table_label(table, place[0], &reader->states, "state", &s);
+  if (status == IDM_OK && !all)
+    status = idm_yaml_table_label(table, by_action, &reader->actions, "action", &u);
+  if (status == IDM_OK) status = idm_yaml_table_number(table, place[1], "a utility", &value);
+  if (status != IDM_OK) return status;
+  if (given[u * states + s])
+    return idm_yaml_table_fail(table, place[0],
+                               "the utility of '%.60s' is given twice; expected "
+                               "it once",
+                               reader->problem->setting->states.name[s]);
+  for (size_t i = u; i < (all ? reader->sizes.actions : u + 1); i++) {
+    utility[i * states + s] = value;
+    given[i * states + s] = true;
+  }
+  return IDM_OK;
+}
+
+/* Terminal states apart, where nothing is done. */
+static idm_status check_given(const idm_yaml_table *table, const bool *given)
+{
+  const idm_setting *setting = table->reader->problem->setting;
+  const size_t states = setting->states.count;
+  for (size_t i = 0; i < setting->actions.count * states; i++)
+    if (!given[i] && !setting->terminal_state[i % states])
+      return idm_fail_at(table->reader->opt_error, table->path, 1, 1,
+                         "no utility of '%.60s' in '%.60s'; expected every state and action",
+                         setting->actions.name[i / states], setting->states.name[i % states]);
+  return IDM_OK;
+}
+
+static idm_status read_records(idm_yaml_table *table, bool *given, double *utility)
+{
+  static const char *const needed[] = {"state", "utility"};
+  const size_t by_action = idm_yaml_table_column(table, "action");
+  size_t place[2];
+  idm_status status = idm_yaml_table_columns(table, needed, 2, place);
+  if (status == IDM_OK) status = idm_yaml_table_next(table);
+  while (status == IDM_OK && table->count) {
+    status = read_record(table, place, by_action, given, utility);
+    if (status == IDM_OK) status = idm_yaml_table_next(table);
+  }
+  return status == IDM_OK ? check_given(table, given) : status;
+}
+
+static idm_status read_table(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  idm_yaml_table table;
+  bool *given = idm_new(reader->sizes.actions * reader->sizes.states, sizeof *given);
+  if (!given) return idm_fail_memory(reader->opt_error);
+  idm_status status = idm_yaml_table_open(
+      reader, node, "a table of utilities, or a mapping of actions to values", &table);
+  if (status == IDM_OK)
+    status = read_records(&table, given, reader->problem->theta->block[IDM_UTILITY].value);
+  idm_yaml_table_close(&table);
+  free(given);
+  return status;
+}
+
 idm_status idm_yaml_read_utility(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "utility");
+  if (!node && idm_yaml_find(reader->tree, reader->root, "features")) return IDM_OK;
   if (!node) {
     idm_notes_add(reader->opt_notes, "no utility is given: every action is worth 0");
     return IDM_OK;
   }
+  if (idm_yaml_is_table(node)) return read_table(reader, node);
   const idm_yaml_node **value = idm_new(reader->sizes.actions, sizeof *value);
   if (!value) return idm_fail_memory(reader->opt_error);
   idm_yaml_references references = {0};

@@ -15,6 +15,7 @@
 #include "idm/planner.h"
 #include "idm/problem_file.h"
 #include "io/problem/derive.h"
+#include "io/problem/features.h"
 #include "io/problem/ties.h"
 #include "io/problem/writable.h"
 
@@ -52,6 +53,12 @@ static void put_endings(idm_emitter *out, const char *key, const idm_setting *se
     if (!any) idm_emit_list(out, key, IDM_EMIT_FLOW);
     any = true;
     idm_emit_text(out, NULL, setting->actions.name[u]);
+  }
+  for (size_t s = 0; terminal && s < setting->states.count; s++) {
+    if (!setting->terminal_state[s]) continue;
+    if (!any) idm_emit_list(out, key, IDM_EMIT_FLOW);
+    any = true;
+    idm_emit_text(out, NULL, setting->states.name[s]);
   }
   if (any) idm_emit_list_end(out);
 }
@@ -472,7 +479,7 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
-    else if (block->coordinate)
+    else if (block->coordinate && !block->features)
       put_entries(out, setting, block);
     idm_emit_mapping_end(out);
   }
@@ -599,7 +606,10 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
   if (problem->setting->emits_before) idm_emit_word(out, "observation_from", "before");
   put_dynamics(out, problem->setting);
   put_environments(out, problem);
-  put_utility(out, problem);
+  if (problem->theta->block[IDM_UTILITY].features)
+    idm_yaml_put_features(out, problem);
+  else
+    put_utility(out, problem);
   put_models(out, problem);
   put_agent(out, problem);
   put_blocks(out, problem, false);
@@ -611,10 +621,17 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_require(problem, path);
   (void)opt_notes; /* whatever YAML cannot hold would change the problem, and is an error */
+  return idm_problem_write_yaml_headed(problem, "", path, opt_error);
+}
+
+idm_status idm_problem_write_yaml_headed(const idm_problem *problem, const char *head,
+                                         const char *path, idm_error *opt_error)
+{
+  idm_require(problem, head, path);
   idm_emitter out;
   idm_emit_begin(&out, path);
+  idm_emit_head(&out, head);
   idm_problem_put_yaml(&out, problem);
   return idm_emit_end(&out, opt_error);
 }

@@ -77,6 +77,20 @@ void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place)
   idm_emit_mapping(emitter, NULL, IDM_EMIT_BLOCK);
 }
 
+/* Straight into the file: libyaml writes no comments, and nothing of its own before its buffer is
+ * full. */
+void idm_emit_head(idm_emitter *emitter, const char *text)
+{
+  bool begins = true;
+  for (const char *c = text; *c && emitter->error.status == IDM_OK; c++) {
+    const bool control = (unsigned char)*c < ' ' || *c == 0x7f;
+    if (begins) idm_file_write(emitter->file, "# ", 2);
+    idm_file_write(emitter->file, control && *c != '\n' ? "?" : c, 1);
+    begins = *c == '\n';
+    if (!c[1] && !begins) idm_file_write(emitter->file, "\n", 1);
+  }
+}
+
 idm_status idm_emit_end(idm_emitter *emitter, idm_error *opt_error)
 {
   idm_emit_mapping_end(emitter);

@@ -23,6 +23,9 @@ typedef enum idm_emit_style { IDM_EMIT_BLOCK, IDM_EMIT_FLOW } idm_emit_style;
 void idm_emit_begin(idm_emitter *emitter, const char *path);
 /* The same for a file at a place. */
 void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place);
+/* Lines of comment at the head of the file, before anything else is emitted; a control character in
+ * the text, a line's end apart, becomes '?'. */
+void idm_emit_head(idm_emitter *emitter, const char *text);
 /* End the document and commit the file, or abandon it where anything failed. Every begin needs its
  * end. */
 idm_status idm_emit_end(idm_emitter *emitter, idm_error *opt_error);

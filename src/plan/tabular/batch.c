@@ -58,7 +58,8 @@ static idm_status add_row(idm_batch *b, const idm_data *data, const idm_setting 
                           int32_t state, idm_error *opt_error)
 {
   const int32_t action = data->action[r];
-  const bool ends = action != IDM_MISSING && setting->terminal[action];
+  const bool ends = (action != IDM_MISSING && setting->terminal[action]) ||
+                    idm_setting_arrives(setting, data->observation[r]);
   if (state == IDM_MISSING || action == IDM_MISSING ||
       (!ends && data->observation[r] == IDM_MISSING)) {
     b->left_out++;

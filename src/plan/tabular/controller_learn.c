@@ -93,6 +93,7 @@ static size_t live(controller *c, task *k, const controller_table *p, size_t len
     node = idm_random_choice(random, p->pass + idm_controller_row(c, node, u, step->observation),
                              c->nodes);
     step->next = (uint32_t)node;
+    ends = idm_setting_arrives(setting, (int32_t)step->observation);
   }
   k->drawn += (long)t;
   return t;

@@ -249,8 +249,8 @@ static void act(learner *l, double alpha, const double *utility, double *quality
   for (size_t i = 0, steps = 1; i < l->budget; i++, steps++) {
     const size_t u = explore(l, alpha, quality, state, &random);
     const size_t pair = state * actions + u;
-    const bool ends = setting->terminal[u];
-    if (!ends) idm_draw_move(setting, u, &state, &random);
+    bool ends = setting->terminal[u];
+    if (!ends) ends = idm_setting_arrives(setting, idm_draw_move(setting, u, &state, &random));
     l->drawn[i] = (transition){(uint32_t)pair, ends ? nowhere : (uint32_t)state};
     hear(l, alpha, l->drawn[i], reward_of(l, utility, i), quality);
     if (!ends && steps < episode) continue;
@@ -305,7 +305,7 @@ static idm_experience look_back(learner *l, double alpha, const double *utility,
       pairs++;
       seen = true;
     }
-    found.unseen += !seen;
+    found.unseen += !seen && !l->setting->terminal_state[s];
   }
   found.residual = total / pairs;
   return found;

@@ -93,7 +93,8 @@ static void fill_step(const td_learner *l, const idm_data *data, const idm_prefi
   step->open[at] = (double)among;
   /* After a missed response every value decays; fictive values have no decay. */
   step->learn[at] = !node->leaf && !(node->missed && l->fictive);
-  step->goes_on[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u];
+  step->goes_on[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u] &&
+                      !idm_setting_arrives(l->setting, node->observation);
   for (size_t v = 0; v < n; v++) {
     step->action[v][at] = v == u;
     step->last[v][at] = last == (int)v;

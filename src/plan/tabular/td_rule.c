@@ -28,7 +28,8 @@ idm_status idm_td_look(const td_learner *l, const td_memory *m, const idm_event 
   if (event->missed) return look_missed(l, m, event, update, opt_error);
   if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
   const size_t u = (size_t)event->action;
-  const bool goes_on = !l->setting->ends[u] && !l->setting->terminal[u];
+  const bool goes_on = !l->setting->ends[u] && !l->setting->terminal[u] &&
+                       !idm_setting_arrives(l->setting, event->observation);
   const double *value = m->value;
   td_update d = {.state = m->state, .action = u, .goes_on = goes_on, .reward = event->reward};
   if (l->states > 1 && goes_on && event->observation == IDM_MISSING)

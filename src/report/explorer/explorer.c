@@ -119,6 +119,11 @@ idm_status idm_explorer_step(idm_explorer *explorer)
   const double *utility = idm_theta_values(explorer->problem->theta, IDM_UTILITY, 0);
   idm_event event = {.action = (int)u, .reward = utility[u * states + explorer->state]};
   event.observation = idm_draw_move(setting, u, &explorer->state, &explorer->random);
+  if (idm_setting_arrives(setting, event.observation)) {
+    explorer->last = (int)u;
+    explorer->over = true;
+    return IDM_OK;
+  }
   return remember(explorer, &event);
 }
 

@@ -142,6 +142,7 @@ static void pass_setting(parcel *r, const shape *s, idm_setting *setting)
   pass_numbers(r, setting->start, n.states);
   pass_flags(r, setting->terminal, n.actions);
   pass_flags(r, setting->ends, n.actions);
+  pass_flags(r, setting->terminal_state, n.states);
   idm_record_pass(&r->record, &horizon, sizeof horizon);
   setting->horizon = horizon;
   pass_flag(r, &setting->fully_observed);

@@ -20,14 +20,19 @@ typedef struct scene {
   idm_demonstrator *demonstrator;
 } scene;
 
-static scene open_scene(const char *log)
+static scene open_scene_of(const char *problem, const char *log)
 {
-  scene s = {.problem = support_yaml(WALK)};
+  scene s = {.problem = support_yaml(problem)};
   s.data = support_data(s.problem, log);
   check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
   check(idm_demonstrator_create(s.world, s.data, s.problem->setting, NULL, &s.demonstrator,
                                 &support_error));
   return s;
+}
+
+static scene open_scene(const char *log)
+{
+  return open_scene_of(WALK, log);
 }
 
 static void close_scene(scene *s)
@@ -145,11 +150,34 @@ static void test_selection(void **state)
   close_scene(&s);
 }
 
+/* An episode that came to a terminal state counts its steps and no stay: the occupancy of the log's
+ * own policy has the same mass, and none in the goal. */
+static void test_terminal(void **state)
+{
+  (void)state;
+  static const char problem[] =
+      "states: [a, goal]\nactions: [go, rest]\nobservations: states\ndiscount: 0.5\n"
+      "terminal: [goal]\ntransition: {go: [[0.5, 0.5], [1, 0]], rest: identity}\n";
+  scene s = open_scene_of(problem, "trajectory,state,action\n1,a,go\n1,goal,\n"
+                                   "2,a,go\n2,a,go\n2,goal,\n");
+  double empirical[4], planned[4];
+  check(idm_demonstrator_occupancy(s.demonstrator, s.world, s.data, s.problem->setting, true,
+                                   empirical, NULL, &support_error));
+  check(idm_demonstrator_occupancy(s.demonstrator, s.world, s.data, s.problem->setting, false,
+                                   planned, NULL, &support_error));
+  assert_near(empirical[0], 0.5 * (1 + (1 + 0.5)) / 2, 1e-15);
+  /* (1 - discount) / (1 - discount / 2) */
+  assert_near(planned[0], 0.5 / 0.75, 1e-12);
+  for (size_t i = 1; i < 4; i++) assert_true(empirical[i] == 0 && planned[i] == 0);
+  close_scene(&s);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_counts),        cmocka_unit_test(test_what_is_missing),
       cmocka_unit_test(test_deterministic), cmocka_unit_test(test_empirical),
-      cmocka_unit_test(test_missed),        cmocka_unit_test(test_selection)};
+      cmocka_unit_test(test_missed),        cmocka_unit_test(test_selection),
+      cmocka_unit_test(test_terminal)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,37 @@ static void test_units(void **state)
     }
 }
 
+/* Of features: filling is linear in the weights, and pulling is its transpose. */
+static void test_features(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\n"
+                   "transition: {\"*\": identity}\nfree: [utility]\n"
+                   "features: {x: {\"*\": [1, 0.5]}, y: {left: [0, -2], right: [3, 1]}}\n");
+  idm_sought *sought = NULL;
+  check(idm_sought_create(problem, &sought, &support_error));
+  assert_int_equal(sought->count, 2);
+  const double weight[] = {0.25, -1.5}, slope[] = {0.1, -0.7, 2, 0.4};
+  double utility[4], pushed[4], pulled[2], there = 0;
+  idm_sought_fill(sought, weight, utility);
+  idm_sought_push(sought, weight, pushed);
+  idm_sought_pull(sought, slope, pulled);
+  const double expected[] = {0.25, 3.125, -4.25, -1.375};
+  for (size_t i = 0; i < 4; i++) {
+    assert_near(utility[i], expected[i], 1e-15);
+    assert_near(pushed[i], expected[i], 1e-15);
+    there += slope[i] * utility[i];
+  }
+  assert_near(there, weight[0] * pulled[0] + weight[1] * pulled[1], 1e-14);
+  idm_sought_destroy(sought);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_features),
+                                     cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties),
                                      cmocka_unit_test(test_units)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,145 @@
+/* Terminal states: rows, utilities, and what they exclude. */
+#include "setting/terminal.h"
+
+#include "base/memory.h"
+
+bool idm_setting_has_terminal_states(const idm_setting *setting)
+{
+  for (size_t s = 0; setting && s < setting->states.count; s++)
+    if (setting->terminal_state[s]) return true;
+  return false;
+}
+
+bool idm_setting_arrives(const idm_setting *setting, int seen)
+{
+  return setting && setting->fully_observed && seen >= 0 && (size_t)seen < setting->states.count &&
+         setting->terminal_state[seen];
+}
+
+/* --- rows and utilities --------------------------------------------------------------------- */
+
+void idm_setting_absorb(const idm_setting *setting, double *transition, size_t matrices)
+{
+  const size_t states = setting->states.count;
+  for (size_t row = 0; transition && row < matrices * states; row++) {
+    if (!setting->terminal_state[row % states]) continue;
+    for (size_t s = 0; s < states; s++) transition[row * states + s] = s == row % states;
+  }
+}
+
+/* Rows of terminal states have one entry; the others move up behind them. */
+static void absorb_moves(const idm_setting *setting)
+{
+  idm_moves *moves = setting->moves;
+  const size_t states = setting->states.count;
+  size_t at = 0;
+  size_t begin = 0;
+  for (size_t row = 0; moves && row < moves->rows; row++) {
+    const size_t end = moves->first[row + 1];
+    const bool over = setting->terminal_state[row % states];
+    moves->first[row] = at;
+    for (size_t i = begin; i < (over ? begin + 1 : end); i++, at++) {
+      moves->next[at] = over ? (uint32_t)(row % states) : moves->next[i];
+      moves->probability[at] = over ? 1 : moves->probability[i];
+    }
+    begin = end;
+  }
+  if (moves) moves->first[moves->rows] = at;
+}
+
+static void absorb_setting(const idm_setting *setting)
+{
+  idm_setting_absorb(setting, setting->transition, setting->actions.count);
+  absorb_moves(setting);
+}
+
+/* Numbers of the utility, and their columns. */
+static void pay_nothing(idm_problem *problem)
+{
+  const bool *over = problem->setting->terminal_state;
+  const idm_block *utility = &problem->theta->block[IDM_UTILITY];
+  size_t kept = 0;
+  for (size_t i = 0; i < utility->size * utility->variants; i++)
+    if (over[i % problem->setting->states.count]) utility->value[i] = 0;
+  for (size_t i = 0; i < problem->utility_sources; i++)
+    if (!over[problem->utility_source[i].state])
+      problem->utility_source[kept++] = problem->utility_source[i];
+  problem->utility_sources = kept;
+}
+
+void idm_problem_absorb(idm_problem *problem)
+{
+  const idm_block *models = &problem->theta->block[IDM_TRANSITION];
+  if (!idm_setting_has_terminal_states(problem->setting)) return;
+  absorb_setting(problem->setting);
+  for (size_t i = 0; i < problem->environments; i++)
+    absorb_setting(problem->environment[i].setting);
+  if (models->size)
+    idm_setting_absorb(problem->setting, models->value,
+                       problem->theta->models * problem->setting->actions.count);
+  pay_nothing(problem);
+}
+
+/* --- what they exclude ---------------------------------------------------------------------- */
+
+static bool stays(const idm_setting *setting, size_t row)
+{
+  const size_t states = setting->states.count;
+  if (setting->moves) return idm_moves_find(setting->moves, row, row % states) == 1;
+  return !setting->transition || setting->transition[row * states + row % states] == 1;
+}
+
+static idm_status check_setting(const idm_setting *setting, idm_error *opt_error)
+{
+  const size_t states = setting->states.count;
+  if (!setting->fully_observed)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "terminal names a state, and states are hidden; expected observations: states, "
+                    "or terminal actions");
+  for (size_t s = 0; s < states; s++)
+    if (setting->terminal_state[s] && setting->start[s] > 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "start has a probability of %g for '%.60s', which is terminal; expected 0",
+                      setting->start[s], setting->states.name[s]);
+  for (size_t row = 0; row < setting->actions.count * states; row++)
+    if (setting->terminal_state[row % states] && !stays(setting, row))
+      return idm_fail(opt_error, IDM_INPUT, "the terminal state '%.60s' is left by '%.60s'",
+                      setting->states.name[row % states], setting->actions.name[row / states]);
+  return IDM_OK;
+}
+
+/* Whether beliefs are paid for: then time spent in a terminal state would be, too. */
+static const char *paid_belief(const idm_theta *theta)
+{
+  static const idm_block_id ids[] = {IDM_CERTAINTY, IDM_BELIEF_UTILITY};
+  for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+    const idm_block *block = &theta->block[ids[i]];
+    for (size_t f = 0; f < block->size; f++)
+      if (!block->info->field || !block->info->field[f].name ||
+          block->value[f] != block->info->field[f].standard)
+        return block->info->name;
+  }
+  return NULL;
+}
+
+idm_status idm_terminal_check(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  const idm_block *utility = &problem->theta->block[IDM_UTILITY];
+  if (!idm_setting_has_terminal_states(setting)) return IDM_OK;
+  const idm_status status = check_setting(setting, opt_error);
+  if (status != IDM_OK) return status;
+  const char *paid = paid_belief(problem->theta);
+  if (paid)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%s pays for beliefs at every step, and where a state is terminal episodes "
+                    "differ in their steps; expected no %s",
+                    paid, paid);
+  for (size_t i = 0; i < utility->size * utility->variants; i++)
+    if (setting->terminal_state[i % setting->states.count] && utility->value[i] != 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the terminal state '%.60s' has a utility of %g; expected 0: nothing is done "
+                      "there",
+                      setting->states.name[i % setting->states.count], utility->value[i]);
+  return IDM_OK;
+}

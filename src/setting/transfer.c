@@ -1,0 +1,140 @@
+/* An agent in the environment of another problem: its numbers stay, its models follow. */
+#include "setting/transfer.h"
+
+#include <string.h>
+
+#include "base/door.h"
+#include "idm/dynamics.h"
+
+/* Refuse the first place at which two lists of names differ. */
+static idm_status check_names(const char *what, const idm_labels *found, const idm_labels *expected,
+                              idm_error *opt_error)
+{
+  if (found->count != expected->count)
+    return idm_fail(opt_error, IDM_INPUT, "the other problem has %zu %ss; expected %zu, as here",
+                    found->count, what, expected->count);
+  for (size_t i = 0; i < found->count; i++)
+    if (strcmp(found->name[i], expected->name[i]) != 0)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "%s %zu of the other problem is '%.60s'; expected '%.60s', as here", what,
+                      i + 1, found->name[i], expected->name[i]);
+  return IDM_OK;
+}
+
+static idm_status check_spaces(const idm_setting *found, const idm_setting *expected,
+                               idm_error *opt_error)
+{
+  const bool observed = found->fully_observed || expected->fully_observed;
+  idm_status status = check_names("state", &found->states, &expected->states, opt_error);
+  if (status == IDM_OK)
+    status = check_names("action", &found->actions, &expected->actions, opt_error);
+  if (status == IDM_OK && !observed)
+    status = check_names("observation", &found->observations, &expected->observations, opt_error);
+  return status;
+}
+
+idm_status idm_problem_check_models(const idm_problem *problem, idm_error *opt_error)
+{
+  static const idm_block_id dynamics[] = {IDM_TRANSITION, IDM_EMISSION};
+  for (size_t i = 0; i < sizeof dynamics / sizeof dynamics[0]; i++) {
+    const idm_block *block = &problem->theta->block[dynamics[i]];
+    if (block->role == IDM_DESCRIPTIVE)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "%s is free, and was inferred for the environment of its own problem; "
+                      "expected an agent whose models follow from the environment",
+                      block->info->name);
+  }
+  if (problem->setting->moves || idm_problem_models_follow(problem)) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the agent has a list of models of its own; expected models that follow from the "
+                  "environment: `models: {perturb: ...}`, `{uniform: ...}` or none");
+}
+
+/* What the agent was inferred or held to get in a state is paid there; in a terminal state it would
+ * not be. */
+static idm_status check_terminal(const idm_setting *setting, const idm_block *utility,
+                                 idm_error *opt_error)
+{
+  for (size_t i = 0; i < utility->size; i++) {
+    const size_t s = i % setting->states.count;
+    const bool inferred =
+        utility->role == IDM_DESCRIPTIVE && (!utility->coordinate || utility->coordinate[i] >= 0);
+    if (setting->terminal_state[s] && (inferred || utility->value[i] != 0))
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%.60s' is terminal in the other problem, where nothing is paid in it; "
+                      "expected a state whose utility is held at 0 here",
+                      setting->states.name[s]);
+  }
+  return IDM_OK;
+}
+
+static bool has_rule(const idm_model_rule *rule)
+{
+  return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
+}
+
+/* Models of the other problem by the rule of the agent that is to act there. */
+static idm_status make_models(const idm_problem *problem, idm_problem *other, idm_error *opt_error)
+{
+  const idm_block *weights = &problem->theta->block[IDM_MODEL_PRIOR];
+  idm_status status = IDM_OK;
+  idm_theta_clamp(other->theta);
+  if (!other->setting->moves || has_rule(&problem->models))
+    status = idm_problem_apply_rule(other, &problem->models, opt_error);
+  if (status == IDM_OK && weights->size != other->theta->block[IDM_MODEL_PRIOR].size)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "the agent has %zu models in the other problem; expected %zu, as here",
+                      other->theta->models, problem->theta->models);
+  return status;
+}
+
+static void swap_blocks(idm_block *a, idm_block *b)
+{
+  const idm_block kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Every block but the matrices, of which each environment has its own. */
+static idm_status take_numbers(idm_problem *problem, idm_problem *other, idm_error *opt_error)
+{
+  const idm_theta *from = problem->theta;
+  const size_t owned = from->blocks - IDM_BLOCK_COUNT;
+  const idm_status status = idm_theta_own(
+      other->theta, owned ? from->block[IDM_BLOCK_COUNT].info : NULL, owned, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < from->blocks; i++)
+    if (i != IDM_TRANSITION && i != IDM_EMISSION)
+      swap_blocks(&from->block[i], &other->theta->block[i]);
+  return status;
+}
+
+static void exchange_worlds(idm_problem *a, idm_problem *b)
+{
+  const idm_problem kept = *a;
+  a->setting = b->setting;
+  a->theta = b->theta;
+  a->environments = b->environments;
+  a->environment = b->environment;
+  a->within = b->within;
+  b->setting = kept.setting;
+  b->theta = kept.theta;
+  b->environments = kept.environments;
+  b->environment = kept.environment;
+  b->within = kept.within;
+}
+
+idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other, idm_error *opt_error)
+{
+  idm_require(problem, other);
+  if (problem == other)
+    return idm_fail(opt_error, IDM_USAGE, "the problem is in its own environment");
+  idm_status status = check_spaces(other->setting, problem->setting, opt_error);
+  if (status == IDM_OK) status = idm_problem_check_models(problem, opt_error);
+  if (status == IDM_OK)
+    status = check_terminal(other->setting, &problem->theta->block[IDM_UTILITY], opt_error);
+  if (status == IDM_OK) status = make_models(problem, other, opt_error);
+  if (status == IDM_OK) status = take_numbers(problem, other, opt_error);
+  if (status != IDM_OK) return status;
+  exchange_worlds(problem, other);
+  return idm_problem_validate(problem, opt_error);
+}
