@@ -584,6 +584,11 @@ IDM_API idm_check_id idm_check_find(const char *name);
 IDM_API double idm_check_threshold(idm_check_id id);
 /* Whether a check applies to the kind of answer that the results are of. */
 IDM_API bool idm_check_applies(const idm_checks *checks, idm_check_id id);
+/* Whether a check was left out for a limit on the time of checks; it ran for other parts of the
+ * answer (people, groups) where its outcome is not IDM_CHECK_NOT_RUN. */
+IDM_API bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id);
+/* How many were. */
+IDM_API size_t idm_checks_left_out(const idm_checks *checks);
 /* "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past the last. */
 IDM_API const char *idm_check_outcome_word(idm_check_outcome outcome);
 /* "fit", "point", "preferences", "program", "each", "population", "audit", "audit --people",

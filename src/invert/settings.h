@@ -9,7 +9,8 @@
 /* What idm_keep is called. */
 extern const char *const idm_keep_words[];
 
-/* Those of its other words. */
+/* Those of idm_effort, and of its other words. */
+extern const char *const idm_checks_words[];
 extern const char *const idm_norm_words[];
 extern const char *const idm_margin_words[];
 extern const char *const idm_occupancy_words[];
@@ -54,6 +55,13 @@ extern const char *const idm_divergence_words[];
     .help = "log-likelihoods to keep in run.nc: by trajectory, by decision, or none"               \
   },                                                                                               \
   IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior"),  \
+  {                                                                                                \
+    .name = "checks", .kind = IDM_KEY_WORD,                                                        \
+    .offset = (base) + offsetof(idm_fit_settings, checks), .words = idm_checks_words,              \
+    .value = "WORD",                                                                               \
+    .help = "checks that read the log after the answer: fast (as long as the answer took, 10 s at " \
+            "least), full (all) or none", .place = true                                            \
+  },                                                                                               \
   IDM_FIT_WORD(base, norm, "P", "what is to be small: 1, 2 or inf"),                               \
   IDM_FIT_NUMBER(base, epsilon, false, "by how much the demonstrator's actions are to be better"), \
   IDM_FIT_WORD(base, margin, "WORD", "what is to be large: the margin by state, or of the return"), \
