@@ -1095,7 +1095,7 @@ test_classes() {
   succeeds check class-run
   succeeds simulate example:tiger -n 30 --steps 20 --set alpha=4 --seed 2 -o unsure.csv
   fails 3 "'maximum-margin' needs one action a belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
-  fails 3 "'maximum-margin' needs one action a state" fit example:maintenance soft.csv --class det-irl -o box/run
+  fails 3 "whose actions vary use --class me-irl" fit example:maintenance soft.csv --class det-irl -o box/run
   fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
