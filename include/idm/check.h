@@ -169,6 +169,14 @@ typedef struct idm_check {
       .threshold = 1, .worst = IDM_CHECK_MISFIT,                                                   \
       .sentence = "The planner at the answer predicts the decisions better than uniform choice.",  \
       .cure = "free another number, or use another planner")                                       \
+  RUN(IDM_CHECK_SATURATED, idm_check_saturated, .name = "saturated",                               \
+      .measures = "p of the likelihood ratio to the actions' own frequencies by state",            \
+      .kinds = IDM_CHECK_PROGRAM, .needs = "the log, and regularised-margin without a horizon",    \
+      .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,         \
+      .sentence = "The policy at the answer describes the actions of every state as well as a "    \
+                  "right model does; replicates of the log from it are as far from their own "     \
+                  "frequencies.",                                                                  \
+      .cure = "use --lambda auto or a larger one, free more numbers, or use another planner")      \
   RUN(IDM_CHECK_IDENTIFICATION, idm_check_identification, .name = "identification",                \
       .measures = "sides on which neither the prior nor the data bound a number",                  \
       .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .threshold = 0,              \

@@ -50,7 +50,8 @@ typedef struct idm_fit_settings {
   idm_margin margin;       /* of which maximum-margin is to be large */
   double penalty;          /* on the sum of absolute utilities */
   double bound;            /* of the box: utilities lie between -bound and bound */
-  double lambda;           /* of regularised-margin, and of the squared divergence */
+  double lambda;           /* of regularised-margin, and of the squared divergence; 0: chosen by
+                              held-out decisions, and 100 for the squared divergence */
   idm_occupancy occupancy; /* of the demonstrator */
   idm_divergence divergence;
   double entropy;   /* weight of the policy's entropy */

@@ -39,7 +39,6 @@ void idm_fit_settings_default(idm_fit_settings *settings)
                                  .keep = IDM_KEEP_TRAJECTORY,
                                  .prior_draws = 1000,
                                  .bound = 1,
-                                 .lambda = 100,
                                  .smoothing = 1};
 }
 

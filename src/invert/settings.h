@@ -67,7 +67,12 @@ extern const char *const idm_divergence_words[];
   IDM_FIT_WORD(base, margin, "WORD", "what is to be large: the margin by state, or of the return"), \
   IDM_FIT_NUMBER(base, penalty, false, "price of a unit of absolute utility"),                     \
   IDM_FIT_NUMBER(base, bound, true, "the box: utilities lie between -X and X"),                    \
-  IDM_FIT_NUMBER(base, lambda, true, "how far utilities may go: their squares cost 1/(2 X)"),      \
+  {                                                                                                \
+    .name = "lambda", .kind = IDM_KEY_NUMBER,                                                      \
+    .offset = (base) + offsetof(idm_fit_settings, lambda), .most = INFINITY, .above = true,        \
+    .infinite = true, .zero = "auto", .former = 100, .value = "X", .later = true,                  \
+    .help = "how far utilities may go: their squares cost 1/(2 X); auto: by held-out decisions"    \
+  },                                                                                               \
   IDM_FIT_WORD(base, occupancy, "WORD",                                                            \
                "the demonstrator's, of its policy or of the log itself"),                          \
   IDM_FIT_WORD(base, divergence, "WORD", "between occupancies"),                                   \

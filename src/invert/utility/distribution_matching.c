@@ -171,6 +171,13 @@ static bool is_own(const idm_fit_settings *settings)
   return settings->occupancy == IDM_OCCUPANCY_POLICY && !(settings->entropy > 0);
 }
 
+/* Of the squared divergence, which no held-out decisions choose. */
+static double lambda_of(const idm_fit_settings *settings)
+{
+  static const double usual = 100;
+  return settings->lambda > 0 ? settings->lambda : usual;
+}
+
 static idm_status search(const idm_problem *problem, const idm_data *data,
                          const idm_fit_settings *settings, const idm_world *world,
                          const idm_demonstrator *d, idm_halt *halt, idm_pure *pure,
@@ -183,13 +190,13 @@ static idm_status search(const idm_problem *problem, const idm_data *data,
                                                  target, opt_notes, opt_error);
   if (status == IDM_OK && takes_best(problem))
     status = idm_pure_create(world, problem->setting, target, d->policy, settings->divergence,
-                             settings->lambda, halt, pure, ret_closest, opt_error);
+                             lambda_of(settings), halt, pure, ret_closest, opt_error);
   else if (status == IDM_OK && is_own(settings))
     status = repeat(world, d, target, ret_closest, opt_error);
   else if (status == IDM_OK)
     status =
         idm_closest_create(world, problem->setting, target, d->policy, NULL, settings->divergence,
-                           settings->lambda, settings->entropy, halt, ret_closest, opt_error);
+                           lambda_of(settings), settings->entropy, halt, ret_closest, opt_error);
   free(target);
   return status;
 }
