@@ -25,8 +25,7 @@ static bool copy_arrays(const idm_finding *from, idm_finding *to)
   to->policy = idm_duplicate(from->policy, policies, sizeof *to->policy);
   to->count = idm_duplicate(from->count, policies, sizeof *to->count);
   return !from->direction == !to->direction && !from->range == !to->range &&
-         !from->at_box == !to->at_box && !from->policy == !to->policy &&
-         !from->count == !to->count;
+         !from->at_box == !to->at_box && !from->policy == !to->policy && !from->count == !to->count;
 }
 
 idm_status idm_finding_copy(const idm_finding *finding, idm_finding **ret_finding,
