@@ -15,6 +15,8 @@
 enum { folds = 5, values = 8, runs_a_fold = 10 };
 /* lambda = alpha 10^(first_decade + k). */
 static const int first_decade = -1;
+/* Where there are too few decisions to hold some out. */
+static const double without_folds = 100;
 /* Key of the random stream of folds. */
 static const uint64_t stream = (uint64_t)1 << 40;
 /* Log-losses that differ by less are alike. */
@@ -199,11 +201,10 @@ static idm_status compare(choice *c, idm_lambda *ret, idm_error *opt_error)
   ret->least = lambda_at(c, 0);
   ret->most = lambda_at(c, values - 1);
   for (size_t r = 0; r < data->rows; r++) c->decisions += is_decision(c, r);
-  if (c->decisions < 2 * folds)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "--lambda auto holds out a fifth of the decisions, and there are %zu; expected "
-                    "%d or more, or a --lambda",
-                    c->decisions, 2 * folds);
+  if (c->decisions < 2 * folds) {
+    *ret = (idm_lambda){.value = without_folds, .log_loss = NAN};
+    return IDM_OK;
+  }
   idm_status status = divide(c, ret->trajectories, opt_error);
   if (status == IDM_OK)
     status = idm_halt_parallel(&c->asked->halt, folds, c->asked->settings->threads, measure_fold, c,

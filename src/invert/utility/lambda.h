@@ -15,7 +15,7 @@ typedef struct idm_lambda {
 } idm_lambda;
 
 /* Compare decades of alpha by cross-validation, with the occupancy of the policy. The folds follow
- * from the seed of the settings. IDM_INPUT where there are too few decisions to hold some out. */
+ * from the seed of the settings. With fewer than 10 decisions there are no folds, and it is 100. */
 idm_status idm_lambda_choose(idm_asked *asked, const idm_soft_agent *agent, idm_lambda *ret_lambda,
                              idm_error *opt_error);
 

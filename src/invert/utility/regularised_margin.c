@@ -56,7 +56,10 @@ static idm_status check_settings(const idm_fit_settings *settings, idm_error *op
 static void say(const idm_world *world, const idm_fit_settings *settings,
                 const idm_lambda *opt_chosen, double slope, idm_finding *f)
 {
-  if (opt_chosen)
+  if (opt_chosen && !opt_chosen->folds)
+    idm_notes_add(&f->words, "lambda is %.3g: there are too few decisions to hold some out",
+                  opt_chosen->value);
+  else if (opt_chosen)
     idm_notes_add(&f->words,
                   "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of "
                   "held-out decisions (%.4f a decision, %zu folds of %s)%s",
