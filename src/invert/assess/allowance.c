@@ -91,11 +91,19 @@ static void drop(idm_assessment *a, idm_check_id id)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Rows from `id` on that its check records: up to the next row with a function of its own. */
+/* Whether a check of this folder records a row together with its own. */
+static bool is_recorded_here(size_t row)
+{
+  static const char folder[] = "invert/assess/";
+  const idm_check *at = idm_check_at(row);
+  return at && at->owner && strncmp(at->owner, folder, sizeof folder - 1) == 0;
+}
+
+/* Rows from `id` on that its check records: up to the next row of another function or folder. */
 static size_t last_row(idm_check_id id)
 {
   size_t last = (size_t)id;
-  while (last + 1 < IDM_CHECK_COUNT && idm_check_at(last + 1)->owner) last++;
+  while (is_recorded_here(last + 1)) last++;
   return last;
 }
 

@@ -121,6 +121,21 @@ static void a_part_is_left_out_alone(void **state)
   close_limited(&l);
 }
 
+/* What groups record themselves is not left out with the tests of the model. */
+static void rows_of_others_stay(void **state)
+{
+  (void)state;
+  limited l;
+  open_limited(&l, -1);
+  idm_checks_begin(&l.assessment.checks, IDM_CHECK_AUDIT);
+  check(idm_allowance_run(&l.q, IDM_CHECK_CHANCE, check_at_once, &support_error));
+  assert_true(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_CHANCE));
+  assert_true(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_ENVIRONMENT));
+  assert_false(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_ELSEWHERE));
+  assert_int_equal(l.assessment.failures.count, 0);
+  close_limited(&l);
+}
+
 /* Without intervals a prior would pass unseen. */
 static void what_reads_intervals_is_left_out_with_them(void **state)
 {
@@ -166,6 +181,7 @@ int main(void)
   const struct CMUnitTest tests[] = {cmocka_unit_test(in_time_a_check_is_what_it_is),
                                      cmocka_unit_test(a_late_check_leaves_nothing_but_its_rows),
                                      cmocka_unit_test(a_part_is_left_out_alone),
+                                     cmocka_unit_test(rows_of_others_stay),
                                      cmocka_unit_test(what_reads_intervals_is_left_out_with_them),
                                      cmocka_unit_test(none_leaves_all_of_the_log_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
