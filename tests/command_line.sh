@@ -39,9 +39,18 @@ holds() {
 differ() { ! cmp -s "$1" "$2"; }
 
 # run ARGUMENTS...: the program, its output in `out` and `err`, its exit code in $code.
+# Fits and audits run all checks, however slow the machine is, unless a test chooses them.
 run() {
   ran=$*
   code=0
+  case " $* " in
+  *" --checks "*) ;;
+  " fit "* | " audit "*)
+    command=$1
+    shift
+    set -- "$command" --checks full "$@"
+    ;;
+  esac
   timeout $patience "$IDM_PROGRAM" "$@" >out 2>err </dev/null || code=$?
 }
 
@@ -1086,7 +1095,7 @@ test_classes() {
   succeeds check class-run
   succeeds simulate example:tiger -n 30 --steps 20 --set alpha=4 --seed 2 -o unsure.csv
   fails 3 "'maximum-margin' needs one action a belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
-  fails 3 "'maximum-margin' needs one action a state" fit example:maintenance soft.csv --class det-irl -o box/run
+  fails 3 "whose actions vary use --class me-irl" fit example:maintenance soft.csv --class det-irl -o box/run
   fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
   fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
@@ -1455,6 +1464,18 @@ test_check() {
   succeeds check good
   holds "the checks that ran are listed" grep -q '^r-hat  *passed  *[01][.0-9]* (<= 1\.01)' out
   holds "and those that did not, with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
+  # Draws do not depend on the checks; what is left out is unchecked, and no promise.
+  succeeds fit example:diag fit.csv --free alpha --threads 2 --checks none -o unchecked
+  holds "what is left out is listed" grep -q '^- unchecked: identification, ' out
+  holds "and the verdict is no promise" grep -q '^verdict: unchecked: nothing fails, but checks were left out' out
+  succeeds check unchecked --json
+  json 'j["trusted"] is None and "independent-look" in j["unchecked"] and "r-hat" not in j["unchecked"]'
+  json '[c["why"] for c in j["checks"] if c["name"] == "chance"] == ["left out: --checks none"]'
+  succeeds summary good --json
+  cp out all.json
+  succeeds summary unchecked --json
+  json 'j["posterior"]["alpha"]["mean"] == json.load(open("all.json"))["posterior"]["alpha"]["mean"]'
+  fails 2 "expected fast, full or none" fit example:diag fit.csv --free alpha --checks some -o box/run
   # A run of an older version has no such list.
   cp -r good older
   python3 - <<'PYTHON'

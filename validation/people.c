@@ -309,7 +309,8 @@ static void print_tests(const idm_problem *problem, const idm_data *data, const 
   idm_fit_settings_default(&settings);
   idm_people *p = fit(problem, data, design, 300, 400, 1, 3);
   check(idm_people_posterior(problem, design, p, &settings, &posterior, &support_error));
-  check(idm_people_assess(problem, data, design, p, posterior, 1, &a, &projection, &support_error));
+  check(idm_people_assess(problem, data, design, p, posterior, 1, 0, &a, &projection,
+                          &support_error));
   printf("%zu", a->misfits.count);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
     printf(" %.4f", a->model.test[i].looked ? a->model.test[i].p : NAN);

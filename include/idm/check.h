@@ -169,6 +169,14 @@ typedef struct idm_check {
       .threshold = 1, .worst = IDM_CHECK_MISFIT,                                                   \
       .sentence = "The planner at the answer predicts the decisions better than uniform choice.",  \
       .cure = "free another number, or use another planner")                                       \
+  RUN(IDM_CHECK_SATURATED, idm_check_saturated, .name = "saturated",                               \
+      .measures = "p of the likelihood ratio to the actions' own frequencies by state",            \
+      .kinds = IDM_CHECK_PROGRAM, .needs = "the log, and regularised-margin without a horizon",    \
+      .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,         \
+      .sentence = "The policy at the answer describes the actions of every state as well as a "    \
+                  "right model does; replicates of the log from it are as far from their own "     \
+                  "frequencies.",                                                                  \
+      .cure = "use --lambda auto or a larger one, free more numbers, or use another planner")      \
   RUN(IDM_CHECK_IDENTIFICATION, idm_check_identification, .name = "identification",                \
       .measures = "sides on which neither the prior nor the data bound a number",                  \
       .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .threshold = 0,              \
@@ -584,6 +592,11 @@ IDM_API idm_check_id idm_check_find(const char *name);
 IDM_API double idm_check_threshold(idm_check_id id);
 /* Whether a check applies to the kind of answer that the results are of. */
 IDM_API bool idm_check_applies(const idm_checks *checks, idm_check_id id);
+/* Whether a check was left out for a limit on the time of checks; it ran for other parts of the
+ * answer (people, groups) where its outcome is not IDM_CHECK_NOT_RUN. */
+IDM_API bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id);
+/* How many were. */
+IDM_API size_t idm_checks_left_out(const idm_checks *checks);
 /* "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past the last. */
 IDM_API const char *idm_check_outcome_word(idm_check_outcome outcome);
 /* "fit", "point", "preferences", "program", "each", "population", "audit", "audit --people",

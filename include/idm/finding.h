@@ -23,11 +23,13 @@ typedef struct idm_finding {
   bool *at_box;      /* [free][2]: whether that end is the box's and not the data's */
   idm_labels state;  /* of the policy; empty where there is none */
   idm_labels action;
-  double *policy;   /* [state][action]: of the planner at the answer, where states are observed, or
-                       the one that the inverse planner itself finds */
-  bool compared;    /* trajectories were compared, not imitated: the log is not how whoever has this
-                       utility behaves */
-  idm_notes words;  /* what to know, as sentences */
+  double *policy;  /* [state][action]: of the planner at the answer, where states are observed, or
+                      the one that the inverse planner itself finds */
+  double *count;   /* [state][action] of the log, where the policy is to have the frequencies of its
+                      actions; NULL elsewhere */
+  bool compared;   /* trajectories were compared, not imitated: the log is not how whoever has this
+                      utility behaves */
+  idm_notes words; /* what to know, as sentences */
   idm_notes faults; /* why it is not to be trusted, whatever the certificate says */
 } idm_finding;
 

@@ -34,7 +34,8 @@ typedef struct idm_key {
   bool above;               /* `least` itself is not legal */
   bool infinite;            /* and inf is */
   const char *const *words; /* of IDM_KEY_WORD, NULL at the end */
-  const char *zero;         /* the word for 0 of a whole number that has one, as in auto */
+  const char *zero;         /* the word for 0 of a number that has one, as in auto */
+  double former;            /* what the word replaces as the default: labels count it as this */
   const char *value;        /* what its value is called in help, as in N */
   const char *help;
   bool later; /* came after requests had labels: while it is 0 they are what they were without it */

@@ -12,6 +12,12 @@ extern "C" {
 
 typedef enum idm_keep { IDM_KEEP_NOTHING, IDM_KEEP_TRAJECTORY, IDM_KEEP_DECISION } idm_keep;
 
+/* Checks of an answer that read the log: within a time limit, all of them, or none. */
+typedef enum idm_effort { IDM_CHECKS_FAST, IDM_CHECKS_FULL, IDM_CHECKS_NONE } idm_effort;
+/* The time limit of IDM_CHECKS_FAST for an answer that took so many seconds: as many, 10 at least.
+ * In the form of idm_fit_watch.check_seconds: 0 for IDM_CHECKS_FULL, -1 for IDM_CHECKS_NONE. */
+IDM_API double idm_effort_seconds(idm_effort effort, double seconds);
+
 typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
 typedef enum idm_margin { IDM_MARGIN_STATE, IDM_MARGIN_RETURN } idm_margin;
 typedef enum idm_occupancy { IDM_OCCUPANCY_POLICY, IDM_OCCUPANCY_EMPIRICAL } idm_occupancy;
@@ -36,6 +42,7 @@ typedef struct idm_fit_settings {
   int threads;   /* never changes a draw */
   idm_keep keep; /* log-likelihood by trajectory, by decision, or not at all */
   size_t prior_draws;
+  idm_effort checks; /* which checks read the log after the answer; never changes a draw */
 
   /* Of inverse planners that do not go by the likelihood. */
   idm_norm norm;           /* what is to be small */
@@ -43,7 +50,8 @@ typedef struct idm_fit_settings {
   idm_margin margin;       /* of which maximum-margin is to be large */
   double penalty;          /* on the sum of absolute utilities */
   double bound;            /* of the box: utilities lie between -bound and bound */
-  double lambda;           /* of regularised-margin, and of the squared divergence */
+  double lambda;           /* of regularised-margin, and of the squared divergence; 0: chosen by
+                              held-out decisions, and 100 for the squared divergence */
   idm_occupancy occupancy; /* of the demonstrator */
   idm_divergence divergence;
   double entropy;    /* weight of the policy's entropy */

@@ -40,6 +40,8 @@ typedef struct idm_fit_watch {
   size_t checkpoint_length;
   const char *checkpoint_file; /* its name in messages */
   uint64_t label;              /* of the request, in checkpoints */
+  double check_seconds; /* time limit of the checks that read the log; 0: none; below 0: these
+                           checks are left out */
 } idm_fit_watch;
 
 #ifdef __cplusplus

@@ -100,6 +100,8 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
               : key->above            ? "a finite number above %g"
                                       : "a finite number of at least %g",
               key->least);
+    used = strlen(buffer);
+    if (key->zero && used < size) idm_print(buffer + used, size - used, ", or %s", key->zero);
     break;
   case IDM_KEY_SEED:
     idm_print(buffer, size, "a whole number below 2^64");
@@ -155,7 +157,7 @@ static bool is_legal(const idm_key *key, const void *fields)
     while (key->words[words]) words++;
     return value >= 0 && value < (double)words;
   case IDM_KEY_NUMBER:
-    return isnan(value) || in_range(key, value);
+    return isnan(value) || in_range(key, value) || (key->zero && value == 0);
   default:
     return in_range(key, value) || (key->zero && value == 0);
   }

@@ -336,6 +336,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("warmup"),
     CLI_KEY_OPTION("thin"),
     CLI_KEY_OPTION("seed"),
+    CLI_KEY_OPTION("checks"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted audit"},

@@ -9,7 +9,7 @@
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {
   json_t *object = json_object();
-  idm_json_set(&object, "trusted", json_boolean(a->trusted));
+  idm_checks_put_trust(&object, &a->checks, a->trusted);
   idm_json_set(&object, "failures", idm_json_texts(&a->failures));
   idm_json_set(&object, "misfits", idm_json_texts(&a->misfits));
   idm_json_set(&object, "remarks", idm_json_texts(&a->remarks));

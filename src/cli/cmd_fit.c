@@ -373,6 +373,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("seed"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     CLI_KEY_OPTION("log-likelihood"),
+    CLI_KEY_OPTION("checks"),
     CLI_KEY_OPTION("norm"),
     CLI_KEY_OPTION("epsilon"),
     CLI_KEY_OPTION("margin"),

@@ -163,6 +163,10 @@ void cli_print_verdict(FILE *out, const idm_assessment *assessment)
   for (size_t i = 0; i < assessment->remarks.count; i++)
     print_wrapped(out, "- ", assessment->remarks.text[i]);
   const char *see = idm_assessment_see(assessment);
-  fprintf(out, "verdict: %s%s%s%s%s\n", cli_colour(assessment->trusted ? CLI_GOOD : CLI_BAD),
+  const bool open = idm_checks_left_out(&assessment->checks);
+  fprintf(out, "verdict: %s%s%s%s%s\n",
+          cli_colour(!assessment->trusted ? CLI_BAD
+                     : open               ? CLI_USUAL
+                                          : CLI_GOOD),
           idm_assessment_verdict(assessment), *see ? "; " : "", see, cli_colour(CLI_USUAL));
 }

@@ -131,6 +131,53 @@ void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...
   va_end(arguments);
 }
 
+static const char left_out[] = "left out: ";
+
+void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds)
+{
+  idm_check_result *result = &checks->of[id];
+  if (!idm_check_applies(checks, id)) return;
+  *result = (idm_check_result){
+      .outcome = IDM_CHECK_NOT_RUN, .value = NAN, .threshold = table[id].threshold};
+  if (seconds < 0)
+    idm_print(result->why, sizeof result->why, "%s--checks none", left_out);
+  else
+    idm_print(result->why, sizeof result->why, "%s--checks fast after %.3g s", left_out, seconds);
+}
+
+static bool is_left_out(const idm_check_result *result)
+{
+  return strncmp(result->why, left_out, sizeof left_out - 1) == 0;
+}
+
+bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id)
+{
+  return checks && (unsigned)id < IDM_CHECK_COUNT && is_left_out(&checks->of[id]);
+}
+
+size_t idm_checks_left_out(const idm_checks *checks)
+{
+  size_t count = 0;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    count += idm_check_is_left_out(checks, (idm_check_id)id);
+  return count;
+}
+
+void idm_checks_remark_left_out(const idm_checks *checks, idm_notes *remarks)
+{
+  char names[IDM_CHECK_COUNT * 32];
+  const char *why = "";
+  int used = 0;
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    if (!idm_check_is_left_out(checks, (idm_check_id)id)) continue;
+    used += idm_print(names + used, sizeof names - (size_t)used, "%s%s", used ? ", " : "",
+                      table[id].name);
+    why = checks->of[id].why;
+  }
+  if (used)
+    idm_notes_add(remarks, "unchecked: %s (%s); a fit with --checks full runs them", names, why);
+}
+
 void idm_check_except(idm_checks *checks, idm_check_id id, const char *format, ...)
 {
   idm_check_result *result = &checks->of[id];
@@ -148,11 +195,20 @@ void idm_checks_skip_log(idm_checks *checks, const char *why)
       idm_check_skip(checks, (idm_check_id)id, "%s", why);
 }
 
+/* Of two reasons why a check was not run, a time limit and then the alphabet decide. */
+static bool comes_before(const idm_check_result *a, const idm_check_result *b)
+{
+  if (is_left_out(a) != is_left_out(b)) return is_left_out(a);
+  return strcmp(a->why, b->why) < 0;
+}
+
 /* The threshold goes with the value; between equal values the lower one is kept. Of reasons the one
  * that comes first in the alphabet is kept, whichever was there before. */
 static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_result *from)
 {
   idm_check_result *to = &checks->of[id];
+  const bool ran = from->outcome >= IDM_CHECK_PASSED || to->outcome >= IDM_CHECK_PASSED;
+  const bool left = is_left_out(from) || is_left_out(to);
   if (to->outcome == IDM_CHECK_UNRECORDED) {
     *to = *from;
   } else if (from->outcome >= IDM_CHECK_PASSED) {
@@ -164,9 +220,11 @@ static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_re
       to->threshold = fmin(to->threshold, from->threshold);
     else if (from->value == to->value)
       to->threshold = from->threshold;
-  } else if (to->outcome == IDM_CHECK_NOT_RUN && strcmp(from->why, to->why) < 0) {
+  } else if (to->outcome == IDM_CHECK_NOT_RUN && comes_before(from, to)) {
     memcpy(to->why, from->why, sizeof to->why);
   }
+  if (ran && left)
+    idm_print(to->why, sizeof to->why, "%sof a part of the answer, --checks fast", left_out);
 }
 
 void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outcome misfit)

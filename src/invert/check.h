@@ -23,6 +23,11 @@ void idm_check_except(idm_checks *checks, idm_check_id id, const char *format, .
 void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...) IDM_PRINTF(3, 4);
 /* The same reason for every check of the log that was not run. */
 void idm_checks_skip_log(idm_checks *checks, const char *why);
+/* Note that a check is left out for a limit of so many seconds (idm_fit_watch.check_seconds). What
+ * it has recorded is dropped. */
+void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds);
+/* Add a remark that lists the checks that were left out, where there are any. */
+void idm_checks_remark_left_out(const idm_checks *checks, idm_notes *remarks);
 /* Take in the results of a part of the answer, such as a person or a group: the worst of each row,
  * where a misfit of the part counts as `misfit`. Parts may be taken in any order, and more than
  * once. */

@@ -23,8 +23,9 @@ static bool copy_arrays(const idm_finding *from, idm_finding *to)
   to->range = idm_duplicate(from->range, 2 * from->free, sizeof *to->range);
   to->at_box = idm_duplicate(from->at_box, 2 * from->free, sizeof *to->at_box);
   to->policy = idm_duplicate(from->policy, policies, sizeof *to->policy);
+  to->count = idm_duplicate(from->count, policies, sizeof *to->count);
   return !from->direction == !to->direction && !from->range == !to->range &&
-         !from->at_box == !to->at_box && !from->policy == !to->policy;
+         !from->at_box == !to->at_box && !from->policy == !to->policy && !from->count == !to->count;
 }
 
 idm_status idm_finding_copy(const idm_finding *finding, idm_finding **ret_finding,
@@ -59,6 +60,7 @@ void idm_finding_destroy(idm_finding *finding)
   free(finding->range);
   free(finding->at_box);
   free(finding->policy);
+  free(finding->count);
   idm_labels_destroy(&finding->state);
   idm_labels_destroy(&finding->action);
   idm_notes_clear(&finding->words);

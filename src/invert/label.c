@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "base/number.h"
 #include "idm/planner.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
@@ -54,9 +55,12 @@ uint64_t idm_label_fields(uint64_t label, const idm_key *keys, const void *field
 {
   char text[4096];
   for (; keys->name; keys++) {
-    if (keys->place || (keys->later && idm_key_number(keys, fields) == 0)) continue;
+    const double number = idm_key_number(keys, fields);
+    if (keys->place || (keys->later && keys->former == 0 && number == 0)) continue;
     label = add_text(label, keys->name);
-    label = add_text(label, idm_key_text(keys, fields, text, sizeof text));
+    idm_key_text(keys, fields, text, sizeof text);
+    if (keys->former != 0 && number == 0) idm_number_text(keys->former, text, sizeof text);
+    label = add_text(label, text);
   }
   return label;
 }

@@ -1,6 +1,7 @@
 /* The settings of a fit: defaults, keys, the paper's scheme; and work under way. */
 #include "invert/settings.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@
 #include "base/parallel.h"
 
 const char *const idm_keep_words[] = {"none", "trajectory", "decision", NULL};
+const char *const idm_checks_words[] = {"fast", "full", "none", NULL};
 const char *const idm_norm_words[] = {"1", "2", "inf", NULL};
 const char *const idm_margin_words[] = {"state", "return", NULL};
 const char *const idm_occupancy_words[] = {"policy", "empirical", NULL};
@@ -18,6 +20,12 @@ const idm_key *idm_fit_keys(void)
 {
   static const idm_key keys[] = {IDM_FIT_KEYS(0), {0}};
   return keys;
+}
+
+double idm_effort_seconds(idm_effort effort, double seconds)
+{
+  static const double least = 10;
+  return effort == IDM_CHECKS_FULL ? 0 : effort == IDM_CHECKS_NONE ? -1 : fmax(seconds, least);
 }
 
 void idm_fit_settings_default(idm_fit_settings *settings)
@@ -31,7 +39,6 @@ void idm_fit_settings_default(idm_fit_settings *settings)
                                  .keep = IDM_KEEP_TRAJECTORY,
                                  .prior_draws = 1000,
                                  .bound = 1,
-                                 .lambda = 100,
                                  .loss_scale = 1,
                                  .smoothing = 1};
 }

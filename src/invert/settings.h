@@ -9,7 +9,8 @@
 /* What idm_keep is called. */
 extern const char *const idm_keep_words[];
 
-/* Those of its other words. */
+/* Those of idm_effort, and of its other words. */
+extern const char *const idm_checks_words[];
 extern const char *const idm_norm_words[];
 extern const char *const idm_margin_words[];
 extern const char *const idm_occupancy_words[];
@@ -54,12 +55,24 @@ extern const char *const idm_divergence_words[];
     .help = "log-likelihoods to keep in run.nc: by trajectory, by decision, or none"               \
   },                                                                                               \
   IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior"),  \
+  {                                                                                                \
+    .name = "checks", .kind = IDM_KEY_WORD,                                                        \
+    .offset = (base) + offsetof(idm_fit_settings, checks), .words = idm_checks_words,              \
+    .value = "WORD",                                                                               \
+    .help = "checks that read the log after the answer: fast (as long as the answer took, 10 s at " \
+            "least), full (all) or none", .place = true                                            \
+  },                                                                                               \
   IDM_FIT_WORD(base, norm, "P", "what is to be small: 1, 2 or inf"),                               \
   IDM_FIT_NUMBER(base, epsilon, false, "by how much the demonstrator's actions are to be better"), \
   IDM_FIT_WORD(base, margin, "WORD", "what is to be large: the margin by state, or of the return"), \
   IDM_FIT_NUMBER(base, penalty, false, "price of a unit of absolute utility"),                     \
   IDM_FIT_NUMBER(base, bound, true, "the box: utilities lie between -X and X"),                    \
-  IDM_FIT_NUMBER(base, lambda, true, "how far utilities may go: their squares cost 1/(2 X)"),      \
+  {                                                                                                \
+    .name = "lambda", .kind = IDM_KEY_NUMBER,                                                      \
+    .offset = (base) + offsetof(idm_fit_settings, lambda), .most = INFINITY, .above = true,        \
+    .infinite = true, .zero = "auto", .former = 100, .value = "X", .later = true,                  \
+    .help = "how far utilities may go: their squares cost 1/(2 X); auto: by held-out decisions"    \
+  },                                                                                               \
   IDM_FIT_WORD(base, occupancy, "WORD",                                                            \
                "the demonstrator's, of its policy or of the log itself"),                          \
   IDM_FIT_WORD(base, divergence, "WORD", "between occupancies"),                                   \

@@ -78,8 +78,10 @@ static void add_verdict(report *r)
 {
   const idm_assessment *a = r->subject->assessment;
   idm_page_section(&r->page, "verdict", "Can it be trusted?");
-  idm_markup_add(&r->page.body,
-                 "<div class=\"verdict %s\"><strong>Verdict: ", a->trusted ? "good" : "bad");
+  idm_markup_add(&r->page.body, "<div class=\"verdict %s\"><strong>Verdict: ",
+                 !a->trusted                       ? "bad"
+                 : idm_checks_left_out(&a->checks) ? "open"
+                                                   : "good");
   idm_markup_text(&r->page.body, idm_assessment_verdict(a));
   idm_markup_add(&r->page.body, ".</strong>\n");
   idm_page_list(&r->page, &a->failures);

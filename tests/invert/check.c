@@ -148,6 +148,11 @@ static void make_parts(idm_checks *part, size_t count)
     idm_check_skip(&part[i], IDM_CHECK_LATTICE, "reason %zu", count - i);
     if (i != 1) idm_check_test(&part[i], IDM_CHECK_CHANCE, i ? 0.001 : 0.5);
     if (i == 1) idm_check_test(&part[i], IDM_CHECK_RIDGE, 0.05);
+    if (i == 1)
+      idm_check_leave_out(&part[i], IDM_CHECK_LOOK, 10);
+    else
+      idm_check_test(&part[i], IDM_CHECK_LOOK, 0.01);
+    if (i == 2) idm_check_leave_out(&part[i], IDM_CHECK_SENSITIVITY, 10);
   }
 }
 
@@ -178,6 +183,13 @@ static void parts_merge_in_any_order(void **state)
   assert_int_equal(merged[0].of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_REMARK);
   assert_int_equal(merged[0].of[IDM_CHECK_RIDGE].outcome, IDM_CHECK_REMARK);
   assert_string_equal(merged[0].of[IDM_CHECK_LATTICE].why, "reason 1");
+  /* Left out of one person, and of all. */
+  assert_int_equal(merged[0].of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
+  assert_true(idm_check_is_left_out(&merged[0], IDM_CHECK_LOOK));
+  assert_int_equal(merged[0].of[IDM_CHECK_SENSITIVITY].outcome, IDM_CHECK_NOT_RUN);
+  assert_string_equal(merged[0].of[IDM_CHECK_SENSITIVITY].why,
+                      "left out: --checks fast after 10 s");
+  assert_int_equal(idm_checks_left_out(&merged[0]), 2);
 }
 
 int main(void)

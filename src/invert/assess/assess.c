@@ -9,6 +9,7 @@
 #include "idm/assess.h"
 #include "idm/inverse.h"
 #include "idm/settings.h"
+#include "invert/assess/allowance.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/finding.h"
 #include "invert/assess/look.h"
@@ -106,19 +107,6 @@ static bool is_chosen(const inquiry *q, idm_check_id id, bool log)
   return !log || q->rows == INQUIRY_ALL || idm_check_is_of_model(id) == (q->rows == INQUIRY_MODEL);
 }
 
-/* Whether a row can be run on the answer; else why not is recorded. */
-static bool can_run(const inquiry *q, idm_check_id id)
-{
-  const idm_check *row = idm_check_at(id);
-  idm_checks *checks = &q->assessment->checks;
-  const bool undrawn = row->draws && q->posterior->answer != IDM_POSTERIOR;
-  const bool unnamed = row->named && q->posterior->coordinate_size;
-  if (!idm_check_applies(checks, id)) return false;
-  if (undrawn) idm_check_skip(checks, id, "needs draws of a posterior");
-  if (unnamed && !undrawn) idm_check_skip(checks, id, "needs free numbers that have names");
-  return !undrawn && !unnamed;
-}
-
 static void describe(const void *content, char *buffer, size_t size)
 {
   (void)content;
@@ -141,9 +129,12 @@ idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_w
   idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    if (!is_chosen(q, runs[i].id, log) || !can_run(q, runs[i].id)) continue;
+    if (!is_chosen(q, runs[i].id, log) || !idm_inquiry_can_run(q, runs[i].id)) continue;
     status = ask(opt_watch, (double)i / count, opt_error);
-    if (status == IDM_OK) status = runs[i].check(q, opt_error);
+    if (status == IDM_OK && log)
+      status = idm_allowance_run(q, runs[i].id, runs[i].check, opt_error);
+    else if (status == IDM_OK)
+      status = runs[i].check(q, opt_error);
   }
   a->trusted = !a->failures.count && !a->misfits.count;
   return status;
@@ -192,7 +183,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   if (status == IDM_OK && posterior->finding)
     status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
   const inquiry q = {.posterior = posterior, .assessment = a, .among = 1};
-  for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)can_run(&q, (idm_check_id)id);
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)idm_inquiry_can_run(&q, (idm_check_id)id);
   if (status == IDM_OK) status = idm_check_rows(&q, false, NULL, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(a);
@@ -240,12 +231,14 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
   idm_halt halt;
   idm_halt_begin(&halt, opt_watch, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
+  const allowance limit = idm_allowance_begin(opt_watch ? opt_watch->check_seconds : 0, &halt);
   const inquiry q = {.f = &f,
                      .posterior = posterior,
                      .assessment = *ret_assessment,
                      .among = 1,
-                     .elsewhere = idm_check_is_elsewhere(posterior)};
-  if (status == IDM_OK && posterior->finding)
+                     .elsewhere = idm_check_is_elsewhere(posterior),
+                     .opt_allowance = &limit};
+  if (status == IDM_OK && (posterior->finding || limit.seconds < 0))
     status = idm_check_rows(&q, true, NULL, opt_error);
   else if (status == IDM_OK) {
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
@@ -254,9 +247,11 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
     if (status == IDM_OK) status = assess_log(&q, opt_watch, opt_error);
     idm_fit_close(&f);
   }
-  if (status != IDM_OK) {
-    idm_assessment_destroy(*ret_assessment);
-    *ret_assessment = NULL;
+  if (status == IDM_OK) {
+    idm_checks_remark_left_out(&q.assessment->checks, &q.assessment->remarks);
+    return IDM_OK;
   }
+  idm_assessment_destroy(*ret_assessment);
+  *ret_assessment = NULL;
   return status;
 }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/quantile.h"
+#include "invert/assess/allowance.h"
 #include "invert/assess/checks.h"
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
@@ -161,13 +162,15 @@ idm_status idm_assess_given(const idm_problem *problem, const idm_data *data,
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   f.table = given->table;
+  const allowance limit = idm_allowance_begin(opt_watch ? opt_watch->check_seconds : 0, &halt);
   inquiry answer = {.f = &f,
                     .posterior = posterior,
                     .assessment = *ret_assessment,
                     .among = 1,
                     .learnt = true,
                     .fitted = posterior->dynamics,
-                    .rows = INQUIRY_ANSWER};
+                    .rows = INQUIRY_ANSWER,
+                    .opt_allowance = &limit};
   inquiry model = answer;
   model.posterior = given;
   model.assessment = of;
@@ -175,9 +178,11 @@ idm_status idm_assess_given(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = run(&answer, &model, opt_watch, opt_error);
   idm_fit_close(&f);
   idm_assessment_destroy(of);
-  if (status != IDM_OK) {
-    idm_assessment_destroy(*ret_assessment);
-    *ret_assessment = NULL;
+  if (status == IDM_OK) {
+    idm_checks_remark_left_out(&answer.assessment->checks, &answer.assessment->remarks);
+    return IDM_OK;
   }
+  idm_assessment_destroy(*ret_assessment);
+  *ret_assessment = NULL;
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "idm/transform.h"
+#include "invert/check.h"
 
 void idm_inquiry_draw(const inquiry *q, size_t i, double *y)
 {
@@ -59,4 +60,16 @@ size_t idm_inquiry_sample(const inquiry *q, size_t points)
 size_t idm_inquiry_sample_at(const inquiry *q, size_t k, size_t size)
 {
   return k * (q->posterior->chains * q->posterior->draws) / size;
+}
+
+bool idm_inquiry_can_run(const inquiry *q, idm_check_id id)
+{
+  const idm_check *row = idm_check_at(id);
+  idm_checks *checks = &q->assessment->checks;
+  const bool undrawn = row->draws && q->posterior->answer != IDM_POSTERIOR;
+  const bool unnamed = row->named && q->posterior->coordinate_size;
+  if (!idm_check_applies(checks, id)) return false;
+  if (undrawn) idm_check_skip(checks, id, "needs draws of a posterior");
+  if (unnamed && !undrawn) idm_check_skip(checks, id, "needs free numbers that have names");
+  return !undrawn && !unnamed;
 }

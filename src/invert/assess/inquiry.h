@@ -6,6 +6,7 @@
 #include "invert/matching/fit.h"
 
 struct strata;
+struct allowance;
 
 /* Rows of the log that are run. */
 typedef enum inquiry_rows {
@@ -30,6 +31,7 @@ typedef struct inquiry {
       at; /* tests of the model are at this draw, counted from 1; 0: at that of highest density */
   bool fitted; /* the dynamics of the problem are fitted to the observations of the log */
   inquiry_rows rows;
+  const struct allowance *opt_allowance; /* time limit of the checks; NULL: none */
 } inquiry;
 
 /* The unconstrained coordinates of draw i of all chains' draws. */
@@ -52,5 +54,8 @@ const char *idm_inquiry_name(const inquiry *q, size_t quantity, char *buffer, si
  * evenly over all. */
 size_t idm_inquiry_sample(const inquiry *q, size_t points);
 size_t idm_inquiry_sample_at(const inquiry *q, size_t k, size_t size);
+
+/* Whether a row of the table of checks can be run on the answer; else why not is recorded. */
+bool idm_inquiry_can_run(const inquiry *q, idm_check_id id);
 
 #endif

@@ -17,6 +17,7 @@
 #include "idm/distribution.h"
 #include "idm/quantile.h"
 #include "invert/assess/agents.h"
+#include "invert/assess/allowance.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/evidence.h"
@@ -386,7 +387,10 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) looked += m->test[i].looked;
   const idm_status status =
       idm_extensions_confirm(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
-  if (status != IDM_OK) return status;
+  if (idm_allowance_leave_part(t->q, IDM_CHECK_EXTENSIONS))
+    m->test[IDM_TEST_EXTENSIONS].looked = false;
+  else if (status != IDM_OK)
+    return status;
   m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
   t->opt_difference = find_difference(t);
   record_tests(t);
@@ -713,6 +717,7 @@ idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)
 
 idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
 {
-  const idm_status status = idm_check_inert(q, opt_error);
-  return status == IDM_OK ? idm_check_chance(q, opt_error) : status;
+  const idm_status status = idm_allowance_run(q, IDM_CHECK_INERT, idm_check_inert, opt_error);
+  return status == IDM_OK ? idm_allowance_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
+                          : status;
 }

@@ -34,6 +34,9 @@ static verdict judge_finding(const idm_assessment *a)
 static verdict judge(const idm_assessment *a)
 {
   const bool point = a->answer == IDM_POINT;
+  if (a->trusted && idm_checks_left_out(&a->checks))
+    return (verdict){"unchecked: nothing fails, but checks were left out",
+                     "see what is unchecked above"};
   if (a->finding && a->trusted) return judge_finding(a);
   if (a->failures.count && a->misfits.count)
     return (verdict){"not to be trusted yet: neither the draws nor the model",

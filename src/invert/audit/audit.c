@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -533,6 +534,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   idm_status status = idm_audit_plan(problem, data, groups, settings, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
+    plan.model.began = idm_seconds();
     plan.model.key = key_of(problem, data, groups, settings);
     plan.model.learnt = several || w->opt_cut;
     status = create(problem, data, groups, &plan, settings, count, ret_audit, opt_error);

@@ -773,5 +773,6 @@ idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   judge_population(a);
   idm_audit_pull_population(plan, a);
+  idm_checks_remark_left_out(&a->checks, &a->remarks);
   return IDM_OK;
 }

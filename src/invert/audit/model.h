@@ -81,6 +81,7 @@ typedef struct audit_model {
       *joint;   /* dynamics are drawn with the decisions (joint.h); NULL: they are given */
   bool exact;   /* every draw is accepted by the likelihoods themselves, whatever the grids say */
   uint64_t key; /* of its random streams */
+  double began; /* when it was begun with, by idm_seconds */
 } audit_model;
 
 /* Agents of all wards, or of those before one. */

@@ -365,13 +365,14 @@ static idm_status judge_chance(const audit_model *m, const audit_draws *draws, s
 }
 
 static idm_status inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
-                               size_t among, idm_assessment *a, idm_error *opt_error)
+                               size_t among, const allowance *limit, idm_assessment *a,
+                               idm_error *opt_error)
 {
   crowd agents;
   idm_status status = idm_crowd_open(&agents, m, draws, cell, opt_error);
   if (status != IDM_OK) return status;
   idm_checks_begin(&a->checks, IDM_CHECK_NESTED);
-  status = idm_audit_inspect_cell(m, draws, cell, &agents.strata, among, a, opt_error);
+  status = idm_audit_inspect_cell(m, draws, cell, &agents.strata, among, limit, a, opt_error);
   if (status == IDM_OK) status = judge_chance(m, draws, cell, a, opt_error);
   idm_crowd_close(&agents);
   return status;
@@ -380,9 +381,10 @@ static idm_status inspect_cell(const audit_model *m, const audit_draws *draws, s
 idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws, size_t among,
                                   idm_assessment *assessment, idm_error *opt_error)
 {
+  const allowance limit = idm_audit_limit(m);
   idm_status status = IDM_OK;
   memset(assessment, 0, m->cells * sizeof *assessment);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
-    status = inspect_cell(m, draws, c, among, &assessment[c], opt_error);
+    status = inspect_cell(m, draws, c, among, &limit, &assessment[c], opt_error);
   return status;
 }

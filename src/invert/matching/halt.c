@@ -27,11 +27,20 @@ static void describe(const void *content, char *buffer, size_t size)
 bool idm_halt_ask(idm_halt *halt)
 {
   const double now = idm_seconds();
+  if (halt->stop) return true;
+  if (halt->deadline > 0 && now >= halt->deadline) halt->late = halt->stop = true;
   if (!halt->watch || halt->stop || now - halt->asked < patience) return halt->stop;
   const idm_work work = {.done = halt->done, .content = halt, .describe = describe};
   halt->asked = now;
   if (halt->watch->progress(halt->watch->context, &work)) halt->stop = true;
   return halt->stop;
+}
+
+void idm_halt_extend(idm_halt *halt, double deadline)
+{
+  halt->deadline = deadline;
+  if (halt->late) halt->stop = false;
+  halt->late = false;
 }
 
 idm_status idm_halt_check(idm_halt *opt_halt, idm_error *opt_error)
@@ -104,7 +113,7 @@ idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
                              idm_error *opt_error)
 {
   /* Alone, the owner asks by itself, from within. */
-  if (!opt_halt || !opt_halt->watch || threads < 2)
+  if (!opt_halt || (!opt_halt->watch && !(opt_halt->deadline > 0)) || threads < 2)
     return idm_parallel(count, threads, task, NULL, context, opt_error);
   watched w = {opt_halt, task, context};
   return idm_parallel(count, threads, run_task, watch, &w, opt_error);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/moments.h"
 #include "base/parallel.h"
@@ -43,8 +44,10 @@ typedef struct each {
   atomic_size_t done;
   atomic_bool stop;
   atomic_bool memory;    /* ran out */
-  pthread_mutex_t mutex; /* guards `checks` */
+  pthread_mutex_t mutex; /* guards what follows */
   idm_checks checks;     /* the worst over people of every row */
+  double fitting;        /* seconds that fits took, over all people and threads */
+  double checking;       /* and their checks */
 } each;
 
 /* --- one person ----------------------------------------------------------------------------- */
@@ -204,7 +207,8 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
   else if (!idm_check_holds(IDM_CHECK_CONTRACTION, most_own(e, one)))
     say(one, IDM_PERSON_PRIOR_DRIVEN, "the prior says more of this person than the decisions do");
   else
-    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
+    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED,
+        idm_checks_left_out(&a->checks) ? "checks were left out" : "");
 }
 
 /* A model that does not fit one person need not be wrong: see judge_misfits. Taking in a person
@@ -216,6 +220,39 @@ static void record_person(each *e, const idm_person *one, const idm_assessment *
   if (a->answer == IDM_POSTERIOR)
     idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, most_own(e, one));
   pthread_mutex_unlock(&e->mutex);
+}
+
+/* The time limit of the checks of a person whose fit took so many seconds: what all checks have
+ * left of the time of all fits so far, or the time of this fit where that is longer. */
+static double share_checks(each *e, double fitted)
+{
+  pthread_mutex_lock(&e->mutex);
+  e->fitting += fitted;
+  const double all = idm_effort_seconds(e->settings.checks, e->fitting);
+  const double share = all > 0 ? fmax(all - e->checking, fitted) : all;
+  pthread_mutex_unlock(&e->mutex);
+  return share;
+}
+
+static void count_checks(each *e, double seconds)
+{
+  pthread_mutex_lock(&e->mutex);
+  e->checking += seconds;
+  pthread_mutex_unlock(&e->mutex);
+}
+
+/* The verdict on the draws of a person whose fit took so many seconds. */
+static idm_status check_person(each *e, const idm_data *part, double fitted,
+                               const idm_fit_watch *watch, const idm_posterior *posterior,
+                               idm_assessment **assessment, idm_error *error)
+{
+  idm_fit_watch limited = *watch;
+  const double began = idm_seconds();
+  limited.check_seconds = share_checks(e, fitted);
+  const idm_status status =
+      idm_assess_watched(e->problem, part, posterior, 1, &limited, assessment, error);
+  count_checks(e, idm_seconds() - began);
+  return status;
 }
 
 /* Draws of a person, and the verdict on them; drawn again with more steps where they are too
@@ -230,16 +267,26 @@ static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch
     idm_assessment_destroy(*assessment);
     idm_posterior_destroy(*posterior);
     *assessment = NULL;
+    const double began = idm_seconds();
     status = idm_project(e->problem, part, e->inverse, &settings, watch, posterior, projection,
                          NULL, error);
     if (status == IDM_OK && (*posterior)->answer == IDM_POSTERIOR &&
         (*posterior)->draws < (size_t)settings.draws)
       status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
     if (status == IDM_OK)
-      status = idm_assess_watched(e->problem, part, *posterior, 1, watch, assessment, error);
+      status = check_person(e, part, idm_seconds() - began, watch, *posterior, assessment, error);
     settings.again = status == IDM_OK ? idm_assess_again(&e->settings, *posterior, *assessment) : 0;
   } while (settings.again);
   return status;
+}
+
+/* Scores of extensions. They are added up where no check of anyone was left out. */
+static idm_status score_person(each *e, size_t person, const idm_data *part,
+                               const idm_fit_watch *watch, const idm_posterior *posterior,
+                               const idm_assessment *assessment, idm_error *error)
+{
+  if (idm_checks_left_out(&assessment->checks)) return IDM_OK;
+  return idm_pool_open(&e->pool[person], e->problem, part, posterior, watch, error);
 }
 
 static idm_status fit_person(each *e, size_t person, idm_error *error)
@@ -257,7 +304,7 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
   if (status == IDM_OK)
     status = draw_person(e, part, &watch, &posterior, &projection, &assessment, error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size)
-    status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
+    status = score_person(e, person, part, &watch, posterior, assessment, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
   if (status == IDM_OK) status = excuse_mean(e, person, posterior, assessment, error);
   if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {
@@ -266,7 +313,8 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
   }
   if (status == IDM_OK) {
     one->log_loss = projection.log_loss;
-    one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->look.checked;
+    one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->look.checked &&
+                     !idm_check_is_left_out(&assessment->checks, IDM_CHECK_LOOK);
     measure_own(e, person, posterior->chains);
     judge_person(e, one, assessment);
     record_person(e, one, assessment);
@@ -574,6 +622,11 @@ static idm_status pool_people(const each *e, idm_assessment *a, idm_error *opt_e
   pool all = {0};
   size_t people = 0;
   idm_status status = IDM_OK;
+  if (idm_checks_left_out(&a->checks)) {
+    idm_check_leave_out(&a->checks, IDM_CHECK_PERSON_EXTENSIONS,
+                        idm_effort_seconds(e->settings.checks, e->fitting));
+    return IDM_OK;
+  }
   for (size_t i = 0; i < a->people && status == IDM_OK; i++) {
     if (a->person[i].verdict == IDM_PERSON_FAILED || !e->pool[i].count) continue;
     status = idm_pool_add(&all, &e->pool[i], opt_error);
@@ -601,8 +654,18 @@ static void judge_looks(idm_assessment *a)
                   unchecked > 1 ? " is the first" : "");
 }
 
+/* Where checks of some people were left out, counts of people that pass have not seen all. */
+static void leave_counts_out(idm_assessment *a, double seconds)
+{
+  static const idm_check_id rows[] = {IDM_CHECK_PERSON_MISFITS, IDM_CHECK_PERSON_GUESSES};
+  if (!idm_checks_left_out(&a->checks)) return;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (a->checks.of[rows[i]].outcome < IDM_CHECK_MISFIT)
+      idm_check_leave_out(&a->checks, rows[i], seconds);
+}
+
 /* What is wrong with a person's draws is said of that person. */
-static void judge_all(idm_assessment *a)
+static void judge_all(const each *e, idm_assessment *a)
 {
   idm_check_test(&a->checks, IDM_CHECK_PERSON_FITS, (double)count_verdict(a, IDM_PERSON_FAILED));
   const size_t driven = count_verdict(a, IDM_PERSON_PRIOR_DRIVEN);
@@ -619,7 +682,9 @@ static void judge_all(idm_assessment *a)
                   "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "
                   "lets people lend each other what is known of them",
                   driven, a->people);
+  leave_counts_out(a, idm_effort_seconds(e->settings.checks, e->fitting));
   a->trusted = !a->failures.count && !a->misfits.count;
+  idm_checks_remark_left_out(&a->checks, &a->remarks);
 }
 
 /* Over the people who were fitted. */
@@ -653,7 +718,7 @@ static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_a
   e->person = NULL;
   status = idm_labels_copy(&e->who.name, &a->person_name, opt_error);
   if (status == IDM_OK) status = pool_people(e, a, opt_error);
-  if (status == IDM_OK) judge_all(a);
+  if (status == IDM_OK) judge_all(e, a);
   return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/moments.h"
+#include "invert/assess/allowance.h"
 #include "invert/assess/checks.h"
 #include "invert/assess/draws.h"
 #include "invert/assess/strata.h"
@@ -409,14 +410,17 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
 /* The rows of the log over an open fit of all of it. */
 static idm_status check_log(const inquiry *q, idm_error *opt_error)
 {
-  idm_status status = idm_check_lattice(q, opt_error);
-  if (status == IDM_OK) status = idm_check_sensitivity(q, opt_error);
-  return status == IDM_OK ? idm_check_chance(q, opt_error) : status;
+  idm_status status = idm_allowance_run(q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
+  if (status == IDM_OK)
+    status = idm_allowance_run(q, IDM_CHECK_SENSITIVITY, idm_check_sensitivity, opt_error);
+  return status == IDM_OK ? idm_allowance_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
+                          : status;
 }
 
 /* Draws that no plan can be made for leave the log unchecked, as in a plain fit. */
 static idm_status examine_log(const idm_problem *problem, const idm_data *data, const report *r,
-                              int threads, const idm_posterior *posterior, idm_assessment *a)
+                              int threads, double check_seconds, const idm_posterior *posterior,
+                              idm_assessment *a)
 {
   idm_fit_settings settings;
   idm_error error = {0};
@@ -425,9 +429,16 @@ static idm_status examine_log(const idm_problem *problem, const idm_data *data, 
   idm_fit_settings_default(&settings);
   settings.threads = threads;
   settings.seed = posterior->seed;
-  const inquiry q = {
-      .f = &f, .posterior = posterior, .assessment = a, .among = 1, .people = &people};
-  idm_status status = idm_fit_open(&f, NULL, problem, data, &settings, 1, &error);
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "examining the log");
+  const allowance limit = idm_allowance_begin(check_seconds, &halt);
+  const inquiry q = {.f = &f,
+                     .posterior = posterior,
+                     .assessment = a,
+                     .among = 1,
+                     .people = &people,
+                     .opt_allowance = &limit};
+  idm_status status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, &error);
   if (status == IDM_OK)
     status = idm_strata_divide(&people, problem, data, r->design, r->people, &error);
   if (status == IDM_OK) status = check_log(&q, &error);
@@ -444,7 +455,7 @@ static idm_status examine_log(const idm_problem *problem, const idm_data *data, 
 
 idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
                              const idm_design *design, const idm_people *people,
-                             const idm_posterior *posterior, int threads,
+                             const idm_posterior *posterior, int threads, double check_seconds,
                              idm_assessment **ret_assessment, idm_projection *projection,
                              idm_error *opt_error)
 {
@@ -466,10 +477,12 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   }
   if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, &term, opt_error);
   if (status == IDM_OK)
-    status = examine_log(problem, data, &r, threads, posterior, *ret_assessment);
-  if (status == IDM_OK)
-    (*ret_assessment)->trusted =
-        !(*ret_assessment)->failures.count && !(*ret_assessment)->misfits.count;
+    status = examine_log(problem, data, &r, threads, check_seconds, posterior, *ret_assessment);
+  if (status == IDM_OK) {
+    idm_assessment *a = *ret_assessment;
+    a->trusted = !a->failures.count && !a->misfits.count;
+    idm_checks_remark_left_out(&a->checks, &a->remarks);
+  }
   free(person);
   if (status != IDM_OK) {
     idm_assessment_destroy(*ret_assessment);

@@ -125,8 +125,9 @@ idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_s
   }
   if (!mixed) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' needs one action a state, and the log has more in %zu %s: %s%s", who, mixed,
-                  mixed == 1 ? "state" : "states", list, mixed > shown ? ", ..." : "");
+                  "'%s' needs one action a state, and the log has more in %zu %s: %s%s; for a "
+                  "demonstrator whose actions vary use --class me-irl",
+                  who, mixed, mixed == 1 ? "state" : "states", list, mixed > shown ? ", ..." : "");
 }
 
 /* --- occupancy ------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@
 #include "invert/matching/assemble.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/flows.h"
 #include "invert/utility/occupancy_search.h"
 #include "invert/utility/pure.h"
 #include "invert/utility/target_draws.h"
@@ -195,13 +196,13 @@ static idm_status search(const idm_problem *problem, const idm_data *data,
                                                  target, opt_notes, opt_error);
   if (status == IDM_OK && takes_best(problem))
     status = idm_pure_create(world, problem->setting, target, d->policy, settings->divergence,
-                             settings->lambda, halt, pure, ret_closest, opt_error);
+                             idm_flows_lambda(settings), halt, pure, ret_closest, opt_error);
   else if (status == IDM_OK && is_own(settings))
     status = repeat(world, d, target, ret_closest, opt_error);
   else if (status == IDM_OK)
-    status =
-        idm_closest_create(world, problem->setting, target, d->policy, NULL, settings->divergence,
-                           settings->lambda, settings->entropy, halt, ret_closest, opt_error);
+    status = idm_closest_create(world, problem->setting, target, d->policy, NULL,
+                                settings->divergence, idm_flows_lambda(settings), settings->entropy,
+                                halt, ret_closest, opt_error);
   free(target);
   return status;
 }
@@ -306,9 +307,10 @@ static idm_status find_least(idm_asked *asked, const double *target, double *ret
   idm_closest *found = NULL;
   *ret_least = 0;
   if (is_own(settings)) return IDM_OK;
-  const idm_status status = idm_closest_create(
-      asked->world, asked->problem->setting, target, asked->demonstrator->policy, NULL,
-      settings->divergence, settings->lambda, settings->entropy, &asked->halt, &found, opt_error);
+  const idm_status status =
+      idm_closest_create(asked->world, asked->problem->setting, target, asked->demonstrator->policy,
+                         NULL, settings->divergence, idm_flows_lambda(settings), settings->entropy,
+                         &asked->halt, &found, opt_error);
   *ret_least = status == IDM_OK ? found->objective - found->gap : -INFINITY;
   idm_closest_destroy(found);
   return status == IDM_INPUT || status == IDM_NUMERICAL ? IDM_OK : status;

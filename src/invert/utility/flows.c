@@ -83,6 +83,12 @@ void idm_flows_destroy(idm_flows *flows)
   free(flows);
 }
 
+double idm_flows_lambda(const idm_fit_settings *settings)
+{
+  static const double usual = 100;
+  return settings->lambda > 0 ? settings->lambda : usual;
+}
+
 /* Divergence of an entry at q. Where actions end episodes occupancies differ in what they sum to: q
  * - p makes of kl and reverse-kl a divergence all the same, 0 where q = p and nowhere less;
  * elsewhere these add up to 0. */

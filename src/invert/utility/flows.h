@@ -33,6 +33,8 @@ idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
                             idm_flows **ret_flows, idm_error *opt_error);
 void idm_flows_destroy(idm_flows *flows);
 
+/* lambda of the squared divergence: 100 where none is set. */
+double idm_flows_lambda(const idm_fit_settings *settings);
 /* What an occupancy of q in place of p adds to a divergence; may be infinite. */
 double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q);
 /* The row's own expression at q[entry]. */

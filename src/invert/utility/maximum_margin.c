@@ -124,6 +124,16 @@ static bool everything_free(const idm_sought *sought)
   return true;
 }
 
+/* Whether the utility that was found is 0 everywhere. */
+static bool is_zero(const question *q)
+{
+  for (size_t e = 0; e < q->sought->entries; e++) {
+    const int32_t number = q->sought->number[e];
+    if (fabs(number < 0 ? q->sought->held[e] : q->face.x[number]) > 1e-9) return false;
+  }
+  return true;
+}
+
 static void say_of_game(const question *q, const idm_game *game)
 {
   idm_notes *words = &q->finding->words;
@@ -132,6 +142,11 @@ static void say_of_game(const question *q, const idm_game *game)
                   "every entry of the utility is free and a policy can have the demonstrator's "
                   "occupancy: whatever a policy gains at one utility it loses at another, so the "
                   "margin is 0, at the utility 0; hold some entries");
+  else if (is_zero(q))
+    idm_notes_add(words,
+                  "the answer is the utility 0, at which all policies are alike: no policy has a "
+                  "better return than the demonstrator at every utility of the box. Hold some "
+                  "entries, or use --class me-irl for a demonstrator whose actions vary");
   else
     idm_notes_add(words,
                   "the policy shown is the one that plays against this utility: its return is "

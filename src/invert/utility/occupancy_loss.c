@@ -80,7 +80,8 @@ static double add_up(const idm_occupancy_loss *loss)
   double sum = 0;
   for (size_t e = 0; e < loss->entries; e++) {
     const double q = loss->occupancy[e], p = loss->target[e];
-    if (p > 0 || q > 0) sum += idm_flows_diverge(loss->divergence, settings->lambda, p, q);
+    if (p > 0 || q > 0)
+      sum += idm_flows_diverge(loss->divergence, idm_flows_lambda(settings), p, q);
     if (q > 0) sum += settings->entropy * q * log(loss->policy[e]);
   }
   return isnan(sum) ? INFINITY : sum;

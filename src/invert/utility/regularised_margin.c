@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/attained.h"
+#include "invert/utility/lambda.h"
 #include "invert/utility/open.h"
 #include "invert/utility/smooth_margin.h"
 #include "invert/utility/soft_agent.h"
@@ -14,7 +16,8 @@ extern const idm_inverse idm_inverse_regularised_margin; /* registered below */
 
 /* --- what it cannot do without -------------------------------------------------------------- */
 
-/* Without a price on utilities an action that was never seen would be worth minus infinity. */
+/* Over a horizon, where no program tells which actions that were never seen have utilities without
+ * an end, all must have been seen. */
 static idm_status check_seen(const idm_demonstrator *d, const idm_setting *setting,
                              const double *prior, idm_error *opt_error)
 {
@@ -32,7 +35,8 @@ static idm_status check_seen(const idm_demonstrator *d, const idm_setting *setti
   }
   if (!states) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "with --lambda inf every action must have been seen in every visited state, and "
+                  "with --lambda inf and a horizon every action must have been seen in every "
+                  "visited state, and "
                   "some never was in %zu: %s%s; expected a finite --lambda, or more data",
                   states, list, states > shown ? ", ..." : "");
 }
@@ -49,9 +53,19 @@ static idm_status check_settings(const idm_fit_settings *settings, idm_error *op
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static void say(const idm_world *world, const idm_fit_settings *settings, double slope,
-                idm_finding *f)
+static void say(const idm_world *world, const idm_fit_settings *settings,
+                const idm_lambda *opt_chosen, double slope, idm_finding *f)
 {
+  if (opt_chosen && !opt_chosen->folds)
+    idm_notes_add(&f->words, "lambda is %.3g: there are too few decisions to hold some out",
+                  opt_chosen->value);
+  else if (opt_chosen)
+    idm_notes_add(&f->words,
+                  "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of "
+                  "held-out decisions (%.4f a decision, %zu folds of %s)%s",
+                  opt_chosen->value, opt_chosen->least, opt_chosen->most, opt_chosen->log_loss,
+                  opt_chosen->folds, opt_chosen->trajectories ? "trajectories" : "decisions",
+                  opt_chosen->value >= opt_chosen->most ? "; larger ones were not compared" : "");
   if (isinf(settings->lambda))
     idm_notes_add(&f->words,
                   "no price on utilities: the plan's occupancy is the demonstrator's to %.1g, and "
@@ -72,8 +86,18 @@ static idm_status find_open(const idm_asked *asked, idm_finding *f, idm_error *o
   return IDM_OK;
 }
 
-static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_posterior **ret_posterior,
-                       idm_error *opt_error)
+/* Where no price keeps utilities finite: whether the occupancy does. */
+static idm_status check_finite(idm_asked *asked, const idm_soft_agent *agent,
+                               const double *demonstrated, idm_error *opt_error)
+{
+  if (!isinf(asked->settings->lambda)) return IDM_OK;
+  return asked->world->horizon
+             ? check_seen(asked->demonstrator, asked->problem->setting, agent->prior, opt_error)
+             : idm_attained_check(asked, demonstrated, opt_error);
+}
+
+static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const idm_lambda *opt_chosen,
+                       idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_world *world = asked->world;
   const idm_sought *sought = asked->sought;
@@ -91,6 +115,7 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_poster
     status = idm_soft_agent_demonstrated(
         asked->demonstrator, world, asked->data, asked->problem->setting,
         settings->occupancy == IDM_OCCUPANCY_EMPIRICAL, demonstrated, asked->opt_notes, opt_error);
+  if (status == IDM_OK) status = check_finite(asked, agent, demonstrated, opt_error);
   if (status == IDM_OK) {
     const idm_smooth_margin margin = {sought, plan, demonstrated, settings->lambda, &asked->halt};
     status = idm_smooth_margin_minimise(&margin, x, &f->objective, &slope, opt_error);
@@ -99,8 +124,12 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, idm_poster
     snprintf(f->certificate, sizeof f->certificate, "gradient norm");
     f->attained = slope;
     f->closed = 1e-9;
-    say(world, settings, slope, f);
+    say(world, settings, opt_chosen, slope, f);
     status = find_open(asked, f, opt_error);
+  }
+  if (status == IDM_OK && !world->horizon) {
+    f->count = idm_duplicate(asked->demonstrator->count, sought->entries, sizeof *f->count);
+    if (!f->count) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
     status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x, "newton", f,
@@ -128,9 +157,16 @@ static idm_status fit_regularised(const idm_problem *problem, const idm_data *da
   if (status == IDM_OK)
     status = idm_soft_agent_create(problem, asked.inverse->name, &agent, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK && isinf(settings->lambda))
-    status = check_seen(asked.demonstrator, problem->setting, agent->prior, opt_error);
-  if (status == IDM_OK) status = find(&asked, agent, ret_posterior, opt_error);
+  idm_fit_settings own = *settings;
+  idm_lambda chosen;
+  const bool automatic = settings->lambda == 0;
+  if (status == IDM_OK && automatic) {
+    status = idm_lambda_choose(&asked, agent, &chosen, opt_error);
+    own.lambda = chosen.value;
+  }
+  asked.settings = &own;
+  if (status == IDM_OK)
+    status = find(&asked, agent, automatic ? &chosen : NULL, ret_posterior, opt_error);
   idm_soft_agent_destroy(agent);
   idm_asked_close(&asked);
   return status;

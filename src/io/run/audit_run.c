@@ -160,7 +160,7 @@ static json_t *audit_object(const idm_audit *a)
   json_t *verdict = json_object();
   json_t *failures = idm_json_texts(&a->failures);
   for (size_t g = 0; g < a->sides; g++) put_failures(&failures, &a->group[g]);
-  idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  idm_checks_put_trust(&verdict, &a->checks, a->trusted);
   bool depends = false;
   for (size_t i = 0; i < a->contrasts; i++) depends = depends || a->contrast[i].depends;
   idm_checks_put_depends(&verdict, &a->checks, depends);

@@ -77,3 +77,14 @@ void idm_checks_put_depends(json_t **verdict, const idm_checks *checks, bool als
     idm_json_set(verdict, "depends_on_dynamics",
                  json_boolean(also || moved == IDM_CHECK_REMARK || between == IDM_CHECK_REMARK));
 }
+
+void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trusted)
+{
+  json_t *names = json_array();
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (idm_check_is_left_out(checks, (idm_check_id)id))
+      idm_json_append(&names, json_string(idm_check_at((size_t)id)->name));
+  const bool open = trusted && idm_checks_left_out(checks);
+  idm_json_set(verdict, "trusted", open ? json_null() : json_boolean(trusted));
+  idm_json_set(verdict, "unchecked", names);
+}

@@ -14,4 +14,8 @@ void idm_checks_put_depends(json_t **verdict, const idm_checks *checks, bool als
  * one that fails. Where there is no array, every row that applies is "not recorded". */
 void idm_checks_take(const json_t *opt_array, idm_checks *checks);
 
+/* Set `trusted` and `unchecked`, the names of checks that were left out, of a verdict. Where
+ * nothing fails and checks were left out, `trusted` is null. */
+void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trusted);
+
 #endif

@@ -110,7 +110,10 @@ static bool says_nothing(const idm_key *key, const idm_request *request)
     came_later = came_later || key->offset == later[i];
   if (!came_later) return false;
   idm_request_default(&usual);
-  return idm_key_same(key, request, &usual, 0);
+  /* A default that a word has replaced says as little: labels of earlier runs stay what they are.
+   */
+  const bool former = key->former != 0 && idm_key_number(key, request) == key->former;
+  return former || idm_key_same(key, request, &usual, 0);
 }
 
 uint64_t idm_request_label(const idm_problem *problem, const idm_request *request)

@@ -50,6 +50,7 @@ typedef struct fitting {
   idm_problem *given;        /* the same with the central learnt dynamics; NULL: without them */
   idm_keeper keeper;
   uint64_t label;
+  double began; /* when the answer at hand was begun with, by idm_seconds */
 } fitting;
 
 /* --- drawing -------------------------------------------------------------------------------- */
@@ -73,6 +74,12 @@ static bool is_of_people(const idm_request *request)
   return request->by[0] || request->each[0];
 }
 
+/* The time limit of the checks of an answer that is complete now. */
+static double check_seconds(const fitting *f)
+{
+  return idm_effort_seconds(f->request->settings.checks, idm_seconds() - f->began);
+}
+
 /* People of a population. */
 static idm_status draw_population(const fitting *f, const idm_fit_watch *watcher, idm_run *run,
                                   idm_notes *opt_notes, idm_error *opt_error)
@@ -92,8 +99,9 @@ static idm_status draw_population(const fitting *f, const idm_fit_watch *watcher
   if (status == IDM_OK)
     status = idm_people_posterior(f->problem, design, people, settings, &run->posterior, opt_error);
   if (status == IDM_OK)
-    status = idm_people_assess(f->problem, f->data, design, people, run->posterior,
-                               settings->threads, &run->assessment, &run->projection, opt_error);
+    status =
+        idm_people_assess(f->problem, f->data, design, people, run->posterior, settings->threads,
+                          check_seconds(f), &run->assessment, &run->projection, opt_error);
   idm_people_destroy(people);
   idm_design_destroy(design);
   free(model);
@@ -155,7 +163,7 @@ static idm_status draw(fitting *f, long again, idm_run *run, idm_notes *opt_note
   idm_status status = IDM_OK;
   settings.again = again;
   if (again) watcher.checkpoint = NULL;
-  f->keeper.saved = idm_seconds();
+  f->keeper.saved = f->began = idm_seconds();
   if (is_of_people(f->request))
     status = draw_people(f, &watcher, run, opt_notes, opt_error);
   else if (f->request->dynamics[0])
@@ -241,7 +249,9 @@ static idm_status judge_dynamics(const fitting *f, const idm_run *run, idm_error
  */
 static idm_status assess_log(fitting *f, idm_run *run, idm_error *opt_error)
 {
-  const idm_fit_watch watch = {.progress = f->keeper.progress, .context = f->keeper.context};
+  const idm_fit_watch watch = {.progress = f->keeper.progress,
+                               .context = f->keeper.context,
+                               .check_seconds = check_seconds(f)};
   const idm_fit_settings *settings = &f->request->settings;
   if (!f->given)
     return idm_assess_watched(f->problem, f->data, run->posterior, settings->threads, &watch,

@@ -254,7 +254,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
-  idm_json_set(&verdict, "trusted", json_boolean(a->trusted));
+  idm_checks_put_trust(&verdict, &a->checks, a->trusted);
   idm_checks_put_depends(&verdict, &a->checks, false);
   idm_json_set(&verdict, "failures", idm_json_texts(&a->failures));
   idm_json_set(&verdict, "misfits", idm_json_texts(&a->misfits));
@@ -400,8 +400,8 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
   const json_t *failures = json_object_get(verdict, "failures");
   const json_t *misfits = json_object_get(verdict, "misfits");
   const json_t *remarks = json_object_get(verdict, "remarks");
-  if (!json_is_boolean(trusted) || !are_texts(failures) || !are_texts(misfits) ||
-      !are_texts(remarks)) {
+  if ((!json_is_boolean(trusted) && !json_is_null(trusted)) || !are_texts(failures) ||
+      !are_texts(misfits) || !are_texts(remarks)) {
     status = idm_fail_at(opt_error, path, 0, 0,
                          "has no verdict; expected trusted, and lists of texts under "
                          "verdict.failures, verdict.misfits and verdict.remarks");
@@ -415,7 +415,7 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
     assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
                                (!json_is_true(json_object_get(object, "people")) ||
                                 assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
-    assessment->trusted = assessment->trusted && json_is_true(trusted);
+    assessment->trusted = assessment->trusted && !json_is_false(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);
     if (status == IDM_OK) status = idm_people_take(object, posterior, assessment, opt_error);

@@ -67,7 +67,8 @@ idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *nod
   idm_status status;
   switch (key->kind) {
   case IDM_KEY_NUMBER:
-    return read_number(tree, node, key, what, fields);
+    return key->zero ? read_text(tree, node, key, what, fields)
+                     : read_number(tree, node, key, what, fields);
   case IDM_KEY_WORD:
     return read_word(tree, node, key, what, fields);
   case IDM_KEY_FLAG:

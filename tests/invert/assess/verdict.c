@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "idm/assess.h"
+#include "invert/check.h"
 #include "support.h"
 
 static void test_words(void **state)
@@ -11,6 +12,9 @@ static void test_words(void **state)
   const idm_notes some = {.count = 1, .text = one};
   idm_person misfit = {.verdict = IDM_PERSON_MISFIT};
   idm_finding finding = {0};
+  idm_checks left;
+  idm_checks_begin(&left, IDM_CHECK_FIT);
+  idm_check_leave_out(&left, IDM_CHECK_LOOK, 10);
   const struct {
     idm_assessment a;
     const char *words;
@@ -28,6 +32,10 @@ static void test_words(void **state)
       {{.answer = IDM_POINT, .finding = &finding, .failures = some}, "not to be trusted yet"},
       {{.answer = IDM_POSTERIOR, .trusted = true, .apart = true, .people = 1, .person = &misfit},
        "does not fit everybody"},
+      {{.answer = IDM_POSTERIOR, .trusted = true, .model.looked = true, .checks = left},
+       "unchecked: nothing fails, but checks were left out"},
+      {{.answer = IDM_POINT, .trusted = true, .finding = &finding, .checks = left}, "left out"},
+      {{.answer = IDM_POSTERIOR, .failures = some, .checks = left}, "not to be trusted yet"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     if (!strstr(idm_assessment_verdict(&cases[i].a), cases[i].words))

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "support.h"
 
 typedef struct wish {
@@ -40,6 +41,25 @@ static void test_check(void **state)
   assert_int_equal(idm_halt_check(&halt, &error), IDM_UNTRUSTED);
   assert_int_equal(w.asked, 2);
   assert_int_equal(idm_halt_check(&halt, &error), IDM_UNTRUSTED); /* for good */
+}
+
+/* A deadline stops without a watcher, and work may go on until another. */
+static void test_deadline(void **state)
+{
+  (void)state;
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "doing things");
+  idm_halt_extend(&halt, idm_seconds() + 1e6);
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
+  idm_halt_extend(&halt, idm_seconds());
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
+  assert_true(halt.late);
+  idm_halt_extend(&halt, 0);
+  assert_false(halt.late);
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
+  halt.stop = true; /* for another reason */
+  idm_halt_extend(&halt, 0);
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
 }
 
 /* Work that ends only when it is stopped. */
@@ -117,7 +137,8 @@ static void test_rounding(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_plan), cmocka_unit_test(test_rounding)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_deadline),
+                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_plan),
+                                     cmocka_unit_test(test_rounding)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

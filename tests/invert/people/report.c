@@ -130,7 +130,7 @@ static void shrinkage_is_the_pooling_factor(void **state)
   fixture f = open("alpha, beta ~ drug", NULL);
   idm_assessment *a = NULL;
   idm_projection projection;
-  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, &a, &projection,
+  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, 0, &a, &projection,
                           &support_error));
   support_check_listed(&a->checks);
   assert_int_equal(a->checks.kind, IDM_CHECK_POPULATION);
@@ -169,7 +169,7 @@ static void people_whose_draws_disagree_are_named(void **state)
   idm_projection projection;
   double *x = f.posterior->value + quantity(f.posterior, "log_alpha[p5]") * ALL;
   for (size_t i = 0; i < DRAWS; i++) x[i] += 1;
-  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, &a, &projection,
+  check(idm_people_assess(f.problem, f.data, f.design, f.people, f.posterior, 1, 0, &a, &projection,
                           &support_error));
   assert_false(a->trusted);
   assert_int_equal(a->person[4].verdict, IDM_PERSON_FAILED);
@@ -190,7 +190,7 @@ static idm_assessment *assess(const population *p)
 {
   idm_assessment *a = NULL;
   idm_projection projection;
-  check(idm_people_assess(p->problem, p->data, p->design, p->people, p->posterior, 1, &a,
+  check(idm_people_assess(p->problem, p->data, p->design, p->people, p->posterior, 1, 0, &a,
                           &projection, &support_error));
   support_check_listed(&a->checks);
   assert_true(a->model.looked);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "invert/utility/grid_support.h"
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/walk.h"
 
 static idm_fit_settings settings_of(idm_margin margin, double penalty)
 {
@@ -219,6 +221,25 @@ static void test_return_of_everything(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A demonstrator that varies, and one number: no utility but 0 is best against all policies. */
+static void test_answer_of_zero(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK_MATRICES);
+  idm_data *data = support_data(problem, "trajectory,action,observation\n"
+                                         "1,right,b\n1,right,c\n1,left,b\n1,left,a\n1,left,a\n");
+  support_assign(problem, "utility.left=0");
+  support_assign(problem, "utility.right=0");
+  check(idm_problem_free(problem, "{utility: {entries: {x: [left.a, right.c]}}}", &support_error));
+  const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
+  idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
+  assert_near(p->value[0], 0, 1e-9);
+  assert_true(grid_says(p->finding, "the answer is the utility 0"));
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Utilities may be counted in anything: tiny and huge ones have the same margins in their unit. */
 static void test_any_unit(void **state)
 {
@@ -291,8 +312,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_is_better), cmocka_unit_test(test_goal_corner),
       cmocka_unit_test(test_any_order),         cmocka_unit_test(test_return_of_everything),
-      cmocka_unit_test(test_any_unit),          cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_epsilon),
+      cmocka_unit_test(test_answer_of_zero),    cmocka_unit_test(test_any_unit),
+      cmocka_unit_test(test_refusals),          cmocka_unit_test(test_epsilon),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,170 @@
+/* The time limit of the checks that read the log: see the header. */
+#include "invert/assess/allowance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "invert/assess/look.h"
+
+/* Seconds that all checks have together, and that each has after them. */
+static const double first_seconds = 10, least_seconds = 1;
+
+allowance idm_allowance_begin(double seconds, idm_halt *opt_halt)
+{
+  return (allowance){.halt = opt_halt, .seconds = seconds, .started = idm_seconds()};
+}
+
+static bool is_limited(const allowance *opt_allowance)
+{
+  return opt_allowance && opt_allowance->seconds != 0;
+}
+
+/* When the check that begins now has to end. */
+static double deadline_of(const allowance *a)
+{
+  const double now = idm_seconds(), left = a->started + a->seconds - now;
+  const double first = a->started + fmin(first_seconds, a->seconds);
+  return fmax(fmax(now + left / 2, first), now + least_seconds);
+}
+
+/* --- what a check leaves behind ------------------------------------------------------------- */
+
+/* Notes and results before a check. */
+typedef struct before {
+  size_t failures;
+  size_t misfits;
+  size_t remarks;
+  idm_checks checks;
+} before;
+
+static before remember(const idm_assessment *a)
+{
+  return (before){a->failures.count, a->misfits.count, a->remarks.count, a->checks};
+}
+
+static void cut_notes(idm_notes *notes, size_t count)
+{
+  while (notes->count > count) free(notes->text[--notes->count]);
+}
+
+static void drop_intervals(idm_assessment *a)
+{
+  free(a->parameter);
+  a->parameter = NULL;
+  a->parameters = 0;
+  a->identified = false;
+}
+
+static void drop_sensitivities(idm_assessment *a)
+{
+  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
+  free(a->sensitivity);
+  a->sensitivity = NULL;
+  a->sensitivities = 0;
+}
+
+static void drop_lattice(idm_assessment *a)
+{
+  free(a->finer_shift);
+  a->finer_shift = NULL;
+  a->resolution = a->finer = 0;
+}
+
+static void drop_model(idm_assessment *a)
+{
+  free(a->model.between);
+  free(a->model.extension);
+  a->model = (idm_model_check){.log_likelihood = NAN, .uniform = NAN, .rates = NAN};
+}
+
+/* Drop what the check of a row stores in the assessment besides notes and results. */
+static void drop(idm_assessment *a, idm_check_id id)
+{
+  if (id == IDM_CHECK_IDENTIFICATION) drop_intervals(a);
+  if (id == IDM_CHECK_LOOK) idm_look_clear(&a->look);
+  if (id == IDM_CHECK_LATTICE) drop_lattice(a);
+  if (id == IDM_CHECK_SENSITIVITY || id == IDM_CHECK_DEPENDS) drop_sensitivities(a);
+  if (id == IDM_CHECK_CHANCE) drop_model(a);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* Whether a check of this folder records a row together with its own. */
+static bool is_recorded_here(size_t row)
+{
+  static const char folder[] = "invert/assess/";
+  const idm_check *at = idm_check_at(row);
+  return at && at->owner && strncmp(at->owner, folder, sizeof folder - 1) == 0;
+}
+
+/* Rows from `id` on that its check records: up to the next row of another function or folder. */
+static size_t last_row(idm_check_id id)
+{
+  size_t last = (size_t)id;
+  while (is_recorded_here(last + 1)) last++;
+  return last;
+}
+
+static void leave_row(const inquiry *q, size_t row)
+{
+  idm_checks *checks = &q->assessment->checks;
+  if (idm_check_at(row)->log && checks->of[row].outcome < IDM_CHECK_PASSED &&
+      idm_inquiry_can_run(q, (idm_check_id)row))
+    idm_check_leave_out(checks, (idm_check_id)row, q->opt_allowance->seconds);
+}
+
+static void leave(const inquiry *q, idm_check_id id)
+{
+  drop(q->assessment, id);
+  for (size_t row = (size_t)id; row <= last_row(id); row++) leave_row(q, row);
+  if (id == IDM_CHECK_IDENTIFICATION) leave_row(q, IDM_CHECK_HIGHEST_POINT);
+}
+
+/* Whether a check reads the intervals of identification, without which it would pass unseen. */
+static bool reads_intervals(idm_check_id id)
+{
+  return id == IDM_CHECK_PRIOR_CONFLICT || id == IDM_CHECK_PRIOR_PULL || id == IDM_CHECK_PRIOR_GAP;
+}
+
+static bool is_late(const allowance *a)
+{
+  return is_limited(a) && a->halt && a->halt->late;
+}
+
+idm_status idm_allowance_run(const inquiry *q, idm_check_id id, idm_check_function *check,
+                             idm_error *opt_error)
+{
+  const allowance *limit = q->opt_allowance;
+  idm_assessment *a = q->assessment;
+  if (!is_limited(limit)) return check(q, opt_error);
+  const bool blind =
+      reads_intervals(id) && idm_check_is_left_out(&a->checks, IDM_CHECK_IDENTIFICATION);
+  if (limit->seconds < 0 || blind) {
+    leave(q, id);
+    return IDM_OK;
+  }
+  const before start = remember(a);
+  if (limit->halt) idm_halt_extend(limit->halt, deadline_of(limit));
+  const idm_status status = check(q, opt_error);
+  const bool late = is_late(limit);
+  if (limit->halt) idm_halt_extend(limit->halt, 0);
+  if (!late || status == IDM_MEMORY) return status;
+  cut_notes(&a->failures, start.failures);
+  cut_notes(&a->misfits, start.misfits);
+  cut_notes(&a->remarks, start.remarks);
+  a->checks = start.checks;
+  leave(q, id);
+  if (opt_error) *opt_error = (idm_error){0};
+  return IDM_OK;
+}
+
+bool idm_allowance_leave_part(const inquiry *q, idm_check_id id)
+{
+  const allowance *limit = q->opt_allowance;
+  if (!is_late(limit)) return false;
+  idm_check_leave_out(&q->assessment->checks, id, limit->seconds);
+  idm_halt_extend(limit->halt, idm_seconds() + least_seconds);
+  return true;
+}

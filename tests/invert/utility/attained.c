@@ -1,0 +1,79 @@
+/* Whether utilities stay finite without a price: against all deterministic policies, where one
+ * number is free. */
+#include "invert/utility/attained.h"
+
+#include <math.h>
+
+#include "idm/random.h"
+#include "invert/utility/mdp_support.h"
+
+enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
+
+/* What the free number counts of a policy[state][action]: how often it is the utility. */
+static double moment_of(const idm_world *world, const int32_t *number, const double *policy,
+                        double *demonstrated)
+{
+  double occupancy[ENTRIES], sum = 0;
+  check(idm_world_occupancy(world, policy, occupancy, &support_error));
+  for (size_t e = 0; e < ENTRIES; e++) {
+    demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
+    if (number[e] >= 0) sum += demonstrated[e];
+  }
+  return sum;
+}
+
+/* Of the moments of policies those of deterministic ones are the extremes. */
+static bool is_inside(const idm_world *world, const int32_t *number, double moment)
+{
+  double low = INFINITY, high = -INFINITY, scratch[ENTRIES];
+  for (unsigned bits = 0; bits < 1U << STATES; bits++) {
+    double policy[ENTRIES] = {0};
+    for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (bits >> s & 1U)] = 1;
+    const double own = moment_of(world, number, policy, scratch);
+    low = fmin(low, own);
+    high = fmax(high, own);
+  }
+  return high - low < 1e-9 || (moment > low + 1e-9 && moment < high - 1e-9);
+}
+
+static void one_number_is_finite_inside_the_range_of_policies(void **state)
+{
+  (void)state;
+  enum { TRIALS = 60 };
+  size_t finite = 0;
+  idm_random random;
+  idm_random_init(&random, 5, 0);
+  for (uint64_t trial = 0; trial < TRIALS; trial++) {
+    idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
+    idm_world *world = support_world(problem);
+    int32_t number[ENTRIES];
+    double held[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
+    for (size_t e = 0; e < ENTRIES; e++) {
+      number[e] = e == trial % ENTRIES || idm_random_uniform(&random) < 0.4 ? 0 : -1;
+      held[e] = 3; /* which no direction moves */
+    }
+    for (size_t s = 0; s < STATES; s++) {
+      const double first = idm_random_uniform(&random);
+      policy[s * ACTIONS] = first < 0.48 ? 0 : first < 0.96 ? 1 : first;
+      policy[s * ACTIONS + 1] = 1 - policy[s * ACTIONS];
+    }
+    idm_sought sought = {.entries = ENTRIES, .count = 1, .number = number, .held = held, .unit = 1};
+    idm_asked asked = {.problem = problem, .world = world, .sought = &sought};
+    idm_halt_begin(&asked.halt, NULL, "checking");
+    const double moment = moment_of(world, number, policy, demonstrated);
+    const bool inside = is_inside(world, number, moment);
+    const idm_status status = idm_attained_check(&asked, demonstrated, &support_error);
+    assert_int_equal(status, inside ? IDM_OK : IDM_INPUT);
+    finite += inside;
+    idm_world_destroy(world);
+    idm_problem_destroy(problem);
+  }
+  assert_in_range(finite, 10, TRIALS - 10);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_number_is_finite_inside_the_range_of_policies)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
