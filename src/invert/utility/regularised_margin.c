@@ -91,7 +91,8 @@ static idm_status check_finite(idm_asked *asked, const idm_soft_agent *agent,
                                const double *demonstrated, idm_error *opt_error)
 {
   if (!isinf(asked->settings->lambda)) return IDM_OK;
-  return asked->world->horizon
+  /* The linear program has a column per free entry of the utility, and no horizon. */
+  return asked->world->horizon || asked->sought->features
              ? check_seen(asked->demonstrator, asked->problem->setting, agent->prior, opt_error)
              : idm_attained_check(asked, demonstrated, opt_error);
 }
