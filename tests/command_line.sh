@@ -1468,7 +1468,8 @@ test_check() {
   succeeds fit example:diag fit.csv --free alpha --threads 2 --checks none -o unchecked
   holds "what is left out is listed" grep -q '^- unchecked: identification, ' out
   holds "and the verdict is no promise" grep -q '^verdict: unchecked: nothing fails, but checks were left out' out
-  succeeds check unchecked --json
+  run check unchecked --json
+  holds "an unchecked answer ends with 1, not $code" [ "$code" -eq 1 ]
   json 'j["trusted"] is None and "independent-look" in j["unchecked"] and "r-hat" not in j["unchecked"]'
   json '[c["why"] for c in j["checks"] if c["name"] == "chance"] == ["left out: --checks none"]'
   succeeds summary good --json

@@ -76,12 +76,12 @@ const cli_command cli_check = {
         "Prints every check that applies to the run (`idm list checks`): its outcome, value and "
         "threshold,\n"
         "or why it was not run. Exit code 1 when a check fails the draws (FAILS) or the model "
-        "(MODEL). A\n"
-        "right model fails in about one fit of a hundred. Remarks: what the data bound and what "
-        "only the\n"
-        "prior does, which parameters cannot be told apart, and what to do next. Of several runs, "
-        "exit\n"
-        "code 1 means that one at least cannot be trusted.",
+        "(MODEL), or\n"
+        "was left out (--checks). A right model fails in about one fit of a hundred. Remarks: what "
+        "the data\n"
+        "bound and what only the prior does, which parameters cannot be told apart, and what to do "
+        "next. Of\n"
+        "several runs, exit code 1 means that one at least cannot be trusted.",
     .options = options,
     .run = run,
 };

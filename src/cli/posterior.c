@@ -41,6 +41,12 @@ static idm_status print_runs(cli_call *call, cli_print_run print, const verdict 
   return status;
 }
 
+/* Trusted, with every check that applies run. */
+static bool is_promise(const idm_assessment *a)
+{
+  return a->trusted && !idm_checks_left_out(&a->checks);
+}
+
 idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
 {
   verdict *found = calloc((size_t)call->arguments, sizeof *found);
@@ -55,7 +61,7 @@ idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
       status = idm_run_read(run, NULL, NULL, &found[i].posterior, &call->notes, &call->error);
     if (status == IDM_OK)
       status = idm_run_assess(run, found[i].posterior, &found[i].assessment, &call->error);
-    untrusted += status == IDM_OK && !found[i].assessment->trusted;
+    untrusted += status == IDM_OK && !is_promise(found[i].assessment);
   }
   if (status == IDM_OK) status = print_runs(call, print, found);
   for (int i = 0; found && i < call->arguments; i++) {

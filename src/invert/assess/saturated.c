@@ -41,9 +41,9 @@ static double gain_of(const table *t, const double *count)
 static void replicate(const table *t, idm_random *random, double *count)
 {
   for (size_t s = 0; s < t->states; s++) {
-    const double visits = visits_of(t, t->count, s);
+    const size_t visits = (size_t)visits_of(t, t->count, s);
     for (size_t u = 0; u < t->actions; u++) count[s * t->actions + u] = 0;
-    for (double k = 0; k < visits; k++)
+    for (size_t k = 0; k < visits; k++)
       count[s * t->actions + idm_random_choice(random, t->policy + s * t->actions, t->actions)]++;
   }
 }

@@ -430,7 +430,7 @@ static idm_status open_drawing(matching *m, drawing *g, idm_error *opt_error)
 static idm_status climb(const drawing *g, idm_peaks *peaks, double *y, idm_error *opt_error)
 {
   double height;
-  const idm_status status = evaluate(g->target->context, y, &height, NULL, opt_error);
+  const idm_status status = evaluate(&g->density[0], y, &height, NULL, opt_error);
   if (status != IDM_OK || !isfinite(height)) return status;
   return idm_peaks_climb(peaks, g->target, y, opt_error);
 }

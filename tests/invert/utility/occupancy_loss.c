@@ -38,13 +38,13 @@ static void close_fixture(fixture *f)
 }
 
 /* By the numbers that the coordinates stand for. */
-static double slow_loss(const fixture *f, const double *y)
+static double slow_loss(fixture *f, const double *y)
 {
   double number[2];
   idm_parameters_report(f->parameters, y, number);
   const bool first = strcmp(f->parameters->quantity.name[0], "alpha") == 0;
-  return occupancy_objective(f->settings.divergence, f->settings.entropy, (double(*)[U])f->p,
-                             number[!first], number[first]);
+  return occupancy_objective(f->settings.divergence, f->settings.entropy, f->p, number[!first],
+                             number[first]);
 }
 
 static void test_loss(void **state)
