@@ -21,10 +21,11 @@ bool idm_setting_arrives(const idm_setting *setting, int seen)
 void idm_setting_absorb(const idm_setting *setting, double *transition, size_t matrices)
 {
   const size_t states = setting->states.count;
-  for (size_t row = 0; transition && row < matrices * states; row++) {
-    if (!setting->terminal_state[row % states]) continue;
-    for (size_t s = 0; s < states; s++) transition[row * states + s] = s == row % states;
-  }
+  for (size_t m = 0; transition && m < matrices; m++)
+    for (size_t from = 0; from < states; from++) {
+      double *row = transition + (m * states + from) * states;
+      for (size_t s = 0; s < states && setting->terminal_state[from]; s++) row[s] = s == from;
+    }
 }
 
 /* Rows of terminal states have one entry; the others move up behind them. */
