@@ -234,13 +234,6 @@ static double share_checks(each *e, double fitted)
   return share;
 }
 
-static void count_checks(each *e, double seconds)
-{
-  pthread_mutex_lock(&e->mutex);
-  e->checking += seconds;
-  pthread_mutex_unlock(&e->mutex);
-}
-
 /* The verdict on the draws of a person whose fit took so many seconds. */
 static idm_status check_person(each *e, const idm_data *part, double fitted,
                                const idm_fit_watch *watch, const idm_posterior *posterior,
@@ -251,7 +244,9 @@ static idm_status check_person(each *e, const idm_data *part, double fitted,
   limited.check_seconds = share_checks(e, fitted);
   const idm_status status =
       idm_assess_watched(e->problem, part, posterior, 1, &limited, assessment, error);
-  count_checks(e, idm_seconds() - began);
+  pthread_mutex_lock(&e->mutex);
+  e->checking += idm_seconds() - began;
+  pthread_mutex_unlock(&e->mutex);
   return status;
 }
 
@@ -280,15 +275,6 @@ static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch
   return status;
 }
 
-/* Scores of extensions. They are added up where no check of anyone was left out. */
-static idm_status score_person(each *e, size_t person, const idm_data *part,
-                               const idm_fit_watch *watch, const idm_posterior *posterior,
-                               const idm_assessment *assessment, idm_error *error)
-{
-  if (idm_checks_left_out(&assessment->checks)) return IDM_OK;
-  return idm_pool_open(&e->pool[person], e->problem, part, posterior, watch, error);
-}
-
 static idm_status fit_person(each *e, size_t person, idm_error *error)
 {
   idm_data *part = NULL;
@@ -303,8 +289,10 @@ static idm_status fit_person(each *e, size_t person, idm_error *error)
     status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
   if (status == IDM_OK)
     status = draw_person(e, part, &watch, &posterior, &projection, &assessment, error);
-  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size)
-    status = score_person(e, person, part, &watch, posterior, assessment, error);
+  /* Scores of extensions are added up where no check of anyone was left out. */
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size &&
+      !idm_checks_left_out(&assessment->checks))
+    status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
   if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
   if (status == IDM_OK) status = excuse_mean(e, person, posterior, assessment, error);
   if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {

@@ -75,20 +75,6 @@ static idm_status read_record(const idm_yaml_table *table, const size_t *place, 
   return status;
 }
 
-/* Terminal states apart, where nothing is done. */
-static idm_status check_given(const idm_yaml_table *table, const bool *given)
-{
-  const idm_setting *setting = table->reader->problem->setting;
-  const size_t states = setting->states.count;
-  for (size_t i = 0; i < setting->actions.count * states; i++)
-    if (!given[i] && !setting->terminal_state[i % states])
-      return idm_fail_at(table->reader->opt_error, table->path, 1, 1,
-                         "no features of '%.60s' in '%.60s'; expected every state, or every state "
-                         "and action",
-                         setting->actions.name[i / states], setting->states.name[i % states]);
-  return IDM_OK;
-}
-
 static idm_status read_records(idm_yaml_table *table, const size_t *place, idm_features *f)
 {
   const size_t numbers = table->reader->sizes.actions * table->reader->sizes.states;
@@ -99,7 +85,7 @@ static idm_status read_records(idm_yaml_table *table, const size_t *place, idm_f
     status = read_record(table, place, given, f);
     if (status == IDM_OK) status = idm_yaml_table_next(table);
   }
-  if (status == IDM_OK) status = check_given(table, given);
+  if (status == IDM_OK) status = idm_yaml_table_complete(table, given, "features");
   free(given);
   return status;
 }

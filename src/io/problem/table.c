@@ -129,3 +129,16 @@ idm_status idm_yaml_table_number(const idm_yaml_table *table, size_t column, con
   return idm_yaml_table_fail(table, column, "'%.*s' for %s; expected a number", shown(cell),
                              cell->text, what);
 }
+
+idm_status idm_yaml_table_complete(const idm_yaml_table *table, const bool *given, const char *what)
+{
+  const idm_setting *setting = table->reader->problem->setting;
+  const size_t states = setting->states.count;
+  for (size_t i = 0; i < setting->actions.count * states; i++)
+    if (!given[i] && !setting->terminal_state[i % states])
+      return idm_fail_at(table->reader->opt_error, table->path, 1, 1,
+                         "no %s of '%.60s' in '%.60s'; expected every state, or every state and "
+                         "action",
+                         what, setting->actions.name[i / states], setting->states.name[i % states]);
+  return IDM_OK;
+}

@@ -39,6 +39,11 @@ idm_status idm_yaml_table_label(const idm_yaml_table *table, size_t column, cons
 idm_status idm_yaml_table_number(const idm_yaml_table *table, size_t column, const char *what,
                                  double *ret_value);
 
+/* Whether given[action][state] holds of every action and state, terminal ones apart, where nothing
+ * is done; `what` as in "utility". */
+idm_status idm_yaml_table_complete(const idm_yaml_table *table, const bool *given,
+                                   const char *what);
+
 #define idm_yaml_table_fail(table, place, ...)                                                     \
   idm_fail_at((table)->reader->opt_error, (table)->path, (long)(table)->field[place].line,         \
               (long)(table)->field[place].column, __VA_ARGS__)

@@ -202,19 +202,6 @@ static idm_status read_record(const idm_yaml_table *table, const size_t place[2]
   return IDM_OK;
 }
 
-/* Terminal states apart, where nothing is done. */
-static idm_status check_given(const idm_yaml_table *table, const bool *given)
-{
-  const idm_setting *setting = table->reader->problem->setting;
-  const size_t states = setting->states.count;
-  for (size_t i = 0; i < setting->actions.count * states; i++)
-    if (!given[i] && !setting->terminal_state[i % states])
-      return idm_fail_at(table->reader->opt_error, table->path, 1, 1,
-                         "no utility of '%.60s' in '%.60s'; expected every state and action",
-                         setting->actions.name[i / states], setting->states.name[i % states]);
-  return IDM_OK;
-}
-
 static idm_status read_records(idm_yaml_table *table, bool *given, double *utility)
 {
   static const char *const needed[] = {"state", "utility"};
@@ -226,7 +213,7 @@ static idm_status read_records(idm_yaml_table *table, bool *given, double *utili
     status = read_record(table, place, by_action, given, utility);
     if (status == IDM_OK) status = idm_yaml_table_next(table);
   }
-  return status == IDM_OK ? check_given(table, given) : status;
+  return status == IDM_OK ? idm_yaml_table_complete(table, given, "utility") : status;
 }
 
 static idm_status read_table(const idm_yaml_reader *reader, const idm_yaml_node *node)
