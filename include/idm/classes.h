@@ -36,6 +36,8 @@ typedef struct idm_class {
   idm_divergence divergence; /* between occupancies, where its inverse planner asks for one and
                                 nobody says which: the usual one, or where that would be infinite
                                 one that is not */
+  long draws;                /* most of a chain, in warm-up and after it; 0: the usual number */
+  long depth;                /* of nuts; 0: the usual one */
   const char *question;      /* that it answers */
   const char *open;          /* what it leaves open */
 } idm_class;

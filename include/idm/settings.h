@@ -36,6 +36,7 @@ typedef struct idm_fit_settings {
   long draws;
   long warmup;
   long thin;  /* kernel steps a draw; 0: the sampler's own */
+  long depth; /* of nuts: a trajectory has at most 2^depth - 1 steps; 0: the sampler's own */
   long again; /* of idm_assess_again: steps a draw of chains that are run again, on random streams
                  of their own; 0: they are run for the first time */
   uint64_t seed;

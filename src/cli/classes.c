@@ -42,6 +42,7 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
   const idm_inverse *inverse = idm_inverse_find(of->inverse);
   idm_posterior *posterior = NULL;
   idm_error error = {0};
+  const idm_fit_settings usual = request->settings;
   const double begun = idm_seconds();
   idm_class_settings(of, &request->settings);
   cli_take_keys(call, request);
@@ -54,6 +55,7 @@ static idm_status fit_class(cli_call *call, const idm_class *of, idm_problem *pr
                          &o->projection, &call->notes, &error);
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR)
     status = idm_projection_draws(problem, posterior, data, &o->projection, &error);
+  request->settings = usual;
   o->seconds = idm_seconds() - begun;
   o->done = status == IDM_OK;
   if (o->done && posterior->finding) {

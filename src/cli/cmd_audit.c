@@ -335,6 +335,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("draws"),
     CLI_KEY_OPTION("warmup"),
     CLI_KEY_OPTION("thin"),
+    CLI_KEY_OPTION("depth"),
     CLI_KEY_OPTION("seed"),
     CLI_KEY_OPTION("checks"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),

@@ -370,6 +370,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("draws"),
     CLI_KEY_OPTION("warmup"),
     CLI_KEY_OPTION("thin"),
+    CLI_KEY_OPTION("depth"),
     CLI_KEY_OPTION("seed"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     CLI_KEY_OPTION("log-likelihood"),

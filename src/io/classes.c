@@ -93,6 +93,8 @@ static const idm_class classes[] = {
      .inverse = "bayes",
      .free = "utility, transition, emission",
      .partial = true,
+     .draws = 100,
+     .depth = 5,
      .question = "what do they want, and how do they think that the world works?",
      .open = "what wants and beliefs explain alike"},
     {.name = "me-irl",
@@ -272,7 +274,11 @@ static idm_status free_blocks(const idm_class *of, idm_problem *problem, idm_err
 
 void idm_class_settings(const idm_class *of, idm_fit_settings *settings)
 {
-  if (of && settings) settings->divergence = of->divergence;
+  if (!of || !settings) return;
+  settings->divergence = of->divergence;
+  if (of->draws && settings->draws > of->draws) settings->draws = of->draws;
+  if (of->draws && settings->warmup > of->draws) settings->warmup = of->draws;
+  settings->depth = of->depth;
 }
 
 bool idm_class_decides(const idm_class *of, const char *key)

@@ -248,7 +248,7 @@ static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const i
   if (status == IDM_OK) {
     (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
     (*ret_chains)->settings.kernel.acceptance = rugged_acceptance;
-    (*ret_chains)->settings.kernel.depth = rugged_depth;
+    if (!settings->depth) (*ret_chains)->settings.kernel.depth = rugged_depth;
   }
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
     target[i] = idm_joint_target(l->lane[i], &l->peak[i]);

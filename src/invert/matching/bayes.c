@@ -275,8 +275,8 @@ static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
-static const char *const settings[] = {"sampler", "chains",         "draws",       "warmup", "thin",
-                                       "seed",    "log_likelihood", "prior_draws", NULL};
+static const char *const settings[] = {"sampler", "chains", "draws",          "warmup",      "thin",
+                                       "depth",   "seed",   "log_likelihood", "prior_draws", NULL};
 
 const idm_inverse idm_inverse_bayes = {
     .name = "bayes",

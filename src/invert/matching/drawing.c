@@ -131,6 +131,7 @@ idm_status idm_drawing_create(const idm_fit_settings *settings, const idm_sample
   idm_sampler_settings_default(&made.kernel);
   made.kernel.warmup = settings->warmup;
   made.kernel.thin = settings->again ? settings->again : settings->thin;
+  if (settings->depth) made.kernel.depth = (int)settings->depth;
   made.kernel.mixture = opt_mixture;
   const idm_status status = idm_chains_create(&made, dimension, ret_chains, opt_error);
   for (size_t i = 0; i < settings->chains && settings->again && status == IDM_OK; i++)

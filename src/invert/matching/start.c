@@ -120,6 +120,8 @@ static idm_status look_around(const fit *f, size_t chain, idm_random *random, st
                               idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[chain]);
+  idm_matching_wander(f->matching[chain]);
+  s->placed = false;
   s->log_density = -INFINITY;
   for (int k = 0; k < looks; k++) {
     double here = -INFINITY;
@@ -141,6 +143,15 @@ static void guess_covariance(const fit *f, start *s)
   for (size_t i = 0; i < d; i++) s->covariance[i * (d + 1)] = f->unit[i] * f->unit[i];
 }
 
+/* Points were possible, and none had a derivative. */
+static idm_status fail_to_climb(const fit *f, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_NUMERICAL,
+                  "the log posterior has no slope where the search for its mode starts: the "
+                  "utilities (they span %.3g) or the priors are too large",
+                  idm_theta_range(f->problem->theta));
+}
+
 /* From its mode up to the top. */
 static idm_status climb(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
@@ -149,11 +160,7 @@ static idm_status climb(const fit *f, size_t chain, start *s, idm_error *opt_err
   idm_matching_wander(f->matching[chain]);
   const idm_status status =
       maximise(f, &target, 1e-6, most_steps, s->mode, &s->log_density, opt_error);
-  if (status == IDM_NUMERICAL)
-    return idm_fail(opt_error, IDM_NUMERICAL,
-                    "the log posterior has no slope where the search for its mode starts: the "
-                    "utilities (they span %.3g) or the priors are too large",
-                    idm_theta_range(f->problem->theta));
+  if (status == IDM_NUMERICAL) return fail_to_climb(f, opt_error);
   return status == IDM_OK ? idm_matching_anchor(f->matching[chain], s->mode, opt_error) : status;
 }
 
@@ -208,20 +215,20 @@ idm_status idm_start_settle(const fit *f, size_t chain, start *s, idm_error *opt
   return scatter(f, chain, &random, s, opt_error);
 }
 
-/* The best of a few points of a chain's stream. */
-static idm_status look_from(const fit *f, size_t chain, start *s, idm_error *opt_error)
-{
-  idm_random random;
-  idm_random_init(&random, f->key, first_stream + chain);
-  s->placed = false;
-  idm_matching_wander(f->matching[chain]);
-  return look_around(f, chain, &random, s, opt_error);
-}
-
+/* A point of a wide prior may lie where the policy has no derivative, though its density is finite:
+ * the next points of the stream take its place. */
 idm_status idm_start_find(const fit *f, size_t chain, start *s, idm_error *opt_error)
 {
-  const idm_status status = look_from(f, chain, s, opt_error);
-  return status == IDM_OK ? idm_start_climb(f, chain, s, opt_error) : status;
+  enum { tries = 8 };
+  idm_status status = IDM_NUMERICAL;
+  idm_random random;
+  idm_random_init(&random, f->key, first_stream + chain);
+  for (int k = 0; k < tries && status == IDM_NUMERICAL; k++) {
+    status = look_around(f, chain, &random, s, opt_error);
+    if (status != IDM_OK) return status;
+    status = idm_start_climb(f, chain, s, opt_error);
+  }
+  return status;
 }
 
 /* --- the highest of all --------------------------------------------------------------------- */
@@ -251,6 +258,7 @@ static idm_status climb_higher(const fit *f, start *s, start *best, idm_error *o
 {
   if (!isfinite(s->log_density)) return IDM_OK;
   const idm_status status = climb(f, 0, s, opt_error);
+  if (status == IDM_NUMERICAL) return IDM_OK; /* nowhere to climb from there */
   if (status != IDM_OK || !(s->log_density > best->log_density)) return status;
   best->log_density = s->log_density;
   memcpy(best->mode, s->mode, f->parameters->dimension * sizeof *s->mode);
@@ -338,12 +346,13 @@ static idm_status search(const fit *f, start *best, idm_error *opt_error)
   idm_status status = idm_start_create(f->parameters->dimension, &s, opt_error);
   best->log_density = -INFINITY;
   for (size_t i = 0; i <= f->settings->chains && status == IDM_OK; i++) {
-    fit one = *f;
-    one.key += i;
+    idm_random random;
+    idm_random_init(&random, f->key + i, first_stream);
     const bool last = i == f->settings->chains;
-    status = last ? begin_with_own(f, s, opt_error) : look_from(&one, 0, s, opt_error);
+    status = last ? begin_with_own(f, s, opt_error) : look_around(f, 0, &random, s, opt_error);
     if (status == IDM_OK && (last || !is_own(f, s))) status = climb_higher(f, s, best, opt_error);
   }
+  if (status == IDM_OK && !isfinite(best->log_density)) status = fail_to_climb(f, opt_error);
   if (status == IDM_OK) status = hop(f, s, best, opt_error);
   idm_start_destroy(s);
   return status;

@@ -596,8 +596,8 @@ const idm_inverse idm_inverse_distribution_matching = {
 };
 
 static const char *const drawn_read[] = {
-    "divergence", "entropy", "lambda", "occupancy", "loss_scale",  "sampler", "chains",
-    "draws",      "warmup",  "thin",   "seed",      "prior_draws", NULL};
+    "divergence", "entropy", "lambda", "occupancy", "loss_scale", "sampler",     "chains",
+    "draws",      "warmup",  "thin",   "depth",     "seed",       "prior_draws", NULL};
 
 const idm_inverse idm_inverse_distribution_matching_bayes = {
     .name = "distribution-matching-bayes",

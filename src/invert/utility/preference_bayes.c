@@ -369,8 +369,8 @@ static idm_status fit_preferences(const idm_problem *problem, const idm_data *da
   return status;
 }
 
-static const char *const settings_read[] = {"sampler", "chains", "draws",       "warmup",
-                                            "thin",    "seed",   "prior_draws", NULL};
+static const char *const settings_read[] = {"sampler", "chains", "draws",       "warmup", "thin",
+                                            "depth",   "seed",   "prior_draws", NULL};
 
 const idm_inverse idm_inverse_preference_bayes = {
     .name = "preference-bayes",

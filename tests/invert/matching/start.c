@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "idm/classes.h"
 #include "invert/matching/start.h"
 #include "support.h"
 
@@ -284,6 +285,28 @@ static void test_part_is_spread(void **state)
   close_bench(&b);
 }
 
+/* Draws of a prior as wide as the utilities of Tiger: some have a finite density and no derivative.
+ * Every chain gets over them. */
+static void test_starts_without_a_slope_are_left(void **state)
+{
+  (void)state;
+  enum { chains = 40 };
+  bench b;
+  idm_problem *problem;
+  check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.5);
+  const idm_simulation simulation = {.trajectories = 7, .steps = 30, .seed = 1};
+  idm_data *data = support_simulate(problem, simulation);
+  check(idm_class_apply(idm_class_find("subj-po-irl"), problem, &support_error));
+  open_bench(&b, problem, data, chains);
+  for (size_t i = 0; i < chains; i++) {
+    start *s = find(&b, i);
+    assert_true(isfinite(s->log_density));
+    idm_start_destroy(s);
+  }
+  close_bench(&b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -291,6 +314,7 @@ int main(void)
       cmocka_unit_test(test_scattered_and_repeatable),
       cmocka_unit_test(test_no_data),
       cmocka_unit_test(test_no_start_explains),
+      cmocka_unit_test(test_starts_without_a_slope_are_left),
       cmocka_unit_test(test_best_from_anywhere),
       cmocka_unit_test(test_edges_are_left),
       cmocka_unit_test(test_part_is_spread),
