@@ -526,6 +526,8 @@ test_sampled() {
   fails 3 'none.csv' solve example:maintenance --set planner=q-learning --batch none.csv
   succeeds solve example:tiger --set planner=controller --set budget=100000
   holds "a controller's return has a standard error" shows '(standard error '
+  printf 'agent,trajectory,step,action,observation\n1,1,1,listen,hear-left\n1,1,2,open-right,hear-left\n' >doors.csv
+  fails 3 'expected --set budget=5555 or less' fit example:tiger doors.csv --set planner=controller --free utility --inverse map -o box/run
   fails 2 'step_power is' solve example:maintenance --set planner=q-learning --set step_power=0.5
 }
 
@@ -1743,6 +1745,10 @@ test_audit() {
     holds "config.yaml makes the same audit again" \
       python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
     fails 2 'holds a run already' audit example:diag groups.csv --by site $few -o box/audit
+    succeeds audit example:diag groups.csv --by site --free alpha --checks none --json -o box/unchecked
+    json '[g["verdict"] for g in j["groups"].values()] == 3 * ["unchecked"]'
+    json 'not j["contrasts"][0]["log_alpha"]["flagged"] and j["contrasts"][0]["verdict"] == "unchecked"'
+    json 'j["verdict"]["trusted"] is None and "depends-on-dynamics" in j["verdict"]["unchecked"]'
     succeeds audit example:diag groups.csv --group 'AGE>75' --pool holm $few -o box/audit --overwrite
     holds "contrasts are adjusted" grep -q p_holm out
     succeeds summary box/audit

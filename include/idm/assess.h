@@ -145,6 +145,7 @@ typedef enum idm_person_verdict {
   IDM_PERSON_MISFIT,            /* the model does not fit */
   IDM_PERSON_FAILED,            /* absent, or the draws are not to be trusted */
   IDM_PERSON_POINT,             /* nothing says how sure it is */
+  IDM_PERSON_UNCHECKED,         /* checks that might speak against it were left out */
   IDM_PERSON_VERDICTS
 } idm_person_verdict;
 
@@ -238,8 +239,8 @@ IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data
  * not, it does by more, or the sampler or `thin` leave no choice. */
 IDM_API long idm_assess_again(const idm_fit_settings *settings, const idm_posterior *posterior,
                               const idm_assessment *assessment);
-/* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"; NULL
- * past the last. */
+/* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point",
+ * "unchecked"; NULL past the last. */
 IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
 /* Note free numbers that the problem alone shows to have no effect, with the reason: known before
  * a fit. */

@@ -114,6 +114,7 @@ typedef struct idm_audit_group {
   bool coarse;              /* a finer lattice of beliefs moves its numbers: see reasons */
   bool depends;             /* a plausible error of held dynamics moves a mean beyond the threshold
                                of depends-on-dynamics */
+  bool unchecked;           /* checks of its log were left out */
   idm_notes misfits;        /* what the model does not explain, as in a fit */
   idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
   idm_audit_number *number; /* [coordinate] */
@@ -131,9 +132,10 @@ typedef struct idm_audit_contrast {
   size_t side[2];           /* of the audit's: who is compared with whom */
   idm_audit_verdict verdict; /* the worst of both sides and of its own contraction; failed where its
                                 draws are */
-  bool depends; /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
-                   neither mean is within the other's interval; or a plausible error of the
-                   dynamics moves a mean beyond the threshold of depends-on-dynamics */
+  bool depends;   /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
+                     neither mean is within the other's interval; or a plausible error of the
+                     dynamics moves a mean beyond the threshold of depends-on-dynamics */
+  bool unchecked; /* checks of the log of a side were left out: it is not flagged */
 } idm_audit_contrast;
 
 typedef struct idm_audit {
@@ -166,8 +168,8 @@ typedef struct idm_audit {
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
-/* The verdict on a group in words: "depends on dynamics" where it does and the verdict is no worse.
- */
+/* The verdict on a group in words: "depends on dynamics" where it does and the verdict is no worse;
+ * "unchecked" in place of "identified" where checks of its log were left out. */
 IDM_API const char *idm_audit_group_word(const idm_audit_group *group);
 /* The verdict on a contrast in words: "depends on dynamics" where it does, else as of a group. */
 IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);

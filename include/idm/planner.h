@@ -238,8 +238,11 @@ struct idm_planner {
   /* Numbers of its own block `own`, where the descriptor leaves it open (opaque, without a count);
    * what they start from goes to opt_value. NULL: there is no such block. */
   size_t (*shape)(const idm_agent *agent, idm_sizes sizes, size_t own, double *opt_value);
-  unsigned needs; /* of idm_need */
-  unsigned gives; /* of idm_gift */
+  long transitions; /* that a plan is learnt from where the agent's budget is auto, if a search for
+                       free numbers, which learns a plan for every value that it tries, cannot
+                       afford them; else 0 */
+  unsigned needs;   /* of idm_need */
+  unsigned gives;   /* of idm_gift */
   idm_status (*create)(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
                        void **ret_content, idm_error *opt_error);
   idm_status (*plan)(void *content, const idm_theta *theta, const idm_solver *solver,

@@ -181,9 +181,9 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
     cli_print_cell(stdout, 9, 4, n->positive);
     if (holm) cli_print_cell(stdout, 8, 4, n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
-    printf("%s%s%s\n", n->flagged ? " *" : "",
-           c->verdict == IDM_AUDIT_IDENTIFIED && !c->depends ? "" : "  ",
-           c->verdict == IDM_AUDIT_IDENTIFIED && !c->depends ? "" : idm_audit_contrast_word(c));
+    const char *word = idm_audit_contrast_word(c);
+    const bool plain = strcmp(word, idm_audit_verdict_word(IDM_AUDIT_IDENTIFIED)) == 0;
+    printf("%s%s%s\n", n->flagged ? " *" : "", plain ? "" : "  ", plain ? "" : word);
   }
   printf("\n");
 }

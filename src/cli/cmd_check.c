@@ -59,8 +59,9 @@ static idm_status run(cli_call *call)
   const idm_status status = cli_each_run(call, print, &untrusted);
   if (status != IDM_OK || !untrusted) return status;
   if (call->arguments == 1)
-    return idm_fail(&call->error, IDM_UNTRUSTED, "the answer is not to be trusted");
-  return idm_fail(&call->error, IDM_UNTRUSTED, "%d of %d answers are not to be trusted", untrusted,
+    return idm_fail(&call->error, IDM_UNTRUSTED, "the answer is not to be trusted, or unchecked");
+  return idm_fail(&call->error, IDM_UNTRUSTED,
+                  "%d of %d answers are not to be trusted, or unchecked", untrusted,
                   call->arguments);
 }
 

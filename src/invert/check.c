@@ -87,13 +87,21 @@ static double worse(const idm_check *row, double a, double b)
   return row->below ? fmin(a, b) : fmax(a, b);
 }
 
+static const char left_out[] = "left out: ";
+
+static bool is_left_out(const idm_check_result *result)
+{
+  return strncmp(result->why, left_out, sizeof left_out - 1) == 0;
+}
+
+/* A row that was left out of a part of the answer stays so, whatever other parts give. */
 void idm_check_record(idm_checks *checks, idm_check_id id, idm_check_outcome outcome, double value)
 {
   idm_check_result *result = &checks->of[id];
   if (result->outcome < IDM_CHECK_PASSED) {
     result->value = NAN;
     if (result->outcome == IDM_CHECK_UNRECORDED) result->threshold = table[id].threshold;
-    result->why[0] = '\0';
+    if (!is_left_out(result)) result->why[0] = '\0';
   }
   if (outcome > result->outcome) result->outcome = outcome;
   result->value = worse(&table[id], result->value, value);
@@ -131,8 +139,6 @@ void idm_check_skip(idm_checks *checks, idm_check_id id, const char *format, ...
   va_end(arguments);
 }
 
-static const char left_out[] = "left out: ";
-
 void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds)
 {
   idm_check_result *result = &checks->of[id];
@@ -143,11 +149,6 @@ void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds)
     idm_print(result->why, sizeof result->why, "%s--checks none", left_out);
   else
     idm_print(result->why, sizeof result->why, "%s--checks fast after %.3g s", left_out, seconds);
-}
-
-static bool is_left_out(const idm_check_result *result)
-{
-  return strncmp(result->why, left_out, sizeof left_out - 1) == 0;
 }
 
 bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id)
@@ -208,7 +209,7 @@ static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_re
 {
   idm_check_result *to = &checks->of[id];
   const bool ran = from->outcome >= IDM_CHECK_PASSED || to->outcome >= IDM_CHECK_PASSED;
-  const bool left = is_left_out(from) || is_left_out(to);
+  const idm_check_result left = comes_before(from, to) ? *from : *to;
   if (to->outcome == IDM_CHECK_UNRECORDED) {
     *to = *from;
   } else if (from->outcome >= IDM_CHECK_PASSED) {
@@ -223,8 +224,7 @@ static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_re
   } else if (to->outcome == IDM_CHECK_NOT_RUN && comes_before(from, to)) {
     memcpy(to->why, from->why, sizeof to->why);
   }
-  if (ran && left)
-    idm_print(to->why, sizeof to->why, "%sof a part of the answer, --checks fast", left_out);
+  if (ran && is_left_out(&left)) memcpy(to->why, left.why, sizeof to->why);
 }
 
 void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outcome misfit)

@@ -1,6 +1,7 @@
 /* What follows from an inverse planner's table. */
 #include "idm/inverse.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/door.h"
@@ -142,6 +143,38 @@ static idm_status check_features(const idm_inverse *inverse, const idm_theta *th
                   inverse->name);
 }
 
+/* Free numbers that a plan depends on: habits and slips are of the choice after it. */
+static size_t count_planned(const idm_problem *problem)
+{
+  const idm_theta *theta = problem->theta;
+  size_t count = 0;
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *block = &theta->block[i];
+    if (block->role != IDM_DESCRIPTIVE || i == IDM_PERSEVERANCE || i == IDM_LAPSE) continue;
+    count += block->features     ? block->features->name.count
+             : block->coordinate ? block->coordinate_name.count
+                                 : block->size;
+  }
+  return count;
+}
+
+/* A plan that is learnt from episodes is learnt for every value that a search tries. On Tiger with
+ * six utilities free and a budget of 2,000, `map` takes 20 s. */
+static idm_status check_budget(const idm_inverse *inverse, const idm_problem *problem,
+                               idm_error *opt_error)
+{
+  static const double most = 1e8, values = 3000;
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const long budget = problem->agent.budget > 0 ? problem->agent.budget : planner->transitions;
+  const double tried = values * (double)count_planned(problem);
+  if (!planner->transitions || tried * (double)budget <= most) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' plans for about %.0f values of the free numbers, and '%s' learns each plan "
+                  "from %ld transitions, which takes hours; expected --set budget=%.0f or less, a "
+                  "planner that knows the environment, or fewer free numbers",
+                  inverse->name, tried, planner->name, budget, floor(most / tried));
+}
+
 idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                              const idm_data *data, idm_error *opt_error)
 {
@@ -166,6 +199,7 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
   if (status == IDM_OK) status = check_states(inverse, problem, opt_error);
   if (status == IDM_OK) status = check_features(inverse, problem->theta, opt_error);
   if (status == IDM_OK) status = check_choice(inverse, problem, opt_error);
+  if (status == IDM_OK) status = check_budget(inverse, problem, opt_error);
   if (status == IDM_OK) status = check_blocks(inverse, problem->theta, opt_error);
   if (status == IDM_OK && inverse->planner && strcmp(planner->name, inverse->planner) != 0)
     status = idm_fail(opt_error, IDM_INPUT, "'%s' finds %s of the planner '%s'; this one is '%s'",

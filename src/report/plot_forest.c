@@ -22,7 +22,8 @@ enum { most_quantities = 100000, most_named = 60 };
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Colours of the verdicts on people. */
-static const int colour_of[IDM_PERSON_VERDICTS] = {0, 2, 1, 3, 4, IDM_COLOUR_QUIET, 0};
+static const int colour_of[IDM_PERSON_VERDICTS] = {
+    0, 2, 1, 3, 4, IDM_COLOUR_QUIET, 0, IDM_COLOUR_QUIET};
 
 /* The person whose quantity stands at a place along the axis; NULL where nobody is known. */
 static const idm_person *person_at(const idm_assessment *opt_a, size_t place)

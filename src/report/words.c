@@ -182,6 +182,11 @@ static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
       add_differences(subject, s, work, first, to);
       first = false;
     }
+  const idm_assessment *a = subject->assessment;
+  if (!a->trusted)
+    idm_markup_add(to, "; the verdict does not trust all of them");
+  else if (idm_checks_left_out(&a->checks))
+    idm_markup_add(to, "; checks of the groups were left out");
   to->failed = to->failed || !work;
   free(work);
 }

@@ -192,13 +192,31 @@ static void parts_merge_in_any_order(void **state)
   assert_int_equal(idm_checks_left_out(&merged[0]), 2);
 }
 
+/* Parts that ran do not hide that another was left out. */
+static void what_is_left_out_stays_so(void **state)
+{
+  (void)state;
+  idm_checks checks, part;
+  idm_checks_begin(&checks, IDM_CHECK_AUDIT);
+  idm_checks_begin(&part, IDM_CHECK_AUDIT);
+  idm_check_leave_out(&part, IDM_CHECK_DEPENDS, -1);
+  idm_checks_merge(&checks, &part, IDM_CHECK_MISFIT);
+  assert_false(idm_check_test(&checks, IDM_CHECK_DEPENDS, 0.1));
+  assert_int_equal(checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_PASSED);
+  assert_true(idm_check_is_left_out(&checks, IDM_CHECK_DEPENDS));
+  assert_true(idm_check_test(&checks, IDM_CHECK_DEPENDS, 2));
+  assert_string_equal(checks.of[IDM_CHECK_DEPENDS].why, "left out: --checks none");
+  idm_checks_merge(&part, &checks, IDM_CHECK_MISFIT);
+  assert_string_equal(part.of[IDM_CHECK_DEPENDS].why, "left out: --checks none");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_row_is_whole),         cmocka_unit_test(words_are_different),
-      cmocka_unit_test(every_kind_lists_its_rows),  cmocka_unit_test(thresholds_have_a_side),
-      cmocka_unit_test(what_ran_cannot_be_skipped), cmocka_unit_test(notes_go_by_outcome),
-      cmocka_unit_test(parts_merge_in_any_order),
+      cmocka_unit_test(what_is_left_out_stays_so), cmocka_unit_test(every_row_is_whole),
+      cmocka_unit_test(words_are_different),       cmocka_unit_test(every_kind_lists_its_rows),
+      cmocka_unit_test(thresholds_have_a_side),    cmocka_unit_test(what_ran_cannot_be_skipped),
+      cmocka_unit_test(notes_go_by_outcome),       cmocka_unit_test(parts_merge_in_any_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

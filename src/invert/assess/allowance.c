@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "invert/assess/look.h"
 
 /* Seconds that all checks have together, and that each has after them. */
@@ -13,7 +12,7 @@ static const double first_seconds = 10, least_seconds = 1;
 
 allowance idm_allowance_begin(double seconds, idm_halt *opt_halt)
 {
-  return (allowance){.halt = opt_halt, .seconds = seconds, .started = idm_seconds()};
+  return (allowance){.halt = opt_halt, .seconds = seconds, .started = idm_moment_now()};
 }
 
 static bool is_limited(const allowance *opt_allowance)
@@ -21,12 +20,12 @@ static bool is_limited(const allowance *opt_allowance)
   return opt_allowance && opt_allowance->seconds != 0;
 }
 
-/* When the check that begins now has to end. */
-static double deadline_of(const allowance *a)
+/* Seconds of work that the check which begins now has. */
+static double limit_of(const allowance *a)
 {
-  const double now = idm_seconds(), left = a->started + a->seconds - now;
-  const double first = a->started + fmin(first_seconds, a->seconds);
-  return fmax(fmax(now + left / 2, first), now + least_seconds);
+  const double worked = idm_worked(a->started), left = a->seconds - worked;
+  const double first = fmin(first_seconds, a->seconds) - worked;
+  return fmax(fmax(left / 2, first), least_seconds);
 }
 
 /* --- what a check leaves behind ------------------------------------------------------------- */
@@ -146,7 +145,7 @@ idm_status idm_allowance_run(const inquiry *q, idm_check_id id, idm_check_functi
     return IDM_OK;
   }
   const before start = remember(a);
-  if (limit->halt) idm_halt_extend(limit->halt, deadline_of(limit));
+  if (limit->halt) idm_halt_extend(limit->halt, limit_of(limit));
   const idm_status status = check(q, opt_error);
   const bool late = is_late(limit);
   if (limit->halt) idm_halt_extend(limit->halt, 0);
@@ -165,6 +164,6 @@ bool idm_allowance_leave_part(const inquiry *q, idm_check_id id)
   const allowance *limit = q->opt_allowance;
   if (!is_late(limit)) return false;
   idm_check_leave_out(&q->assessment->checks, id, limit->seconds);
-  idm_halt_extend(limit->halt, idm_seconds() + least_seconds);
+  idm_halt_extend(limit->halt, least_seconds);
   return true;
 }

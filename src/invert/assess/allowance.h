@@ -10,8 +10,9 @@
  * even after it. */
 typedef struct allowance {
   idm_halt *halt; /* of the fit that the checks evaluate; NULL: checks are not interrupted */
-  double seconds; /* as idm_fit_watch.check_seconds */
-  double started;
+  double seconds; /* as idm_fit_watch.check_seconds, by idm_worked: other processes on the machine
+                     do not take from it */
+  idm_moment started;
 } allowance;
 
 /* The time starts now. */

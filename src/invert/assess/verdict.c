@@ -4,7 +4,8 @@
 const char *idm_person_verdict_word(idm_person_verdict verdict)
 {
   static const char *const words[IDM_PERSON_VERDICTS] = {
-      "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point"};
+      "identified", "population-driven", "prior-driven", "chance", "misfit", "failed",
+      "point",      "unchecked"};
   return (unsigned)verdict < IDM_PERSON_VERDICTS ? words[verdict] : NULL;
 }
 

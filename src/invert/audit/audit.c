@@ -45,17 +45,22 @@ const char *idm_audit_verdict_word(idm_audit_verdict verdict)
   return (unsigned)verdict <= IDM_AUDIT_FAILED ? words[verdict] : NULL;
 }
 
+static const char unchecked[] = "unchecked";
+
 const char *idm_audit_group_word(const idm_audit_group *group)
 {
   if (!group) return NULL;
   const bool moved = group->depends && group->verdict < IDM_AUDIT_DYNAMICS_DRIVEN;
+  if (group->unchecked && group->verdict == IDM_AUDIT_IDENTIFIED && !moved) return unchecked;
   return idm_audit_verdict_word(moved ? IDM_AUDIT_DYNAMICS_DRIVEN : group->verdict);
 }
 
 const char *idm_audit_contrast_word(const idm_audit_contrast *contrast)
 {
   if (!contrast) return NULL;
-  return contrast->depends ? "depends on dynamics" : idm_audit_verdict_word(contrast->verdict);
+  if (contrast->depends) return idm_audit_verdict_word(IDM_AUDIT_DYNAMICS_DRIVEN);
+  const bool known = !contrast->unchecked || contrast->verdict != IDM_AUDIT_IDENTIFIED;
+  return known ? idm_audit_verdict_word(contrast->verdict) : unchecked;
 }
 
 const char *const idm_audit_dynamics_words[] = {"pooled", "group", NULL};
@@ -534,7 +539,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   idm_status status = idm_audit_plan(problem, data, groups, settings, &plan, opt_error);
   if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
   if (status == IDM_OK) {
-    plan.model.began = idm_seconds();
+    plan.model.began = idm_moment_now();
     plan.model.key = key_of(problem, data, groups, settings);
     plan.model.learnt = several || w->opt_cut;
     status = create(problem, data, groups, &plan, settings, count, ret_audit, opt_error);

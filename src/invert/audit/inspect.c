@@ -25,8 +25,8 @@ typedef struct inspection {
 
 allowance idm_audit_limit(const audit_model *model)
 {
-  return idm_allowance_begin(
-      idm_effort_seconds(model->settings->checks, idm_seconds() - model->began), NULL);
+  return idm_allowance_begin(idm_effort_seconds(model->settings->checks, idm_worked(model->began)),
+                             NULL);
 }
 
 /* The limit of all cells, with a halt of this one that the thread at hand owns. */

@@ -490,6 +490,7 @@ static void spread_cells(const audit_plan *plan, const idm_assessment *cell, con
       /* Where cells are groups, they are judged as such: see judge_all and judge_rests. */
       const bool own = told || (g >= a->groups && !plan->model.partition);
       add_cell(&a->group[g], &cell[c], told);
+      if (idm_checks_left_out(&cell[c].checks)) a->group[g].unchecked = true;
       if (own && speaks[c] && cell[c].misfits.count && !a->group[g].mixed) a->group[g].unfit = true;
       if (elsewhere[c]) a->group[g].elsewhere = true;
       if (own && cell[c].failures.count) a->group[g].coarse = true;
@@ -716,13 +717,14 @@ static bool judge_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size
 /* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two
  * sides may be known well whose difference, other predicates held, is not. Whether it depends on
  * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
- * failed is not flagged. */
+ * failed or is unchecked is not flagged. */
 static void judge_contrast(idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;
   for (size_t i = 0; i < 2; i++) {
     const idm_audit_verdict side = a->group[c->side[i]].verdict;
     if (side > c->verdict && side != IDM_AUDIT_DYNAMICS_DRIVEN) c->verdict = side;
+    c->unchecked = c->unchecked || a->group[c->side[i]].unchecked;
   }
   for (size_t j = 0; j < a->coordinate.count; j++) {
     if (idm_depends_on_dynamics(c->number[j].between) && c->verdict < IDM_AUDIT_DYNAMICS_DRIVEN)
@@ -732,8 +734,8 @@ static void judge_contrast(idm_audit *a, idm_audit_contrast *c)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
     if (!judge_contrast_draws(a, c, j)) c->verdict = IDM_AUDIT_FAILED;
   }
-  for (size_t j = 0; j < a->coordinate.count && c->verdict == IDM_AUDIT_FAILED; j++)
-    c->number[j].flagged = false;
+  const bool known = c->verdict != IDM_AUDIT_FAILED && !c->unchecked;
+  for (size_t j = 0; j < a->coordinate.count && !known; j++) c->number[j].flagged = false;
 }
 
 idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, size_t way,

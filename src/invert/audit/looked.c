@@ -17,15 +17,15 @@ size_t idm_audit_count_unfit(const idm_audit *a)
 /* What a look finds of a side. */
 typedef struct looked {
   double log_likelihood, uniform, rates;
-  bool unfit, mixed, elsewhere, coarse;
+  bool unfit, mixed, elsewhere, coarse, unchecked;
   idm_notes misfits, reasons;
 } looked;
 
 /* Move what was found out of a side, which is then as before a look; or into it. */
 static void exchange(idm_audit_group *g, looked *found)
 {
-  const looked out = {g->log_likelihood, g->uniform, g->rates,   g->unfit,  g->mixed,
-                      g->elsewhere,      g->coarse,  g->misfits, g->reasons};
+  const looked out = {g->log_likelihood, g->uniform, g->rates,     g->unfit,   g->mixed,
+                      g->elsewhere,      g->coarse,  g->unchecked, g->misfits, g->reasons};
   g->log_likelihood = found->log_likelihood;
   g->uniform = found->uniform;
   g->rates = found->rates;
@@ -33,6 +33,7 @@ static void exchange(idm_audit_group *g, looked *found)
   g->mixed = found->mixed;
   g->elsewhere = found->elsewhere;
   g->coarse = found->coarse;
+  g->unchecked = found->unchecked;
   g->misfits = found->misfits;
   g->reasons = found->reasons;
   *found = out;
@@ -48,7 +49,9 @@ idm_status idm_audit_look_again(const audit_plan *plan, const audit_draws *draws
   for (size_t g = 0; g < a->sides; g++) exchange(&a->group[g], &found[g]);
   idm_checks_begin(&a->checks, checks.kind);
   const idm_status status = idm_audit_look(plan, draws, a, opt_error);
-  const bool better = status == IDM_OK && idm_audit_count_unfit(a) < before;
+  /* A test that was left out finds nothing, which is no better. */
+  const bool better = status == IDM_OK && idm_audit_count_unfit(a) < before &&
+                      idm_checks_left_out(&a->checks) <= idm_checks_left_out(&checks);
   if (!better) a->checks = checks;
   for (size_t g = 0; g < a->sides; g++) {
     if (!better) exchange(&a->group[g], &found[g]);

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/journal.h"
 #include "idm/cut.h"
 #include "idm/data.h"
@@ -81,7 +82,7 @@ typedef struct audit_model {
       *joint;   /* dynamics are drawn with the decisions (joint.h); NULL: they are given */
   bool exact;   /* every draw is accepted by the likelihoods themselves, whatever the grids say */
   uint64_t key; /* of its random streams */
-  double began; /* when it was begun with, by idm_seconds */
+  idm_moment began; /* when it was begun with */
 } audit_model;
 
 /* Agents of all wards, or of those before one. */

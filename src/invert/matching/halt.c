@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/parallel.h"
 #include "setting/freedom.h"
 
@@ -24,11 +23,18 @@ static void describe(const void *content, char *buffer, size_t size)
   snprintf(buffer, size, "%s", ((const idm_halt *)content)->words);
 }
 
+/* Work is never longer than the time on the wall, which is cheaper to read. */
+static bool is_over(const idm_halt *halt, double now)
+{
+  return halt->limit > 0 && now - halt->since.wall >= halt->limit &&
+         idm_worked(halt->since) >= halt->limit;
+}
+
 bool idm_halt_ask(idm_halt *halt)
 {
   const double now = idm_seconds();
   if (halt->stop) return true;
-  if (halt->deadline > 0 && now >= halt->deadline) halt->late = halt->stop = true;
+  if (is_over(halt, now)) halt->late = halt->stop = true;
   if (!halt->watch || halt->stop || now - halt->asked < patience) return halt->stop;
   const idm_work work = {.done = halt->done, .content = halt, .describe = describe};
   halt->asked = now;
@@ -36,9 +42,10 @@ bool idm_halt_ask(idm_halt *halt)
   return halt->stop;
 }
 
-void idm_halt_extend(idm_halt *halt, double deadline)
+void idm_halt_extend(idm_halt *halt, double seconds)
 {
-  halt->deadline = deadline;
+  halt->since = idm_moment_now();
+  halt->limit = seconds;
   if (halt->late) halt->stop = false;
   halt->late = false;
 }
@@ -113,7 +120,7 @@ idm_status idm_halt_parallel(idm_halt *opt_halt, size_t count, int threads,
                              idm_error *opt_error)
 {
   /* Alone, the owner asks by itself, from within. */
-  if (!opt_halt || (!opt_halt->watch && !(opt_halt->deadline > 0)) || threads < 2)
+  if (!opt_halt || (!opt_halt->watch && !(opt_halt->limit > 0)) || threads < 2)
     return idm_parallel(count, threads, task, NULL, context, opt_error);
   watched w = {opt_halt, task, context};
   return idm_parallel(count, threads, run_task, watch, &w, opt_error);

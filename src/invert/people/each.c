@@ -206,9 +206,10 @@ static void judge_person(const each *e, idm_person *one, const idm_assessment *a
     say(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
   else if (!idm_check_holds(IDM_CHECK_CONTRACTION, most_own(e, one)))
     say(one, IDM_PERSON_PRIOR_DRIVEN, "the prior says more of this person than the decisions do");
+  else if (idm_checks_left_out(&a->checks))
+    say(one, IDM_PERSON_UNCHECKED, "checks were left out");
   else
-    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED,
-        idm_checks_left_out(&a->checks) ? "checks were left out" : "");
+    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
 }
 
 /* A model that does not fit one person need not be wrong: see judge_misfits. Taking in a person
@@ -240,12 +241,12 @@ static idm_status check_person(each *e, const idm_data *part, double fitted,
                                idm_assessment **assessment, idm_error *error)
 {
   idm_fit_watch limited = *watch;
-  const double began = idm_seconds();
+  const idm_moment began = idm_moment_now();
   limited.check_seconds = share_checks(e, fitted);
   const idm_status status =
       idm_assess_watched(e->problem, part, posterior, 1, &limited, assessment, error);
   pthread_mutex_lock(&e->mutex);
-  e->checking += idm_seconds() - began;
+  e->checking += idm_worked(began);
   pthread_mutex_unlock(&e->mutex);
   return status;
 }
@@ -262,14 +263,14 @@ static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch
     idm_assessment_destroy(*assessment);
     idm_posterior_destroy(*posterior);
     *assessment = NULL;
-    const double began = idm_seconds();
+    const idm_moment began = idm_moment_now();
     status = idm_project(e->problem, part, e->inverse, &settings, watch, posterior, projection,
                          NULL, error);
     if (status == IDM_OK && (*posterior)->answer == IDM_POSTERIOR &&
         (*posterior)->draws < (size_t)settings.draws)
       status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
     if (status == IDM_OK)
-      status = check_person(e, part, idm_seconds() - began, watch, *posterior, assessment, error);
+      status = check_person(e, part, idm_worked(began), watch, *posterior, assessment, error);
     settings.again = status == IDM_OK ? idm_assess_again(&e->settings, *posterior, *assessment) : 0;
   } while (settings.again);
   return status;

@@ -50,7 +50,7 @@ typedef struct fitting {
   idm_problem *given;        /* the same with the central learnt dynamics; NULL: without them */
   idm_keeper keeper;
   uint64_t label;
-  double began; /* when the answer at hand was begun with, by idm_seconds */
+  idm_moment began; /* when the answer at hand was begun with */
 } fitting;
 
 /* --- drawing -------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static bool is_of_people(const idm_request *request)
 /* The time limit of the checks of an answer that is complete now. */
 static double check_seconds(const fitting *f)
 {
-  return idm_effort_seconds(f->request->settings.checks, idm_seconds() - f->began);
+  return idm_effort_seconds(f->request->settings.checks, idm_worked(f->began));
 }
 
 /* People of a population. */
@@ -163,7 +163,8 @@ static idm_status draw(fitting *f, long again, idm_run *run, idm_notes *opt_note
   idm_status status = IDM_OK;
   settings.again = again;
   if (again) watcher.checkpoint = NULL;
-  f->keeper.saved = f->began = idm_seconds();
+  f->began = idm_moment_now();
+  f->keeper.saved = f->began.wall;
   if (is_of_people(f->request))
     status = draw_people(f, &watcher, run, opt_notes, opt_error);
   else if (f->request->dynamics[0])

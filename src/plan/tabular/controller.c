@@ -250,6 +250,7 @@ const idm_planner idm_controller = {
     .keys = (const char *const[]){"seed", "budget", "nodes", NULL},
     .reads = (const idm_block_id[]){IDM_UTILITY, IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE,
                                     IDM_BLOCK_COUNT},
+    .transitions = default_budget,
     .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_RANDOM | IDM_NEEDS_ACTIONS,
     .gives = IDM_GIVES_STATIONARY | IDM_GIVES_MOVES,
     .create = create,
