@@ -79,6 +79,14 @@ typedef struct idm_check {
       .sentence = "The certificate shows that this is the answer: its gap is closed, and nothing " \
                   "else contradicts it.",                                                          \
       .cure = "follow the sentence of the failure: a proper prior, or an exact solution")          \
+  RUN(IDM_CHECK_COVERAGE, idm_check_coverage, .name = "coverage",                                  \
+      .measures = "how often intervals of a generalised posterior cover",                          \
+      .kinds = IDM_CHECK_PREFERENCES, .needs = "a posterior without a likelihood",                 \
+      .threshold = NAN, .worst = IDM_CHECK_FAILED,                                                 \
+      .sentence =                                                                                  \
+          "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
+          "as its scale makes them, and no test of the model.",                                    \
+      .cure = "test the model by --inverse bayes; measure what intervals cover by idm recover")    \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \
       .measures = "numbers that are not finite", .kinds = IDM_CHECK_EVERY, .threshold = 0,         \
       .worst = IDM_CHECK_FAILED,                                                                   \

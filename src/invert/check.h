@@ -26,6 +26,8 @@ void idm_checks_skip_log(idm_checks *checks, const char *why);
 /* Note that a check is left out for a limit of so many seconds (idm_fit_watch.check_seconds). What
  * it has recorded is dropped. */
 void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds);
+/* Note that a check is left out though there is no limit: nothing here can run it. */
+void idm_check_leave_open(idm_checks *checks, idm_check_id id, const char *why);
 /* Add a remark that lists the checks that were left out, where there are any. */
 void idm_checks_remark_left_out(const idm_checks *checks, idm_notes *remarks);
 /* Take in the results of a part of the answer, such as a person or a group: the worst of each row,

@@ -35,6 +35,17 @@ idm_status idm_check_certificate(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
+idm_status idm_check_coverage(const inquiry *q, idm_error *opt_error)
+{
+  (void)opt_error;
+  const idm_inverse *by = idm_inverse_find(q->posterior->inverse);
+  if (by && by->own_objective)
+    idm_check_leave_open(&q->assessment->checks, IDM_CHECK_COVERAGE,
+                         "a generalised posterior has no likelihood to test the model by, which "
+                         "--inverse bayes does; idm recover RUN measures what intervals cover");
+  return IDM_OK;
+}
+
 /* --- behaviour ------------------------------------------------------------------------------ */
 
 /* Than chance, by more than rounding: under a utility that is the same everywhere a planner does
