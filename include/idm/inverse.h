@@ -33,7 +33,8 @@ struct idm_inverse {
   bool gradient;       /* needs a behaviour with a slope */
   bool opaque;         /* can infer blocks of unnamed numbers */
   bool normal;         /* its draws are of a normal that stands for the posterior */
-  bool by_state;       /* needs a planner whose choices depend on an observed state alone */
+  bool by_state;       /* needs a planner whose choices depend on an observed state alone, or on a
+                          belief where states are hidden */
   bool own_objective;  /* goes by an objective of its own, not by the likelihood of decisions;
                           those that find one block do */
   const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is

@@ -60,16 +60,49 @@ idm_status idm_asked_open_believing(idm_asked *asked, const idm_inverse *inverse
   return status == IDM_OK ? seek(asked, opt_error) : status;
 }
 
+idm_status idm_asked_open_on_beliefs(idm_asked *asked, const idm_inverse *inverse,
+                                     const idm_problem *problem, const idm_data *data,
+                                     const idm_fit_settings *settings,
+                                     const idm_fit_watch *opt_watch, const char *doing,
+                                     int resolution, idm_notes *opt_notes, idm_error *opt_error)
+{
+  if (problem->setting->fully_observed)
+    return idm_asked_open(asked, inverse, problem, data, settings, opt_watch, doing, opt_notes,
+                          opt_error);
+  *asked = (idm_asked){.inverse = inverse,
+                       .problem = problem,
+                       .data = data,
+                       .settings = settings,
+                       .opt_notes = opt_notes};
+  idm_status status = begin(asked, opt_watch, doing, opt_error);
+  if (status == IDM_OK)
+    status = idm_mind_create_acting(problem, data, inverse->name, &asked->mind, opt_error);
+  if (status == IDM_OK)
+    status = idm_belief_world_create(
+        asked->mind, resolution ? resolution : idm_belief_world_resolution(problem, data),
+        inverse->name, &asked->beliefs, opt_error);
+  if (status == IDM_OK) asked->world = asked->beliefs->world;
+  return status == IDM_OK ? seek(asked, opt_error) : status;
+}
+
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error)
 {
-  return idm_demonstrator_create(asked->world, asked->data, asked->problem->setting, NULL,
-                                 &asked->demonstrator, opt_error);
+  idm_stations *places = NULL;
+  if (!asked->beliefs)
+    return idm_demonstrator_create(asked->world, asked->data, asked->problem->setting, NULL,
+                                   &asked->demonstrator, opt_error);
+  const idm_status status = idm_belief_world_stations(asked->beliefs, asked->mind, asked->data,
+                                                      &places, asked->opt_notes, opt_error);
+  return status == IDM_OK ? idm_demonstrator_create_at(asked->world, asked->data, places, NULL,
+                                                       &asked->demonstrator, opt_error)
+                          : status;
 }
 
 void idm_asked_close(idm_asked *asked)
 {
   idm_demonstrator_destroy(asked->demonstrator);
   idm_sought_destroy(asked->sought);
-  idm_world_destroy(asked->world);
+  if (!asked->beliefs) idm_world_destroy(asked->world);
+  idm_belief_world_destroy(asked->beliefs);
   idm_mind_destroy(asked->mind);
 }

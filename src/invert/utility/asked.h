@@ -5,6 +5,7 @@
 
 #include "idm/inverse.h"
 #include "invert/matching/halt.h"
+#include "invert/utility/belief_world.h"
 #include "invert/utility/demonstrator.h"
 #include "invert/utility/mind.h"
 #include "invert/utility/sought.h"
@@ -16,7 +17,8 @@ typedef struct idm_asked {
   const idm_data *data;
   const idm_fit_settings *settings;
   idm_notes *opt_notes;
-  idm_mind *mind; /* of a demonstrator whose states are hidden; NULL elsewhere */
+  idm_mind *mind;            /* of a demonstrator whose states are hidden; NULL elsewhere */
+  idm_belief_world *beliefs; /* where the states of the world are beliefs; NULL elsewhere */
   idm_world *world;
   idm_sought *sought;             /* NULL where it looks for no utility */
   idm_demonstrator *demonstrator; /* NULL until it is asked for */
@@ -36,6 +38,14 @@ idm_status idm_asked_open_believing(idm_asked *asked, const idm_inverse *inverse
                                     const idm_fit_settings *settings,
                                     const idm_fit_watch *opt_watch, const char *doing,
                                     idm_notes *opt_notes, idm_error *opt_error);
+/* The same of an inverse planner that compares policies: where states are hidden, those of the
+ * world are beliefs on a lattice of this resolution (0: one for the log). IDM_INPUT too where what
+ * makes beliefs is free: there would be no one space on which to compare. */
+idm_status idm_asked_open_on_beliefs(idm_asked *asked, const idm_inverse *inverse,
+                                     const idm_problem *problem, const idm_data *data,
+                                     const idm_fit_settings *settings,
+                                     const idm_fit_watch *opt_watch, const char *doing,
+                                     int resolution, idm_notes *opt_notes, idm_error *opt_error);
 /* And the demonstrator of the whole log. */
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error);
 void idm_asked_close(idm_asked *asked);
