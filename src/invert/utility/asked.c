@@ -76,24 +76,35 @@ idm_status idm_asked_open_on_beliefs(idm_asked *asked, const idm_inverse *invers
                        .opt_notes = opt_notes};
   idm_status status = begin(asked, opt_watch, doing, opt_error);
   if (status == IDM_OK)
-    status = idm_mind_create_acting(problem, data, inverse->name, &asked->mind, opt_error);
+    status = inverse->finds
+                 ? idm_mind_create(problem, data, inverse->name, &asked->mind, opt_error)
+                 : idm_mind_create_acting(problem, data, inverse->name, &asked->mind, opt_error);
   if (status == IDM_OK)
     status = idm_belief_world_create(
         asked->mind, resolution ? resolution : idm_belief_world_resolution(problem, data),
         inverse->name, &asked->beliefs, opt_error);
   if (status == IDM_OK) asked->world = asked->beliefs->world;
-  return status == IDM_OK ? seek(asked, opt_error) : status;
+  if (status == IDM_OK) status = seek(asked, opt_error);
+  if (status != IDM_OK || !asked->sought) return status;
+  return idm_sought_create_on(asked->sought, asked->mind->n.actions, asked->mind->n.states,
+                              asked->beliefs->lattice->points, asked->beliefs->lattice->belief,
+                              &asked->blended, opt_error);
+}
+
+const idm_sought *idm_asked_planned(const idm_asked *asked)
+{
+  return asked->blended ? asked->blended : asked->sought;
 }
 
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error)
 {
-  idm_stations *places = NULL;
+  idm_stations *stations = NULL;
   if (!asked->beliefs)
     return idm_demonstrator_create(asked->world, asked->data, asked->problem->setting, NULL,
                                    &asked->demonstrator, opt_error);
   const idm_status status = idm_belief_world_stations(asked->beliefs, asked->mind, asked->data,
-                                                      &places, asked->opt_notes, opt_error);
-  return status == IDM_OK ? idm_demonstrator_create_at(asked->world, asked->data, places, NULL,
+                                                      &stations, asked->opt_notes, opt_error);
+  return status == IDM_OK ? idm_demonstrator_create_at(asked->world, asked->data, stations, NULL,
                                                        &asked->demonstrator, opt_error)
                           : status;
 }
@@ -102,6 +113,7 @@ void idm_asked_close(idm_asked *asked)
 {
   idm_demonstrator_destroy(asked->demonstrator);
   idm_sought_destroy(asked->sought);
+  idm_sought_destroy(asked->blended);
   if (!asked->beliefs) idm_world_destroy(asked->world);
   idm_belief_world_destroy(asked->beliefs);
   idm_mind_destroy(asked->mind);

@@ -21,6 +21,7 @@ typedef struct idm_asked {
   idm_belief_world *beliefs; /* where the states of the world are beliefs; NULL elsewhere */
   idm_world *world;
   idm_sought *sought;             /* NULL where it looks for no utility */
+  idm_sought *blended;            /* the same by actions and beliefs of the world; NULL elsewhere */
   idm_demonstrator *demonstrator; /* NULL until it is asked for */
   idm_halt halt;                  /* who may stop it, and what it is then doing */
 } idm_asked;
@@ -48,6 +49,8 @@ idm_status idm_asked_open_on_beliefs(idm_asked *asked, const idm_inverse *invers
                                      int resolution, idm_notes *opt_notes, idm_error *opt_error);
 /* And the demonstrator of the whole log. */
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error);
+/* What is sought by the actions and states of the world. */
+const idm_sought *idm_asked_planned(const idm_asked *asked);
 void idm_asked_close(idm_asked *asked);
 
 #endif

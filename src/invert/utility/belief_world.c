@@ -163,15 +163,15 @@ idm_status idm_belief_world_create(const idm_mind *mind, int resolution, const c
 /* Placing under way. */
 typedef struct placing {
   ahead ahead;
-  idm_stations *places;
-  size_t next; /* rows before this one have their places */
+  idm_stations *stations;
+  size_t next; /* rows before this one have their stations */
   size_t at;   /* entries so far */
 } placing;
 
 /* Rows that are passed over have none. */
 static void pass(placing *p, size_t row)
 {
-  while (p->next < row) p->places->first[++p->next] = p->at;
+  while (p->next < row) p->stations->first[++p->next] = p->at;
 }
 
 static idm_status place(void *context, size_t row, const double *z, idm_error *opt_error)
@@ -179,30 +179,45 @@ static idm_status place(void *context, size_t row, const double *z, idm_error *o
   (void)opt_error;
   placing *p = context;
   pass(p, row);
-  p->at += idm_lattice_locate(p->ahead.lattice, z, p->places->state + p->at,
-                              p->places->weight + p->at, p->ahead.scratch);
+  p->at += idm_lattice_locate(p->ahead.lattice, z, p->stations->state + p->at,
+                              p->stations->weight + p->at, p->ahead.scratch);
   pass(p, row + 1);
   return IDM_OK;
 }
 
 idm_status idm_belief_world_stations(const idm_belief_world *world, const idm_mind *mind,
-                                     const idm_data *data, idm_stations **ret_places,
+                                     const idm_data *data, idm_stations **ret_stations,
                                      idm_notes *opt_notes, idm_error *opt_error)
 {
-  *ret_places = NULL;
+  *ret_stations = NULL;
   placing p = {0};
   idm_status status =
       open_ahead(&p.ahead, mind, world->lattice) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_stations_create(data->rows, idm_times(data->rows, mind->n.states), &p.places,
+    status = idm_stations_create(data->rows, idm_times(data->rows, mind->n.states), &p.stations,
                                  opt_error);
   if (status == IDM_OK) status = idm_mind_follow(mind, data, place, &p, opt_notes, opt_error);
   close_ahead(&p.ahead);
   if (status != IDM_OK) {
-    idm_stations_destroy(p.places);
+    idm_stations_destroy(p.stations);
     return status;
   }
   pass(&p, data->rows);
-  *ret_places = p.places;
+  *ret_stations = p.stations;
   return IDM_OK;
+}
+
+void idm_belief_world_remark(const idm_belief_world *world, int coarser, double share,
+                             idm_finding *finding)
+{
+  static const double same_choices = 0.02;
+  idm_notes_add(&finding->words,
+                "occupancies are over %zu beliefs of a lattice of resolution %d; at resolution %d "
+                "the answer makes other choices in %.2g %% of decisions",
+                world->lattice->points, world->lattice->resolution, coarser, 100 * share);
+  if (!(share <= same_choices))
+    idm_notes_add(&finding->faults,
+                  "the answer depends on the lattice of beliefs: at half the resolution it makes "
+                  "other choices in %.2g %% of decisions; raise `resolution`, or give more data",
+                  100 * share);
 }

@@ -4,6 +4,7 @@
 #define IDM_INVERT_UTILITY_BELIEF_WORLD_H
 
 #include "belief/lattice.h"
+#include "idm/finding.h"
 #include "invert/utility/demonstrator.h"
 #include "invert/utility/mind.h"
 
@@ -27,7 +28,12 @@ void idm_belief_world_destroy(idm_belief_world *world);
 
 /* Where the rows of a log act, as the agent's filter follows them; see idm_mind_follow. */
 idm_status idm_belief_world_stations(const idm_belief_world *world, const idm_mind *mind,
-                                     const idm_data *data, idm_stations **ret_places,
+                                     const idm_data *data, idm_stations **ret_stations,
                                      idm_notes *opt_notes, idm_error *opt_error);
+
+/* State on which lattice an answer was found, and the share of its decisions that the answer of a
+ * coarser one makes otherwise: a fault above 2 %. */
+void idm_belief_world_remark(const idm_belief_world *world, int coarser, double share,
+                             idm_finding *finding);
 
 #endif

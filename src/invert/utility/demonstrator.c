@@ -30,21 +30,21 @@ void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, i
   }
 }
 
-/* --- places --------------------------------------------------------------------------------- */
+/* --- stations --------------------------------------------------------------------------------- */
 
-void idm_stations_destroy(idm_stations *places)
+void idm_stations_destroy(idm_stations *stations)
 {
-  if (!places) return;
-  free(places->first);
-  free(places->state);
-  free(places->weight);
-  free(places);
+  if (!stations) return;
+  free(stations->first);
+  free(stations->state);
+  free(stations->weight);
+  free(stations);
 }
 
-idm_status idm_stations_create(size_t rows, size_t entries, idm_stations **ret_places,
+idm_status idm_stations_create(size_t rows, size_t entries, idm_stations **ret_stations,
                                idm_error *opt_error)
 {
-  *ret_places = NULL;
+  *ret_stations = NULL;
   idm_stations *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->first = idm_new(rows + 1, sizeof *p->first);
@@ -54,19 +54,20 @@ idm_status idm_stations_create(size_t rows, size_t entries, idm_stations **ret_p
     idm_stations_destroy(p);
     return idm_fail_memory(opt_error);
   }
-  *ret_places = p;
+  *ret_stations = p;
   return IDM_OK;
 }
 
 /* Of observed states. */
-static idm_status place(const idm_data *data, const idm_setting *setting, idm_stations **ret_places,
-                        idm_error *opt_error)
+static idm_status place(const idm_data *data, const idm_setting *setting,
+                        idm_stations **ret_stations, idm_error *opt_error)
 {
   int32_t *state = idm_new(data->rows, sizeof *state);
   idm_status status = state ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_stations_create(data->rows, data->rows, ret_places, opt_error);
+  if (status == IDM_OK)
+    status = idm_stations_create(data->rows, data->rows, ret_stations, opt_error);
   if (status == IDM_OK) {
-    idm_stations *p = *ret_places;
+    idm_stations *p = *ret_stations;
     idm_demonstrator_states(data, setting, state);
     for (size_t r = 0, at = 0; r < data->rows; r++) {
       if (state[r] != IDM_MISSING) {
@@ -86,7 +87,7 @@ static idm_status place(const idm_data *data, const idm_setting *setting, idm_st
 static bool add_row(const idm_demonstrator *d, const idm_data *data, size_t row, double weight,
                     double *to, double *opt_visits)
 {
-  const idm_stations *p = d->places;
+  const idm_stations *p = d->stations;
   for (size_t i = p->first[row]; i < p->first[row + 1]; i++) {
     to[p->state[i] * d->n.actions + (size_t)data->action[row]] += weight * p->weight[i];
     if (opt_visits) opt_visits[p->state[i]] += weight * p->weight[i];
@@ -122,18 +123,18 @@ static void set_policy(idm_demonstrator *d, const double *prior)
 }
 
 idm_status idm_demonstrator_create_at(const idm_world *world, const idm_data *data,
-                                      idm_stations *places, const bool *opt_of,
+                                      idm_stations *stations, const bool *opt_of,
                                       idm_demonstrator **ret_demonstrator, idm_error *opt_error)
 {
   *ret_demonstrator = NULL;
   const size_t entries = world->n.states * world->n.actions;
   idm_demonstrator *d = idm_new(1, sizeof *d);
   if (!d) {
-    idm_stations_destroy(places);
+    idm_stations_destroy(stations);
     return idm_fail_memory(opt_error);
   }
   d->n = world->n;
-  d->places = places;
+  d->stations = stations;
   d->count = idm_new(entries, sizeof *d->count);
   d->visits = idm_new(world->n.states, sizeof *d->visits);
   d->policy = idm_new(entries, sizeof *d->policy);
@@ -159,19 +160,39 @@ idm_status idm_demonstrator_create(const idm_world *world, const idm_data *data,
                                    idm_demonstrator **ret_demonstrator, idm_error *opt_error)
 {
   *ret_demonstrator = NULL;
-  idm_stations *places = NULL;
-  const idm_status status = place(data, setting, &places, opt_error);
+  idm_stations *stations = NULL;
+  const idm_status status = place(data, setting, &stations, opt_error);
   if (status != IDM_OK) {
-    idm_stations_destroy(places);
+    idm_stations_destroy(stations);
     return status;
   }
-  return idm_demonstrator_create_at(world, data, places, opt_of, ret_demonstrator, opt_error);
+  return idm_demonstrator_create_at(world, data, stations, opt_of, ret_demonstrator, opt_error);
+}
+
+idm_status idm_demonstrator_copy(const idm_demonstrator *demonstrator,
+                                 idm_demonstrator **ret_demonstrator, idm_error *opt_error)
+{
+  const size_t entries = demonstrator->n.states * demonstrator->n.actions;
+  *ret_demonstrator = NULL;
+  idm_demonstrator *d = idm_new(1, sizeof *d);
+  if (!d) return idm_fail_memory(opt_error);
+  *d = *demonstrator;
+  d->stations = NULL;
+  d->count = idm_duplicate(demonstrator->count, entries, sizeof *d->count);
+  d->visits = idm_duplicate(demonstrator->visits, d->n.states, sizeof *d->visits);
+  d->policy = idm_duplicate(demonstrator->policy, entries, sizeof *d->policy);
+  if (!d->count || !d->visits || !d->policy) {
+    idm_demonstrator_destroy(d);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_demonstrator = d;
+  return IDM_OK;
 }
 
 void idm_demonstrator_destroy(idm_demonstrator *demonstrator)
 {
   if (!demonstrator) return;
-  idm_stations_destroy(demonstrator->places);
+  idm_stations_destroy(demonstrator->stations);
   free(demonstrator->count);
   free(demonstrator->visits);
   free(demonstrator->policy);

@@ -17,6 +17,7 @@
 #include "idm/planner.h"
 #include "invert/label.h"
 #include "invert/matching/assemble.h"
+#include "invert/policy.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/flows.h"
@@ -399,10 +400,6 @@ static idm_status open_numbers(matching *m, idm_error *opt_error)
 
 /* --- another lattice ------------------------------------------------------------------------ */
 
-/* An answer that hangs on the lattice is none: other choices in more than this share of decisions.
- */
-static const double same_choices = 0.02;
-
 /* The share of decisions, as the answer makes them, that are others at numbers `there`. */
 static idm_status count_others(matching *m, const double *here, const double *there, double *share,
                                idm_error *opt_error)
@@ -459,17 +456,8 @@ static idm_status compare_lattices(matching *m, const idm_theta *theta, idm_find
   idm_status status = climb_coarser(m, half, y + d, opt_error);
   if (status == IDM_OK) status = count_others(m, y, y + d, &share, opt_error);
   free(y);
-  if (status != IDM_OK) return status;
-  idm_notes_add(&f->words,
-                "occupancies are over %zu beliefs of a lattice of resolution %d; at resolution %d "
-                "the answer makes other choices in %.2g %% of decisions",
-                m->asked.beliefs->lattice->points, resolution, half, 100 * share);
-  if (!(share <= same_choices))
-    idm_notes_add(&f->faults,
-                  "the answer depends on the lattice of beliefs: at half the resolution it makes "
-                  "other choices in %.2g %% of decisions; raise `resolution`, or give more data",
-                  100 * share);
-  return IDM_OK;
+  if (status == IDM_OK) idm_belief_world_remark(m->asked.beliefs, half, share, f);
+  return status;
 }
 
 static idm_status search_numbers(matching *m, idm_theta *theta, idm_finding *finding,
@@ -689,11 +677,14 @@ static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
   *ret_posterior = NULL;
   idm_status status = open_matching(&m, &idm_inverse_distribution_matching_bayes, problem, data,
                                     settings, opt_watch, 0, opt_notes, opt_error);
-  if (status == IDM_OK && problem->agent.choice == IDM_CHOICE_BEST)
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "'%s' needs choices that are drawn (choice: drawn): the occupancy of best "
-                      "actions moves by leaps",
-                      m.asked.inverse->name);
+  if (status == IDM_OK && (problem->agent.choice == IDM_CHOICE_BEST || idm_policy_leaps(problem)))
+    status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "'%s' of an agent that takes its best action has no density to draw from: its "
+                 "occupancy moves by leaps, and is infinitely far or the same almost "
+                 "everywhere; use --inverse distribution-matching or minimum-perturbation, or "
+                 "an agent that draws its actions (alpha above 0, choice: drawn)",
+                 m.asked.inverse->name);
   if (status == IDM_OK && !(settings->loss_scale > 0 && isfinite(settings->loss_scale)))
     status = idm_fail(opt_error, IDM_USAGE, "--loss-scale is %g; expected a number above 0",
                       settings->loss_scale);

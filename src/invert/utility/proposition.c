@@ -85,7 +85,8 @@ static idm_status find_utility(const idm_world *world, const double *target, con
       number[e] = (int32_t)e;
       work[e] = target[e % n.states * n.actions + e / n.states];
     }
-    const idm_sought sought = {all, all, number, work, 1, NULL};
+    const idm_sought sought = {
+        .entries = all, .count = all, .number = number, .held = work, .unit = 1};
     const idm_smooth_margin margin = {&sought, plan, work, p->lambda, NULL};
     status = idm_smooth_margin_minimise(&margin, work + all, &p->margin, &p->slope, opt_error);
   }

@@ -58,14 +58,15 @@ static int between(const belief_chain *chain, double b, double *above)
   return i;
 }
 
-void belief_plan(const belief_chain *chain, double alpha, double lapse, double policy[][BU])
+void belief_plan_for(const belief_chain *chain, double utility[BU][BS], double alpha,
+                     double policy[][BU])
 {
   double v[BMOST + 1] = {0}, q[BMOST + 1][BU], above;
   for (int k = 0; k < 300; k++) {
     for (int i = 0; i <= chain->resolution; i++)
       for (int u = 0; u < BU; u++) {
         const double b = (double)i / chain->resolution;
-        q[i][u] = (1 - b) * pays[u][0] + b * pays[u][1];
+        q[i][u] = (1 - b) * utility[u][0] + b * utility[u][1];
         for (int x = 0; x < BX; x++) {
           const int below = between(chain, chain->next[i][u][x], &above);
           q[i][u] += discount * chain->p[i][u][x] * ((1 - above) * v[below] + above * v[below + 1]);
@@ -78,8 +79,16 @@ void belief_plan(const belief_chain *chain, double alpha, double lapse, double p
     }
   }
   for (int i = 0; i <= chain->resolution; i++)
-    for (int u = 0; u < BU; u++)
-      policy[i][u] = (1 - lapse) * exp((q[i][u] - v[i]) / alpha) / BU + lapse / BU;
+    for (int u = 0; u < BU; u++) policy[i][u] = exp((q[i][u] - v[i]) / alpha) / BU;
+}
+
+void belief_plan(const belief_chain *chain, double alpha, double lapse, double policy[][BU])
+{
+  double utility[BU][BS];
+  memcpy(utility, pays, sizeof utility);
+  belief_plan_for(chain, utility, alpha, policy);
+  for (int i = 0; i <= chain->resolution; i++)
+    for (int u = 0; u < BU; u++) policy[i][u] = (1 - lapse) * policy[i][u] + lapse / BU;
 }
 
 void belief_visit(const belief_chain *chain, double policy[][BU], double occupancy[][BU])

@@ -18,8 +18,11 @@ typedef struct belief_chain {
   double next[BMOST + 1][BU][BX]; /* the belief that follows */
 } belief_chain;
 void belief_chain_make(int resolution, belief_chain *chain);
-/* The policy of bounded rational control at alpha, with slips. */
+/* The policy of bounded rational control at alpha, with slips, under the problem's utility. */
 void belief_plan(const belief_chain *chain, double alpha, double lapse, double policy[][BU]);
+/* The same under another one, without slips. */
+void belief_plan_for(const belief_chain *chain, double utility[BU][BS], double alpha,
+                     double policy[][BU]);
 /* Its occupancy from the start on. */
 void belief_visit(const belief_chain *chain, double policy[][BU], double occupancy[][BU]);
 /* The occupancy of the frequencies of a log, decisions shared between neighbours. */

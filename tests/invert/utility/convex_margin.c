@@ -54,7 +54,8 @@ static void test_squares(void **state)
   int32_t number[ALL];
   for (int e = 0; e < ALL; e++) number[e] = e;
   check(idm_convex_margin(s.plan, &zeta, s.p, utility, &objective, &slope, &support_error));
-  const idm_sought sought = {ALL, ALL, number, s.p, 1, NULL};
+  const idm_sought sought = {
+      .entries = ALL, .count = ALL, .number = number, .held = s.p, .unit = 1};
   const idm_smooth_margin margin = {&sought, s.plan, s.p, 30, NULL};
   check(idm_smooth_margin_minimise(&margin, other, &expected, &slope, &support_error));
   assert_near(objective, expected, 1e-12);

@@ -20,6 +20,7 @@ static idm_status choose(const idm_problem *problem, const idm_data *data, int t
   settings.seed = seed;
   check(idm_asked_open(&asked, idm_inverse_find("regularised-margin"), problem, data, &settings,
                        NULL, "choosing", NULL, &support_error));
+  check(idm_asked_demonstrator(&asked, &support_error));
   check(idm_soft_agent_create(problem, "test", &agent, &support_error));
   const idm_status status = idm_lambda_choose(&asked, agent, ret, &support_error);
   idm_soft_agent_destroy(agent);
