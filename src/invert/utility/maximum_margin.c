@@ -87,7 +87,7 @@ static idm_status state_program(question *q, const int32_t *taken, idm_error *op
   }
   if (status == IDM_OK && penalty)
     status = idm_penalty_add(q->program, count, margin_column(q, states), q->settings->penalty,
-                             q->weight, opt_error);
+                             q->weight, NULL, opt_error);
   return status;
 }
 
