@@ -26,27 +26,34 @@ typedef struct idm_asked {
   idm_halt halt;                  /* who may stop it, and what it is then doing */
 } idm_asked;
 
+/* What an inverse planner goes by where states are hidden. */
+typedef enum idm_asked_by {
+  IDM_BY_STATES, /* nothing: it needs states that are observed */
+  IDM_BY_MIND,   /* the agent's beliefs, one by one; the world is then the agent's own */
+  IDM_BY_LATTICE /* policies: the states of the world are beliefs on a lattice */
+} idm_asked_by;
+
+/* What a fit receives (idm_inverse.fit), and how it is to be looked at. */
+typedef struct idm_asked_call {
+  const idm_inverse *inverse;
+  idm_asked_by by;
+  int resolution;    /* of the lattice; 0: one for the log */
+  const char *doing; /* what it is then doing */
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_fit_settings *settings;
+  const idm_fit_watch *opt_watch;
+  idm_notes *opt_notes;
+} idm_asked_call;
+
 /* Settings, needs of the inverse planner, the world, and what is sought. What is open is closed by
  * idm_asked_close, whatever this gives. */
-idm_status idm_asked_open(idm_asked *asked, const idm_inverse *inverse, const idm_problem *problem,
-                          const idm_data *data, const idm_fit_settings *settings,
-                          const idm_fit_watch *opt_watch, const char *doing, idm_notes *opt_notes,
-                          idm_error *opt_error);
-/* The same of an inverse planner that goes by beliefs where states are hidden: the world is then
- * the agent's own. */
-idm_status idm_asked_open_believing(idm_asked *asked, const idm_inverse *inverse,
-                                    const idm_problem *problem, const idm_data *data,
-                                    const idm_fit_settings *settings,
-                                    const idm_fit_watch *opt_watch, const char *doing,
-                                    idm_notes *opt_notes, idm_error *opt_error);
-/* The same of an inverse planner that compares policies: where states are hidden, those of the
- * world are beliefs on a lattice of this resolution (0: one for the log). IDM_INPUT too where what
- * makes beliefs is free: there would be no one space on which to compare. */
-idm_status idm_asked_open_on_beliefs(idm_asked *asked, const idm_inverse *inverse,
-                                     const idm_problem *problem, const idm_data *data,
-                                     const idm_fit_settings *settings,
-                                     const idm_fit_watch *opt_watch, const char *doing,
-                                     int resolution, idm_notes *opt_notes, idm_error *opt_error);
+idm_status idm_asked_open(idm_asked *asked, const idm_asked_call *call, idm_error *opt_error);
+/* A whole fit: open, answer, close. */
+typedef idm_status (*idm_asked_answer)(idm_asked *asked, idm_posterior **ret_posterior,
+                                       idm_error *opt_error);
+idm_status idm_asked_fit(const idm_asked_call *call, idm_asked_answer answer,
+                         idm_posterior **ret_posterior, idm_error *opt_error);
 /* And the demonstrator of the whole log. */
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error);
 /* What is sought by the actions and states of the world. */

@@ -374,9 +374,16 @@ static idm_status open_matching(matching *m, const idm_inverse *inverse, const i
                                 idm_notes *opt_notes, idm_error *opt_error)
 {
   *m = (matching){0};
-  idm_status status = idm_asked_open_on_beliefs(&m->asked, inverse, problem, data, settings,
-                                                opt_watch, "looking for the nearest occupancy",
-                                                resolution, opt_notes, opt_error);
+  const idm_asked_call call = {.inverse = inverse,
+                               .by = IDM_BY_LATTICE,
+                               .resolution = resolution,
+                               .doing = "looking for the nearest occupancy",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  idm_status status = idm_asked_open(&m->asked, &call, opt_error);
   if (status == IDM_OK) status = check(&m->asked, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&m->asked, opt_error);
   if (status == IDM_OK)

@@ -608,33 +608,40 @@ static idm_status find_by_beliefs(question *q, const idm_asked *asked,
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_problem *problem = asked->problem;
+  const double epsilon = asked->settings->epsilon;
+  idm_status status =
+      idm_bellman_check(asked->world, problem->setting, asked->inverse->name, opt_error);
+  if (status == IDM_OK && !asked->mind) status = idm_asked_demonstrator(asked, opt_error);
+  if (status != IDM_OK) return status;
+  /* Utilities on beliefs are held against searches in the file's own unit. */
+  if (!asked->mind) idm_sought_measure(asked->sought, true, epsilon);
+  question q = {.problem = problem,
+                .settings = asked->settings,
+                .world = asked->world,
+                .sought = asked->sought,
+                .epsilon = epsilon / asked->sought->unit,
+                .halt = &asked->halt};
+  return asked->mind ? find_by_beliefs(&q, asked, ret_posterior, opt_error)
+                     : find(&q, asked->demonstrator, ret_posterior, opt_error);
+}
+
 static idm_status fit_perturbation(const idm_problem *problem, const idm_data *data,
                                    const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                    idm_posterior **ret_posterior, idm_notes *opt_notes,
                                    idm_error *opt_error)
 {
-  idm_asked asked;
-  *ret_posterior = NULL;
-  idm_status status =
-      idm_asked_open_believing(&asked, &idm_inverse_minimum_perturbation, problem, data, settings,
-                               opt_watch, "looking for the nearest utility", opt_notes, opt_error);
-  if (status == IDM_OK)
-    status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
-  if (status == IDM_OK && !asked.mind) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK) {
-    /* Utilities on beliefs are held against searches in the file's own unit. */
-    if (!asked.mind) idm_sought_measure(asked.sought, true, settings->epsilon);
-    question q = {.problem = problem,
-                  .settings = settings,
-                  .world = asked.world,
-                  .sought = asked.sought,
-                  .epsilon = settings->epsilon / asked.sought->unit,
-                  .halt = &asked.halt};
-    status = asked.mind ? find_by_beliefs(&q, &asked, ret_posterior, opt_error)
-                        : find(&q, asked.demonstrator, ret_posterior, opt_error);
-  }
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_minimum_perturbation,
+                               .by = IDM_BY_MIND,
+                               .doing = "looking for the nearest utility",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"norm", "epsilon", NULL};
@@ -645,6 +652,8 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
     .finds = "utility",
+    .alone = "that an action is the best is linear in utilities alone; use --inverse "
+             "distribution-matching, map or bayes",
     .settings = settings_read,
     .fit = fit_perturbation,
 };

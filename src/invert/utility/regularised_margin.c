@@ -177,9 +177,15 @@ static idm_status find_coarser(const idm_asked *asked, double alpha, const doubl
   idm_soft_plan *plan = NULL;
   double *demonstrated = NULL;
   double objective, slope;
-  idm_status status = idm_asked_open_on_beliefs(&coarse, asked->inverse, asked->problem,
-                                                asked->data, asked->settings, asked->halt.watch,
-                                                asked->halt.words, resolution, NULL, opt_error);
+  const idm_asked_call call = {.inverse = asked->inverse,
+                               .by = IDM_BY_LATTICE,
+                               .resolution = resolution,
+                               .doing = asked->halt.words,
+                               .problem = asked->problem,
+                               .data = asked->data,
+                               .settings = asked->settings,
+                               .opt_watch = asked->halt.watch};
+  idm_status status = idm_asked_open(&coarse, &call, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&coarse, opt_error);
   if (status == IDM_OK) status = idm_soft_plan_create(coarse.world, alpha, prior, &plan, opt_error);
   if (status == IDM_OK) {
@@ -285,36 +291,45 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const idm_
   return status;
 }
 
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_fit_settings *settings = asked->settings;
+  idm_soft_agent *agent = NULL;
+  idm_fit_settings own = *settings;
+  idm_lambda chosen;
+  const bool automatic = settings->lambda == 0;
+  idm_status status = check_beliefs(asked->problem, settings, opt_error);
+  if (status == IDM_OK) status = check_settings(settings, opt_error);
+  if (status == IDM_OK)
+    status = idm_soft_agent_create(asked->problem, asked->inverse->name, &agent, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(asked, opt_error);
+  if (status == IDM_OK && automatic) {
+    status = idm_lambda_choose(asked, agent, &chosen, opt_error);
+    own.lambda = chosen.value;
+  }
+  asked->settings = &own;
+  if (status == IDM_OK)
+    status = find(asked, agent, automatic ? &chosen : NULL, ret_posterior, opt_error);
+  asked->settings = settings;
+  idm_soft_agent_destroy(agent);
+  return status;
+}
+
 static idm_status fit_regularised(const idm_problem *problem, const idm_data *data,
                                   const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                   idm_posterior **ret_posterior, idm_notes *opt_notes,
                                   idm_error *opt_error)
 {
-  idm_asked asked;
-  idm_soft_agent *agent = NULL;
-  *ret_posterior = NULL;
-  idm_status status = idm_asked_open_on_beliefs(
-      &asked, &idm_inverse_regularised_margin, problem, data, settings, opt_watch,
-      "planning under one utility after the other",
-      problem->setting->fully_observed ? 0 : resolution_of(problem, data), opt_notes, opt_error);
-  if (status == IDM_OK) status = check_beliefs(problem, settings, opt_error);
-  if (status == IDM_OK) status = check_settings(settings, opt_error);
-  if (status == IDM_OK)
-    status = idm_soft_agent_create(problem, asked.inverse->name, &agent, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
-  idm_fit_settings own = *settings;
-  idm_lambda chosen;
-  const bool automatic = settings->lambda == 0;
-  if (status == IDM_OK && automatic) {
-    status = idm_lambda_choose(&asked, agent, &chosen, opt_error);
-    own.lambda = chosen.value;
-  }
-  asked.settings = &own;
-  if (status == IDM_OK)
-    status = find(&asked, agent, automatic ? &chosen : NULL, ret_posterior, opt_error);
-  idm_soft_agent_destroy(agent);
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_regularised_margin,
+                               .by = IDM_BY_LATTICE,
+                               .resolution = resolution_of(problem, data),
+                               .doing = "planning under one utility after the other",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"lambda", "occupancy", NULL};
@@ -327,6 +342,9 @@ const idm_inverse idm_inverse_regularised_margin = {
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,
     .finds = "utility",
+    .alone = "the value of a soft plan falls with alpha, so that the objective is least where "
+             "alpha is infinite, and under other discounts or dynamics it is of other occupancies; "
+             "use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .fit = fit_regularised,
