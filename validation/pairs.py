@@ -46,6 +46,7 @@ AGENTS = {
     ("bounded-rational", "observed"): (MDP, "alpha: 0.5, lapse: 0.1", "alpha,lapse"),
     ("bounded-rational", "utility"): (MDP, "alpha: 0.5", "utility"),
     ("bounded-rational", "hidden"): (HIDDEN, "alpha: 0.3, resolution: 40", "alpha"),
+    ("bounded-rational", "beliefs"): (HIDDEN, "alpha: 0.3, resolution: 40", "utility"),
     ("cvar-robust", "hidden"): (HIDDEN.replace("utility:", "models: {perturb: {observation: 0.3}}\nutility:"),
                                 "alpha: 0.3, risk_level: 0.6, resolution: 40", "alpha"),
     ("decision-rule", "observed"): (MDP, "weights: {x: [0, 0, 0, 0], y: [0, 1, -0.5, 0.3]}", "weights"),

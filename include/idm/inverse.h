@@ -26,19 +26,21 @@ struct idm_inverse {
   const char *summary;
   const char *row; /* of the paper's table "Inverse Planners" */
   idm_answer answer;
-  unsigned columns;    /* evidence it needs: bits 1 << idm_column */
-  bool preferences;    /* it needs preferences between trajectories; who does not say so
-                          does not read them */
-  idm_family family;   /* planners it can invert */
-  bool gradient;       /* needs a behaviour with a slope */
-  bool opaque;         /* can infer blocks of unnamed numbers */
-  bool normal;         /* its draws are of a normal that stands for the posterior */
-  bool by_state;       /* needs a planner whose choices depend on an observed state alone */
-  bool own_objective;  /* goes by an objective of its own, not by the likelihood of decisions;
-                          those that find one block do */
-  const char *finds;   /* the block that it looks for and nothing else; NULL: whatever is
-                          free */
-  bool features;       /* of one that finds the utility: it takes one that is linear in features */
+  unsigned columns;   /* evidence it needs: bits 1 << idm_column */
+  bool preferences;   /* it needs preferences between trajectories; who does not say so
+                         does not read them */
+  idm_family family;  /* planners it can invert */
+  bool gradient;      /* needs a behaviour with a slope */
+  bool opaque;        /* can infer blocks of unnamed numbers */
+  bool normal;        /* its draws are of a normal that stands for the posterior */
+  bool by_state;      /* needs a planner whose choices depend on an observed state alone, or on a
+                         belief where states are hidden */
+  bool own_objective; /* goes by an objective of its own, not by the likelihood of decisions;
+                         those that find one block do */
+  const char *finds;  /* the block that it looks for and nothing else; NULL: whatever is
+                         free */
+  const char *alone; /* why nothing else: what its objective is of other numbers, and what to use */
+  bool features;     /* of one that finds the utility: it takes one that is linear in features */
   const char *planner; /* the one whose numbers it finds; NULL: any of the family */
   const char *also;    /* a block of some planners that it may look for as well; NULL: none */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */

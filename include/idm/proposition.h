@@ -1,5 +1,5 @@
-/* The paper's proposition, after Ho and Ermon: under a soft planner, utilities at a price on their
- * squares and occupancies near in squares less entropy are two sides of one problem. */
+/* The paper's proposition, after Ho and Ermon: under a soft planner, utilities at a price zeta and
+ * occupancies near by its conjugate zeta*, less entropy, are two sides of one problem. */
 #ifndef IDM_PROPOSITION_H
 #define IDM_PROPOSITION_H
 
@@ -9,17 +9,33 @@
 extern "C" {
 #endif
 
-/* maximum-entropy after regularised-margin, and the decision rule after distribution-matching
- * (squared, entropy alpha), each found without the other. */
+/* Regularisers zeta of utilities v, by entries, and their conjugates, by which occupancies p of the
+ * demonstrator and q are apart. `gail` is that of generative adversarial imitation learning. */
+typedef enum idm_zeta {
+  IDM_ZETA_SQUARED,  /* sum v^2 / (2 scale), scale/2 sum (p - q)^2 */
+  IDM_ZETA_ABSOLUTE, /* scale sum |v|, 0 where no |p - q| is above the scale */
+  IDM_ZETA_ENTROPY,  /* scale sum v log v - v of v >= 0, scale sum exp((p - q) / scale) */
+  IDM_ZETA_GAIL,     /* sum p (v - log(1 - exp(-v))) of v > 0, 2 js - log 4 */
+  IDM_ZETA_BOX,      /* 0 where no |v| is above the scale, scale sum |p - q| */
+  IDM_ZETA_COUNT
+} idm_zeta;
+IDM_API const char *idm_zeta_name(idm_zeta zeta);
+
+/* maximum-entropy after a margin with zeta, and a decision rule or a network after matching by
+ * zeta* with a weight alpha of entropy, each found without the other. */
 typedef struct idm_proposition {
   double alpha;
-  double lambda;
-  double margin;     /* objective of regularised-margin, */
+  idm_zeta zeta;
+  double lambda;     /* scale of zeta */
+  int units;         /* of the network's hidden layer; 0: a rule of all policies */
+  double margin;     /* objective of the margin, */
   double slope;      /* and the largest entry of its gradient there */
-  double matching;   /* objective of distribution-matching, */
-  double gap;        /* and how far from the least it can be */
+  double matching;   /* objective of the matching, */
+  double gap;        /* and how far from the least it can be, or the largest entry of its gradient
+                        and how far it is beyond where zeta* is finite */
   double constant;   /* -alpha log|U|: what the two objectives add up to */
-  double difference; /* largest between the two policies, in states that are come to */
+  double difference; /* largest between the two policies, in states that are come to, */
+  double apart;      /* and between their occupancies of states and actions */
   idm_labels state;
   idm_labels action;
   double *demonstrated; /* [state][action]: the demonstrator's policy */
@@ -32,6 +48,15 @@ typedef struct idm_proposition {
  * and finite; every entry of the utility is free. */
 IDM_API idm_status idm_proposition_create(const idm_problem *problem, double alpha, double lambda,
                                           idm_proposition **ret_proposition, idm_error *opt_error);
+/* The same of any regulariser, and of a network with so many hidden units (0: a rule): the margin
+ * by Newton's method over utilities, the matching by slopes over the numbers of the policy.
+ * IDM_INPUT where `gail` has no utility: the demonstrator never takes an action of a state that it
+ * comes to.
+ */
+IDM_API idm_status idm_proposition_create_with(const idm_problem *problem, double alpha,
+                                               idm_zeta zeta, double scale, int units,
+                                               idm_proposition **ret_proposition,
+                                               idm_error *opt_error);
 /* Takes NULL. */
 IDM_API void idm_proposition_destroy(idm_proposition *proposition);
 /* Line `index` of what there is to show, as text: both policies side by side, the objectives, their

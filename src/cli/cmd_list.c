@@ -65,6 +65,28 @@ static idm_status list_inverses(cli_call *call)
   return finish(call, array);
 }
 
+/* A line for each regulariser and each kind of policy. */
+static idm_status show_regularisers(cli_call *call, const idm_problem *problem, double alpha)
+{
+  static const double scale[IDM_ZETA_COUNT] = {100, 0.02, 0.1, 1, 0.5};
+  static const int units[] = {0, 8};
+  idm_status status = IDM_OK;
+  printf("\n%-9s  %5s  %-7s  %15s  %15s  %9s  %9s\n", "zeta", "scale", "policy", "margin",
+         "matching", "sum off", "mu apart");
+  for (int z = 0; z < IDM_ZETA_COUNT && status == IDM_OK; z++)
+    for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
+      idm_proposition *p = NULL;
+      status = idm_proposition_create_with(problem, alpha, (idm_zeta)z, scale[z], units[k], &p,
+                                           &call->error);
+      if (status == IDM_OK)
+        printf("%-9s  %5g  %-7s  %15.10f  %15.10f  %9.1e  %9.1e\n", idm_zeta_name(p->zeta),
+               p->lambda, units[k] ? "network" : "rule", p->margin, p->matching,
+               fabs(p->margin + p->matching - p->constant), p->apart);
+      idm_proposition_destroy(p);
+    }
+  return status;
+}
+
 /* Both sides of the paper's proposition on the built-in maintenance problem. */
 static idm_status show_proposition(cli_call *call)
 {
@@ -79,6 +101,7 @@ static idm_status show_proposition(cli_call *call)
   for (size_t i = 0; status == IDM_OK && idm_proposition_line(proposition, i, line, sizeof line);
        i++)
     puts(line);
+  if (status == IDM_OK) status = show_regularisers(call, problem, alpha);
   idm_proposition_destroy(proposition);
   idm_problem_destroy(problem);
   return status;
@@ -475,7 +498,7 @@ static const cli_option options[] = {
     {.name = "proposition",
      .kind = CLI_FLAG,
      .help = "classes: both sides of the paper's proposition on example:maintenance, each computed "
-             "without the other"},
+             "without the other, for five regularisers, of a rule and of a network"},
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,

@@ -84,27 +84,52 @@ static idm_status check_choice(const idm_inverse *inverse, const idm_problem *pr
                   inverse->name);
 }
 
-/* Choices by observed state alone. */
+static bool knows_environment(const idm_planner *planner)
+{
+  for (size_t i = 0; i < planner->clamps; i++)
+    if (planner->clamp[i].kind == IDM_CLAMP_ENVIRONMENT) return true;
+  return false;
+}
+
+/* Beliefs that move with the free numbers, as those of several models do with their weights, are no
+ * common space of two policies. */
+static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *problem,
+                                idm_error *opt_error)
+{
+  static const idm_block_id makes[] = {IDM_TRANSITION, IDM_EMISSION, IDM_PRIOR_WEIGHT,
+                                       IDM_EVIDENCE_WEIGHT};
+  const idm_theta *theta = problem->theta;
+  if (problem->setting->fully_observed) return IDM_OK;
+  for (size_t i = 0; i < sizeof makes / sizeof makes[0]; i++)
+    if (theta->block[makes[i]].role == IDM_DESCRIPTIVE)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "'%s' compares what is done at the agent's beliefs, and %s, which is free, "
+                      "moves these; use --inverse map or bayes",
+                      inverse->name, idm_block_name(makes[i]));
+  if (theta->models == 1 || knows_environment(idm_agent_planner(&problem->agent))) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "'%s' compares what is done at the agent's beliefs, which of %zu models move "
+                  "with the weights it gives them; expected one model, or --inverse map or bayes",
+                  inverse->name, theta->models);
+}
+
+/* Choices by state, or by belief where states are hidden, alone. */
 static idm_status check_states(const idm_inverse *inverse, const idm_problem *problem,
                                idm_error *opt_error)
 {
   const idm_block *habit = &problem->theta->block[IDM_PERSEVERANCE];
+  const char *what = problem->setting->fully_observed ? "state" : "belief";
   if (!inverse->by_state) return IDM_OK;
-  if (!problem->setting->fully_observed)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' compares policies by state, and states are hidden here; expected "
-                    "observations: states",
-                    inverse->name);
   if (habit->role == IDM_DESCRIPTIVE || habit->value[0] != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' compares policies by state, and with perseverance choices depend on the "
+                    "'%s' compares policies by %s, and with perseverance choices depend on the "
                     "action before; expected perseverance: 0",
-                    inverse->name);
-  if (idm_policy_by_state(problem)) return IDM_OK;
+                    inverse->name, what);
+  if (idm_policy_by_belief(problem)) return check_beliefs(inverse, problem, opt_error);
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' compares policies by state, which '%s' does not have here: its choices "
-                  "depend on more than the state, or its utilities on columns of the log",
-                  inverse->name, idm_agent_planner(&problem->agent)->name);
+                  "'%s' compares policies by %s, which '%s' does not have here: its choices "
+                  "depend on more than the %s, or its utilities on columns of the log",
+                  inverse->name, what, idm_agent_planner(&problem->agent)->name, what);
 }
 
 /* What it looks for is free, and nothing else is. */
@@ -118,8 +143,9 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
     if (inverse->also && strcmp(block->info->name, inverse->also) == 0) continue;
     if (strcmp(block->info->name, inverse->finds) != 0)
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for %s and nothing else, and %s is free too", inverse->name,
-                      inverse->finds, block->info->name);
+                      "'%s' looks for %s and nothing else, and %s is free too%s%s", inverse->name,
+                      inverse->finds, block->info->name, inverse->alone ? ": " : "",
+                      inverse->alone ? inverse->alone : "");
     found = true;
   }
   if (found || !inverse->finds) return IDM_OK;

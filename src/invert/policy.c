@@ -5,10 +5,26 @@
 #include "idm/planner.h"
 #include "idm/workspace.h"
 
+bool idm_policy_by_belief(const idm_problem *problem)
+{
+  return idm_agent_planner(&problem->agent)->belief && idm_theta_variants(problem->theta) == 1;
+}
+
+bool idm_policy_leaps(const idm_problem *problem)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const idm_block *alpha = &problem->theta->block[IDM_ALPHA];
+  if (planner->gives & IDM_GIVES_STEPS) return true;
+  for (size_t i = 0; i < planner->clamps; i++)
+    if (planner->clamp[i].block == IDM_ALPHA && planner->clamp[i].kind == IDM_CLAMP_VALUE)
+      return planner->clamp[i].value == 0;
+  return idm_planner_reads(planner, IDM_ALPHA) && alpha->role != IDM_DESCRIPTIVE &&
+         alpha->value[0] == 0;
+}
+
 bool idm_policy_by_state(const idm_problem *problem)
 {
-  return problem->setting->fully_observed && idm_agent_planner(&problem->agent)->belief &&
-         idm_theta_variants(problem->theta) == 1;
+  return problem->setting->fully_observed && idm_policy_by_belief(problem);
 }
 
 idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, double *policy,

@@ -131,6 +131,8 @@ static void blocks(void **state)
   refused(&inverse, problem, data, "beta is free too");
   check(idm_problem_free(problem, "utility, beta", &support_error));
   refused(&inverse, problem, data, "beta is free too");
+  inverse.alone = "nothing else enters";
+  refused(&inverse, problem, data, "beta is free too: nothing else enters");
   check(idm_problem_free(problem, "[]", &support_error));
   refused(&inverse, problem, data, "none is free");
   check(idm_problem_free(problem, "utility", &support_error));

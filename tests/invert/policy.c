@@ -2,6 +2,7 @@
 #include "invert/policy.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "support.h"
 
@@ -48,15 +49,38 @@ static void test_none(void **state)
   idm_problem *hidden = support_yaml(SPACES "observations: [x, y]\n"
                                             "observation: {\"*\": uniform}\n" WORLD UTILITY SOFT);
   assert_false(idm_policy_by_state(hidden));
+  assert_true(idm_policy_by_belief(hidden));
   idm_problem *learner =
       support_yaml(SPACES "observations: states\n" WORLD UTILITY "agent: {planner: td-learner}\n");
   assert_false(idm_policy_by_state(learner));
+  assert_false(idm_policy_by_belief(learner));
   idm_problem_destroy(hidden);
   idm_problem_destroy(learner);
 }
 
+/* Best actions leap, whether the planner holds alpha at 0 or the file gives it. */
+static void test_leaps(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *agent;
+    bool leaps;
+  } cases[] = {{"agent: {planner: rational}\n", true},
+               {"agent: {planner: bounded-rational, alpha: 0}\n", true},
+               {"agent: {planner: bounded-rational, alpha: 0.1}\n", false},
+               {"agent: {planner: decision-network, hidden: 2}\n", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[600];
+    snprintf(text, sizeof text, SPACES "observations: states\n" WORLD UTILITY "%s", cases[i].agent);
+    idm_problem *problem = support_yaml(text);
+    assert_int_equal(idm_policy_leaps(problem), cases[i].leaps);
+    idm_problem_destroy(problem);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_none)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_none),
+                                     cmocka_unit_test(test_leaps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

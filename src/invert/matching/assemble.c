@@ -20,23 +20,22 @@ static double most_bytes(void)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Numbers of each quantity and coordinate, where they are not one each: opaque blocks are the last.
- */
-static bool measure(const idm_parameters *parameters, idm_posterior *p)
+idm_status idm_posterior_measure(const idm_parameters *parameters, idm_posterior *p,
+                                 idm_error *opt_error)
 {
   const size_t quantities = parameters->quantity.count;
   const size_t coordinates = parameters->coordinate.count;
-  if (!parameters->item[parameters->items - 1].opaque) return true;
+  if (!parameters->item[parameters->items - 1].opaque) return IDM_OK;
   p->quantity_size = idm_new(quantities, sizeof *p->quantity_size);
   p->coordinate_size = idm_new(coordinates, sizeof *p->coordinate_size);
-  if (!p->quantity_size || !p->coordinate_size) return false;
+  if (!p->quantity_size || !p->coordinate_size) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < quantities; i++) p->quantity_size[i] = 1;
   for (size_t i = 0; i < coordinates; i++) p->coordinate_size[i] = 1;
   for (size_t i = parameters->items, last = 1; i-- > 0 && parameters->item[i].opaque; last++) {
     p->quantity_size[quantities - last] = parameters->item[i].size;
     p->coordinate_size[coordinates - last] = parameters->item[i].size;
   }
-  return true;
+  return IDM_OK;
 }
 
 idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
@@ -61,10 +60,9 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   p->value = idm_new(idm_times(parameters->numbers, chains * draws), sizeof *p->value);
   p->unconstrained = idm_new(idm_times(parameters->dimension, chains * draws), sizeof *p->value);
   p->statistics = idm_new(chains * draws, sizeof *p->statistics);
-  idm_status status =
-      p->summarised && p->value && p->unconstrained && p->statistics && measure(parameters, p)
-          ? IDM_OK
-          : idm_fail_memory(opt_error);
+  idm_status status = p->summarised && p->value && p->unconstrained && p->statistics
+                          ? idm_posterior_measure(parameters, p, opt_error)
+                          : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
   if (status == IDM_OK)
     status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);

@@ -11,6 +11,10 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
 idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
                                 size_t chains, size_t draws, idm_posterior **ret_posterior,
                                 idm_error *opt_error);
+/* Numbers of each quantity and coordinate of an answer, where they are not one each: opaque blocks
+ * are the last. */
+idm_status idm_posterior_measure(const idm_parameters *parameters, idm_posterior *posterior,
+                                 idm_error *opt_error);
 /* Store a draw. */
 void idm_posterior_put(const fit *f, idm_posterior *posterior, size_t chain, size_t draw,
                        const double *y, const idm_statistics *statistics);

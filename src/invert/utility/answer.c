@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "idm/finding.h"
+#include "invert/matching/assemble.h"
 #include "invert/parameters.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
@@ -63,7 +64,8 @@ static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
   if (!p->unconstrained) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < parameters->quantity.count; i++)
     p->summarised[i] = parameters->summarised[i];
-  idm_status status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
+  idm_status status = idm_posterior_measure(parameters, p, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
   if (status == IDM_OK)
     status = idm_labels_copy(&parameters->coordinate, &p->coordinate, opt_error);
   return status;

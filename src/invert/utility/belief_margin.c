@@ -15,7 +15,9 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "infer/nearest.h"
 #include "invert/utility/belief_nodes.h"
+#include "invert/utility/bellman.h"
 #include "invert/utility/leaving.h"
 #include "invert/utility/penalty.h"
 #include "invert/utility/rival.h"
@@ -24,6 +26,10 @@ static const char no_utility[] =
     "no utility within the box makes what the demonstrator does at its beliefs the best that can "
     "be done, with the entries that are held and the --epsilon asked for; free more of them, or "
     "widen --bound";
+static const char none_near[] =
+    "no utility makes what the demonstrator does at its beliefs the best that can be done, with "
+    "the "
+    "entries that are held and the --epsilon asked for; free more of them";
 static const char no_end[] =
     "without an end to the box the margin grows for ever; expected a finite --bound";
 
@@ -63,7 +69,12 @@ typedef struct duel {
 
 static bool by_state(const duel *d)
 {
-  return d->asked->settings->margin == IDM_MARGIN_STATE;
+  return d->asked->opt_aim || d->asked->settings->margin == IDM_MARGIN_STATE;
+}
+
+static bool by_squares(const duel *d)
+{
+  return d->asked->opt_aim && d->asked->settings->norm == IDM_NORM_2;
 }
 
 static double dot(const double *row, const double *x, size_t count)
@@ -155,31 +166,67 @@ static void bound_margins(const duel *d, idm_program *program)
   }
   for (size_t i = 0; i < d->demo.count && by_state(d); i++) {
     const bool any = has_margin(d, i);
-    idm_program_set_bounds(program, first + i, any ? d->asked->settings->epsilon : 0,
-                           any ? INFINITY : 0);
-    idm_program_set_cost(program, first + i, -1);
+    const double least = any ? d->asked->settings->epsilon : 0;
+    const bool grows = any && !d->asked->opt_aim;
+    idm_program_set_bounds(program, first + i, least, grows ? INFINITY : least);
+    idm_program_set_cost(program, first + i, d->asked->opt_aim ? 0 : -1);
   }
+}
+
+/* Columns after the margins. */
+static size_t extra(const duel *d)
+{
+  const idm_belief_margin *a = d->asked;
+  const bool sums = a->opt_aim ? a->settings->norm == IDM_NORM_1 : a->settings->penalty > 0;
+  if (sums) return 2 * a->sought->count;
+  return a->opt_aim && a->settings->norm == IDM_NORM_INF;
+}
+
+/* The furthest of all numbers: furthest >= +-(x - aim). */
+static idm_status add_furthest(const duel *d, size_t furthest, idm_program *program,
+                               idm_error *opt_error)
+{
+  const size_t count = d->asked->sought->count;
+  idm_status status = IDM_OK;
+  idm_program_set_bounds(program, furthest, 0, INFINITY);
+  idm_program_set_cost(program, furthest, 1);
+  for (size_t i = 0; i < 2 * count && status == IDM_OK; i++) {
+    const double sign = i % 2 ? 1 : -1;
+    status = idm_program_enter(program, i / 2, sign, opt_error);
+    if (status == IDM_OK) status = idm_program_enter(program, furthest, 1, opt_error);
+    if (status == IDM_OK)
+      status = idm_program_add(program, sign * d->asked->opt_aim[i / 2], INFINITY, opt_error);
+  }
+  return status;
+}
+
+/* What numbers cost, in the columns from `above` on. */
+static idm_status add_costs(const duel *d, const double *weight, size_t above, idm_program *program,
+                            idm_error *opt_error)
+{
+  const idm_belief_margin *a = d->asked;
+  const size_t columns = extra(d);
+  if (columns == 1 && a->opt_aim) return add_furthest(d, above, program, opt_error);
+  if (!columns) return IDM_OK;
+  return idm_penalty_add(program, a->sought->count, above, a->opt_aim ? 1 : a->settings->penalty,
+                         weight, a->opt_aim, opt_error);
 }
 
 static idm_status build(const duel *d, const double *weight, idm_program **ret_program,
                         idm_error *opt_error)
 {
   const size_t count = d->asked->sought->count;
-  const double penalty = d->asked->settings->penalty;
-  const double bound = d->asked->settings->bound;
+  const double bound = d->asked->opt_aim ? INFINITY : d->asked->settings->bound;
   const size_t above = count + margins(d);
   idm_program *program = NULL;
-  idm_status status =
-      idm_program_create(above + (penalty > 0 ? 2 * count : 0), &program, opt_error);
+  idm_status status = idm_program_create(above + extra(d), &program, opt_error);
   *ret_program = program;
   if (status != IDM_OK) return status;
   for (size_t k = 0; k < count; k++) idm_program_set_bounds(program, k, -bound, bound);
   bound_margins(d, program);
   for (size_t i = 0; i < d->cuts && status == IDM_OK; i++)
     status = add_row(d, i, program, opt_error);
-  if (status == IDM_OK && penalty > 0)
-    status = idm_penalty_add(program, count, above, penalty, weight, opt_error);
-  return status;
+  return status == IDM_OK ? add_costs(d, weight, above, program, opt_error) : status;
 }
 
 /* What policies differ by in worth, at most: utilities between their least and their largest for
@@ -205,23 +252,50 @@ static void take(const idm_program_solution *found, size_t columns, idm_face *fa
   face->attained = fmax(found->gap, found->violation);
 }
 
+/* The nearest by squares, from a point that satisfies all demands. */
+static idm_status come_near(const duel *d, const idm_program *program, idm_face *face,
+                            idm_error *opt_error)
+{
+  const size_t columns = idm_program_columns(program);
+  double *weight = idm_new(2 * columns, sizeof *weight);
+  if (!weight) return idm_fail_memory(opt_error);
+  idm_nearest near = {.weight = weight, .aim = weight + columns, .effort = 1e11};
+  memcpy(weight, face->weight, face->count * sizeof *weight);
+  memcpy(weight + columns, d->asked->opt_aim, face->count * sizeof *weight);
+  idm_status status =
+      idm_program_nearest(program, &near, face->x, idm_bellman_ask, d->asked->halt, opt_error);
+  if (status == IDM_OK) status = idm_halt_check(d->asked->halt, opt_error);
+  face->objective = near.distance;
+  face->attained = near.residual;
+  face->only = true;
+  free(weight);
+  return status;
+}
+
+static idm_status optimise(const duel *d, idm_program *program, idm_face *face,
+                           idm_error *opt_error)
+{
+  const char *none = d->asked->opt_aim ? none_near : no_utility;
+  idm_program_solution found;
+  if (d->polished && !by_squares(d))
+    return idm_face_choose(program, none, no_end, face, d->asked->halt, opt_error);
+  const idm_status status =
+      idm_face_solve(program, none, no_end, &found, d->asked->halt, opt_error);
+  if (status == IDM_OK) take(&found, idm_program_columns(program), face);
+  return status == IDM_OK && by_squares(d) ? come_near(d, program, face, opt_error) : status;
+}
+
 /* Numbers that satisfy all demands and are best among those. */
 static idm_status solve(duel *d, idm_face *face, idm_error *opt_error)
 {
   idm_program *program = NULL;
-  idm_program_solution found;
   idm_status status = build(d, face->weight, &program, opt_error);
   if (status == IDM_OK) {
     free(face->x);
     face->x = idm_new(idm_program_columns(program), sizeof *face->x);
     if (!face->x) status = idm_fail_memory(opt_error);
   }
-  if (status == IDM_OK && d->polished)
-    status = idm_face_choose(program, no_utility, no_end, face, d->asked->halt, opt_error);
-  else if (status == IDM_OK) {
-    status = idm_face_solve(program, no_utility, no_end, &found, d->asked->halt, opt_error);
-    if (status == IDM_OK) take(&found, idm_program_columns(program), face);
-  }
+  if (status == IDM_OK) status = optimise(d, program, face, opt_error);
   /* What rounding leaves of 0 is 0. */
   for (size_t k = 0; k < face->count && status == IDM_OK; k++)
     if (fabs(face->x[k]) <= 1e-11 * fmin(1, d->asked->settings->bound)) face->x[k] = 0;
@@ -502,7 +576,13 @@ static void say_margins(const duel *d, const double *x, idm_notes *words)
 
 static void say(const duel *d, const idm_face *face, idm_finding *f)
 {
-  if (by_state(d))
+  if (d->asked->opt_aim)
+    idm_notes_add(
+        &f->words, "the log acts at %zu beliefs, and at each of them nothing else is better%s",
+        d->demo.count,
+        d->asked->settings->epsilon > 0 ? " than by --epsilon less"
+                                        : "; with --epsilon 0 something else may be as good");
+  else if (by_state(d))
     say_margins(d, face->x, &f->words);
   else if (face->x[d->asked->sought->count] <= 1e-9 * fmax(1, d->range))
     idm_notes_add(&f->words, "under this utility no policy is better than the demonstrator%s",
@@ -512,15 +592,16 @@ static void say(const duel *d, const idm_face *face, idm_finding *f)
                   "under every utility of the box some policy is better than the demonstrator, by "
                   "%.6g at least",
                   face->x[d->asked->sought->count]);
-  idm_notes_add(&f->words, "the linear program is solved to a duality gap of %.1e", face->attained);
+  idm_notes_add(&f->words, "the %s program is solved to a %s of %.1e",
+                by_squares(d) ? "quadratic" : "linear",
+                by_squares(d) ? "KKT residual" : "duality gap", face->attained);
   if (d->attained > closed)
     idm_notes_add(&f->words,
                   "how good a policy can be under this utility was not found closely enough: one "
                   "may be better than is allowed for, by %.1e of the range of what policies are "
                   "worth",
                   d->attained);
-  if (!(face->attained <= 1e-9))
-    idm_notes_add(&f->faults, "the linear program was not solved exactly");
+  if (!(face->attained <= 1e-9)) idm_notes_add(&f->faults, "the program was not solved exactly");
 }
 
 idm_status idm_belief_margin_find(const idm_belief_margin *asked, idm_face *face,
@@ -532,7 +613,8 @@ idm_status idm_belief_margin_find(const idm_belief_margin *asked, idm_face *face
   if (status == IDM_OK) status = play(&d, face, opt_error);
   if (status == IDM_OK) {
     snprintf(finding->certificate, sizeof finding->certificate, "optimality gap");
-    finding->objective = by_state(&d) ? 0 - face->objective : face->objective;
+    const bool grows = by_state(&d) && !asked->opt_aim;
+    finding->objective = grows ? 0 - face->objective : face->objective;
     finding->attained = d.attained;
     finding->closed = closed;
     say(&d, face, finding);

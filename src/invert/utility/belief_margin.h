@@ -14,7 +14,8 @@ typedef struct idm_belief_margin {
   const idm_mind *mind;
   const idm_data *data;
   const idm_sought *sought;
-  const idm_fit_settings *settings; /* margin, penalty, epsilon, bound */
+  const idm_fit_settings *settings; /* margin, penalty, epsilon, bound; or norm, epsilon */
+  const double *opt_aim; /* [number]: numbers to stay near to, in place of margins to make large */
   const char *who;
   idm_halt *halt;
   idm_notes *opt_notes;
@@ -26,6 +27,9 @@ typedef struct idm_belief_margin {
  * graph gets to z without a guess of any policy at all, so that the demonstrator is the best there
  * is at the start. Of the return: min over utilities of the box of the best policy's value at the
  * start less the demonstrator's.
+ *
+ * With an aim: of the utilities under which each difference is at least epsilon the nearest to the
+ * aim, by the norm; numbers have no box. The objective is the distance.
  *
  * Policies are brought in one by one, as long as one is better than is allowed. The answer goes
  * into face->x, [columns], for the caller to free; objective, certificate and words into the

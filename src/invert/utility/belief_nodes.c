@@ -11,9 +11,6 @@ typedef struct reading {
   const idm_data *data;
   idm_policy_graph *graph;
   int32_t *other; /* [node]: a second action taken there, or IDM_MISSING */
-  double *z;      /* [state]: the belief */
-  double *after;
-  size_t cut; /* trajectories that end before they end */
 } reading;
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -61,79 +58,40 @@ static idm_status fail_mixed(const reading *r, const char *who, size_t mixed, id
                   mixed, mixed == 1 ? "belief" : "beliefs", list, mixed > shown ? "; ..." : "");
 }
 
-static idm_status fail_row(const reading *r, size_t row, idm_error *opt_error, const char *what,
-                           const char *name)
-{
-  const idm_status status = idm_fail(opt_error, IDM_INPUT, what, name);
-  idm_data_locate(r->data, row, opt_error);
-  return status;
-}
-
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* An action at the belief that is held now. */
-static idm_status take(reading *r, size_t row, idm_error *opt_error)
+/* An action at a belief. */
+static idm_status take(void *context, size_t row, const double *z, idm_error *opt_error)
 {
+  reading *r = context;
   const size_t action = (size_t)r->data->action[row];
-  if (!(r->mind->prior[action] > 0))
-    return fail_row(r, row, opt_error,
-                    "the action '%s' is taken here, and the agent's action prior rules it out",
-                    r->mind->setting->actions.name[action]);
-  const size_t node = idm_policy_graph_find(r->graph, r->z);
+  if (!(r->mind->prior[action] > 0)) {
+    const idm_status status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "the action '%s' is taken here, and the agent's action prior rules it out",
+                 r->mind->setting->actions.name[action]);
+    idm_data_locate(r->data, row, opt_error);
+    return status;
+  }
+  const size_t node = idm_policy_graph_find(r->graph, z);
   if (node == IDM_NO_NODE) {
     r->other[r->graph->count] = IDM_MISSING;
-    return idm_policy_graph_add(r->graph, r->z, action, opt_error);
+    return idm_policy_graph_add(r->graph, z, action, opt_error);
   }
   if (r->graph->action[node] != (int32_t)action && r->other[node] == IDM_MISSING)
     r->other[node] = (int32_t)action;
   return IDM_OK;
 }
 
-static idm_status read_trajectory(reading *r, size_t trajectory, idm_error *opt_error)
-{
-  const idm_data *data = r->data;
-  const size_t states = r->mind->n.states;
-  const size_t end = data->first[trajectory + 1];
-  memcpy(r->z, r->mind->start, states * sizeof *r->z);
-  for (size_t row = data->first[trajectory]; row < end; row++) {
-    if (data->action[row] == IDM_MISSING) {
-      r->cut++;
-      return IDM_OK;
-    }
-    const size_t action = (size_t)data->action[row];
-    const idm_status status = idm_data_missed(data, row) ? IDM_OK : take(r, row, opt_error);
-    if (status != IDM_OK) return status;
-    if (r->mind->terminal[action]) return IDM_OK;
-    if (data->observation[row] == IDM_MISSING) {
-      r->cut += row + 1 < end;
-      return IDM_OK;
-    }
-    const size_t x = (size_t)data->observation[row];
-    if (!(idm_mind_update(r->mind, r->z, action, x, r->after) > 0))
-      return fail_row(r, row, opt_error,
-                      "'%s' is seen here, and by the agent's model of the world it cannot be",
-                      r->mind->setting->observations.name[x]);
-    memcpy(r->z, r->after, states * sizeof *r->z);
-  }
-  return IDM_OK;
-}
-
 static idm_status read_all(reading *r, const char *who, idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_status status = IDM_OK;
   size_t mixed = 0;
-  for (size_t t = 0; t < r->data->trajectories && status == IDM_OK; t++)
-    status = read_trajectory(r, t, opt_error);
+  idm_status status = idm_mind_follow(r->mind, r->data, take, r, opt_notes, opt_error);
   for (size_t i = 0; i < r->graph->count; i++) mixed += r->other[i] != IDM_MISSING;
   if (status == IDM_OK && mixed) status = fail_mixed(r, who, mixed, opt_error);
   if (status == IDM_OK && !r->graph->count)
     status = idm_fail(opt_error, IDM_INPUT,
                       "no trajectory of the log has its first action: nothing was demonstrated");
-  if (status == IDM_OK && r->cut)
-    idm_notes_add(opt_notes,
-                  "%zu %s used up to the first action or observation that is not recorded: beyond "
-                  "it beliefs are not known",
-                  r->cut, r->cut == 1 ? "trajectory is" : "trajectories are");
   return status;
 }
 
@@ -142,17 +100,11 @@ idm_status idm_belief_nodes_read(const idm_mind *mind, const idm_data *data, con
                                  idm_error *opt_error)
 {
   idm_policy_graph_begin(mind, graph);
-  double *z = idm_new(2 * mind->n.states, sizeof *z);
-  reading r = {.mind = mind,
-               .data = data,
-               .graph = graph,
-               .other = idm_new(data->rows, sizeof *r.other),
-               .z = z,
-               .after = z ? z + mind->n.states : NULL};
-  idm_status status = z && r.other ? IDM_OK : idm_fail_memory(opt_error);
+  reading r = {
+      .mind = mind, .data = data, .graph = graph, .other = idm_new(data->rows, sizeof *r.other)};
+  idm_status status = r.other ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = read_all(&r, who, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_policy_graph_link(mind, graph, opt_error);
-  free(z);
   free(r.other);
   return status;
 }

@@ -285,24 +285,29 @@ static idm_status find(idm_asked *asked, idm_posterior **ret_posterior, idm_erro
   return status;
 }
 
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  if (asked->settings->norm == IDM_NORM_INF)
+    return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
+                    asked->inverse->name);
+  idm_sought_measure(asked->sought, false, largest_score(asked->data));
+  return find(asked, ret_posterior, opt_error);
+}
+
 static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
                                const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error)
 {
-  idm_asked asked;
-  *ret_posterior = NULL;
-  idm_status status = idm_asked_open(&asked, &idm_inverse_distance, problem, data, settings,
-                                     opt_watch, "explaining scores", opt_notes, opt_error);
-  if (status == IDM_OK && settings->norm == IDM_NORM_INF)
-    status = idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
-                      idm_inverse_distance.name);
-  if (status == IDM_OK) {
-    idm_sought_measure(asked.sought, false, largest_score(data));
-    status = find(&asked, ret_posterior, opt_error);
-  }
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_distance,
+                               .by = IDM_BY_STATES,
+                               .doing = "explaining scores",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"norm", NULL};
@@ -313,6 +318,8 @@ const idm_inverse idm_inverse_distance = {
     .row = "Distance minimisation",
     .answer = IDM_POINT,
     .finds = "utility",
+    .alone = "scores are discounted sums of utilities, and how actions are chosen does not enter "
+             "them; the discount is one that is given",
     .columns = 1u << IDM_COLUMN_SCORE,
     .settings = settings_read,
     .fit = fit_distance,

@@ -6,7 +6,10 @@
  * exp(-w n J), where J is the objective (occupancy_loss.h), n the number of decisions and w the
  * loss scale (Bissiri, Holmes and Walker 2016).
  *
- * Contents: weights · words · rules · any planner · draws · the inverse planners */
+ * Where states are hidden, occupancies are over the agent's beliefs (belief_world.h).
+ *
+ * Contents: weights · words · rules · any planner · another lattice · draws · the inverse planners
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,6 +17,7 @@
 #include "idm/planner.h"
 #include "invert/label.h"
 #include "invert/matching/assemble.h"
+#include "invert/policy.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/flows.h"
@@ -244,6 +248,28 @@ static idm_status answer(const idm_problem *problem, const idm_fit_settings *set
   return status;
 }
 
+/* A policy's occupancy is of what the agent expects to follow, the log's own of what did. */
+static idm_status check_expectations(const idm_asked *asked, idm_error *opt_error)
+{
+  const idm_setting *setting = asked->problem->setting;
+  const idm_theta *theta = asked->mind->theta;
+  const idm_sizes n = asked->mind->n;
+  const size_t moves = n.actions * n.states * n.states;
+  const size_t seen = n.actions * n.states * n.observations;
+  if (asked->settings->occupancy != IDM_OCCUPANCY_EMPIRICAL) return IDM_OK;
+  if (setting->transition && setting->emission &&
+      memcmp(setting->transition, idm_theta_values(theta, IDM_TRANSITION, 0),
+             moves * sizeof(double)) == 0 &&
+      memcmp(setting->emission, idm_theta_values(theta, IDM_EMISSION, 0), seen * sizeof(double)) ==
+          0)
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "--occupancy empirical counts what followed in the environment, and the agent of "
+                  "'%s' expects something else of it, or it is not given; expected --occupancy "
+                  "policy",
+                  asked->inverse->name);
+}
+
 static idm_status check(const idm_asked *asked, idm_error *opt_error)
 {
   const idm_problem *problem = asked->problem;
@@ -261,6 +287,10 @@ static idm_status check(const idm_asked *asked, idm_error *opt_error)
   if (takes_best(problem) && settings->entropy > 0)
     return idm_fail(opt_error, IDM_USAGE,
                     "--entropy says nothing of rules of one action a state: theirs is 0");
+  if (asked->beliefs) {
+    const idm_status status = check_expectations(asked, opt_error);
+    if (status != IDM_OK) return status;
+  }
   if (has_all_policies(problem)) return IDM_OK;
   if (takes_best(problem))
     return idm_fail(opt_error, IDM_INPUT,
@@ -299,6 +329,9 @@ static idm_status fit_rule(idm_asked *asked, idm_posterior **ret_posterior, idm_
 
 /* --- any planner ---------------------------------------------------------------------------- */
 
+/* Entries of beliefs and actions beyond which the nearest policy of all takes too long. */
+static const size_t most_entries = 3000;
+
 /* What no policy comes below; -INFINITY where that is not found. */
 static idm_status find_least(idm_asked *asked, const double *target, double *ret_least,
                              idm_error *opt_error)
@@ -307,6 +340,10 @@ static idm_status find_least(idm_asked *asked, const double *target, double *ret
   idm_closest *found = NULL;
   *ret_least = 0;
   if (is_own(settings)) return IDM_OK;
+  if (asked->world->n.states * asked->world->n.actions > most_entries && asked->beliefs) {
+    *ret_least = -INFINITY;
+    return IDM_OK;
+  }
   const idm_status status =
       idm_closest_create(asked->world, asked->problem->setting, target, asked->demonstrator->policy,
                          NULL, settings->divergence, idm_flows_lambda(settings), settings->entropy,
@@ -319,7 +356,7 @@ static idm_status find_least(idm_asked *asked, const double *target, double *ret
 /* What a search and chains work with. */
 typedef struct matching {
   idm_asked asked;
-  double *target; /* [state][action]: the demonstrator's occupancy */
+  double *target; /* [state of the world][action]: the demonstrator's occupancy */
   idm_parameters *parameters;
 } matching;
 
@@ -328,6 +365,30 @@ static void close_matching(matching *m)
   idm_parameters_destroy(m->parameters);
   free(m->target);
   idm_asked_close(&m->asked);
+}
+
+/* resolution: of the lattice where states are hidden; 0: one for the log. */
+static idm_status open_matching(matching *m, const idm_inverse *inverse, const idm_problem *problem,
+                                const idm_data *data, const idm_fit_settings *settings,
+                                const idm_fit_watch *opt_watch, int resolution,
+                                idm_notes *opt_notes, idm_error *opt_error)
+{
+  *m = (matching){0};
+  const idm_asked_call call = {.inverse = inverse,
+                               .by = IDM_BY_LATTICE,
+                               .resolution = resolution,
+                               .doing = "looking for the nearest occupancy",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  idm_status status = idm_asked_open(&m->asked, &call, opt_error);
+  if (status == IDM_OK) status = check(&m->asked, opt_error);
+  if (status == IDM_OK) status = idm_asked_demonstrator(&m->asked, opt_error);
+  if (status == IDM_OK)
+    status = check_taken(m->asked.world, problem->setting, m->asked.demonstrator, opt_error);
+  return status;
 }
 
 static idm_status open_numbers(matching *m, idm_error *opt_error)
@@ -344,19 +405,89 @@ static idm_status open_numbers(matching *m, idm_error *opt_error)
   return status;
 }
 
+/* --- another lattice ------------------------------------------------------------------------ */
+
+/* The share of decisions, as the answer makes them, that are others at numbers `there`. */
+static idm_status count_others(matching *m, const double *here, const double *there, double *share,
+                               idm_error *opt_error)
+{
+  idm_occupancy_loss loss;
+  const size_t actions = m->asked.world->n.actions;
+  double *policy = NULL;
+  idm_status status =
+      idm_occupancy_loss_open(&loss, &m->asked, m->parameters, m->target, opt_error);
+  if (status == IDM_OK) status = idm_occupancy_visit(&loss, there, opt_error);
+  if (status == IDM_OK) {
+    policy = idm_duplicate(loss.policy, loss.entries, sizeof *policy);
+    status = policy ? idm_occupancy_visit(&loss, here, opt_error) : idm_fail_memory(opt_error);
+  }
+  *share = 0;
+  for (size_t s = 0; status == IDM_OK && s < m->asked.world->n.states; s++) {
+    double mass = 0, apart = 0;
+    for (size_t e = s * actions; e < (s + 1) * actions; e++) {
+      mass += loss.occupancy[e];
+      apart += 0.5 * fabs(policy[e] - loss.policy[e]);
+    }
+    *share += mass * apart;
+  }
+  idm_occupancy_loss_close(&loss);
+  free(policy);
+  return status;
+}
+
+/* Climb to the answer of half the resolution, from that of the whole. */
+static idm_status climb_coarser(matching *m, int resolution, double *y, idm_error *opt_error)
+{
+  matching coarse;
+  const idm_asked *a = &m->asked;
+  idm_status status = open_matching(&coarse, a->inverse, a->problem, a->data, a->settings,
+                                    a->halt.watch, resolution, NULL, opt_error);
+  if (status == IDM_OK) status = open_numbers(&coarse, opt_error);
+  if (status == IDM_OK)
+    status = idm_occupancy_climb(&coarse.asked, coarse.parameters, coarse.target, y, opt_error);
+  close_matching(&coarse);
+  return status;
+}
+
+static idm_status compare_lattices(matching *m, const idm_theta *theta, idm_finding *f,
+                                   idm_error *opt_error)
+{
+  const int resolution = m->asked.beliefs->lattice->resolution;
+  const int half = (resolution + 1) / 2;
+  const size_t d = m->parameters->dimension;
+  double share;
+  double *y = idm_new(2 * d, sizeof *y);
+  if (!y) return idm_fail_memory(opt_error);
+  idm_parameters_get(m->parameters, theta, y);
+  memcpy(y + d, y, d * sizeof *y);
+  idm_status status = climb_coarser(m, half, y + d, opt_error);
+  if (status == IDM_OK) status = count_others(m, y, y + d, &share, opt_error);
+  free(y);
+  if (status == IDM_OK) idm_belief_world_remark(m->asked.beliefs, half, share, f);
+  return status;
+}
+
+static idm_status search_numbers(matching *m, idm_theta *theta, idm_finding *finding,
+                                 idm_error *opt_error)
+{
+  double least = -INFINITY;
+  idm_status status = find_least(&m->asked, m->target, &least, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_occupancy_search(&m->asked, m->parameters, m->target, least, theta, finding, opt_error);
+  return status == IDM_OK && m->asked.beliefs ? compare_lattices(m, theta, finding, opt_error)
+                                              : status;
+}
+
 static idm_status fit_numbers(matching *m, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_asked *asked = &m->asked;
-  double least = -INFINITY;
   idm_theta *theta = NULL;
   idm_finding *finding = NULL;
   idm_status status = open_numbers(m, opt_error);
-  if (status == IDM_OK) status = find_least(asked, m->target, &least, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_finding_create(m->parameters->dimension, &finding, opt_error);
-  if (status == IDM_OK)
-    status =
-        idm_occupancy_search(asked, m->parameters, m->target, least, theta, finding, opt_error);
+  if (status == IDM_OK) status = search_numbers(m, theta, finding, opt_error);
   if (status == IDM_OK)
     status = idm_answer_create(asked->inverse, asked->problem, asked->settings, theta, "search",
                                finding, ret_posterior, opt_error);
@@ -468,6 +599,11 @@ static void say_scale(const matching *m, idm_finding *f)
                 "objective). Intervals depend on that scale, and decisions of a trajectory are not "
                 "independent: `idm recover RUN` measures how often they cover",
                 m->asked.settings->loss_scale, m->asked.demonstrator->decisions);
+  if (m->asked.beliefs)
+    idm_notes_add(&f->words,
+                  "occupancies are over %zu beliefs of a lattice of resolution %d; "
+                  "`distribution-matching` compares its answer with that of half the resolution",
+                  m->asked.beliefs->lattice->points, m->asked.beliefs->lattice->resolution);
   if (!idm_parameters_proper(m->parameters))
     idm_notes_add(&f->faults,
                   "unchecked: the prior is flat, and whether the density has a finite integral was "
@@ -523,21 +659,6 @@ static idm_status draw_numbers(matching *m, const idm_fit_watch *opt_watch,
 
 /* --- the inverse planners ------------------------------------------------------------------- */
 
-static idm_status open_matching(matching *m, const idm_inverse *inverse, const idm_problem *problem,
-                                const idm_data *data, const idm_fit_settings *settings,
-                                const idm_fit_watch *opt_watch, idm_notes *opt_notes,
-                                idm_error *opt_error)
-{
-  *m = (matching){0};
-  idm_status status = idm_asked_open(&m->asked, inverse, problem, data, settings, opt_watch,
-                                     "looking for the nearest occupancy", opt_notes, opt_error);
-  if (status == IDM_OK) status = check(&m->asked, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&m->asked, opt_error);
-  if (status == IDM_OK)
-    status = check_taken(m->asked.world, problem->setting, m->asked.demonstrator, opt_error);
-  return status;
-}
-
 static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
                                const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
@@ -546,7 +667,7 @@ static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
   matching m;
   *ret_posterior = NULL;
   idm_status status = open_matching(&m, &idm_inverse_distribution_matching, problem, data, settings,
-                                    opt_watch, opt_notes, opt_error);
+                                    opt_watch, 0, opt_notes, opt_error);
   if (status == IDM_OK)
     status = has_all_policies(problem) ? fit_rule(&m.asked, ret_posterior, opt_error)
                                        : fit_numbers(&m, ret_posterior, opt_error);
@@ -562,12 +683,15 @@ static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
   matching m;
   *ret_posterior = NULL;
   idm_status status = open_matching(&m, &idm_inverse_distribution_matching_bayes, problem, data,
-                                    settings, opt_watch, opt_notes, opt_error);
-  if (status == IDM_OK && problem->agent.choice == IDM_CHOICE_BEST)
-    status = idm_fail(opt_error, IDM_INPUT,
-                      "'%s' needs choices that are drawn (choice: drawn): the occupancy of best "
-                      "actions moves by leaps",
-                      m.asked.inverse->name);
+                                    settings, opt_watch, 0, opt_notes, opt_error);
+  if (status == IDM_OK && (problem->agent.choice == IDM_CHOICE_BEST || idm_policy_leaps(problem)))
+    status =
+        idm_fail(opt_error, IDM_INPUT,
+                 "'%s' of an agent that takes its best action has no density to draw from: its "
+                 "occupancy moves by leaps, and is infinitely far or the same almost "
+                 "everywhere; use --inverse distribution-matching or minimum-perturbation, or "
+                 "an agent that draws its actions (alpha above 0, choice: drawn)",
+                 m.asked.inverse->name);
   if (status == IDM_OK && !(settings->loss_scale > 0 && isfinite(settings->loss_scale)))
     status = idm_fail(opt_error, IDM_USAGE, "--loss-scale is %g; expected a number above 0",
                       settings->loss_scale);
@@ -589,6 +713,7 @@ const idm_inverse idm_inverse_distribution_matching = {
     .summary = "the numbers of a planner whose occupancy comes nearest to the demonstrator's",
     .row = "Distribution matching",
     .answer = IDM_POINT,
+    .opaque = true,
     .by_state = true,
     .own_objective = true,
     .settings = settings_read,

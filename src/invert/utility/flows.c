@@ -242,10 +242,9 @@ double idm_flows_objective(const idm_flows *f, const double *q)
   return objective;
 }
 
-double idm_flows_slope(const idm_flows *f, size_t i, double q)
+double idm_flows_diverge_slope(idm_divergence divergence, double lambda, double p, double q)
 {
-  const double p = f->p[i];
-  switch (f->divergence) {
+  switch (divergence) {
   case IDM_DIVERGENCE_KL:
     return (p > 0 ? -p / q : 0) + 1;
   case IDM_DIVERGENCE_REVERSE_KL:
@@ -255,8 +254,13 @@ double idm_flows_slope(const idm_flows *f, size_t i, double q)
   case IDM_DIVERGENCE_CHI2:
     return p > 0 ? 1 - p / q * (p / q) : 1;
   default:
-    return f->lambda * (q - p);
+    return lambda * (q - p);
   }
+}
+
+double idm_flows_slope(const idm_flows *f, size_t i, double q)
+{
+  return idm_flows_diverge_slope(f->divergence, f->lambda, f->p[i], q);
 }
 
 double idm_flows_bend(const idm_flows *f, size_t i, double q)

@@ -37,6 +37,8 @@ void idm_flows_destroy(idm_flows *flows);
 double idm_flows_lambda(const idm_fit_settings *settings);
 /* What an occupancy of q in place of p adds to a divergence; may be infinite. */
 double idm_flows_diverge(idm_divergence divergence, double lambda, double p, double q);
+/* Its derivative by q; not of tv, which has none. */
+double idm_flows_diverge_slope(idm_divergence divergence, double lambda, double p, double q);
 /* The row's own expression at q[entry]. */
 double idm_flows_objective(const idm_flows *flows, const double *q);
 /* First and second derivative of the divergence by entry i at q; not of tv, which has none. */

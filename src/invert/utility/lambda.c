@@ -19,14 +19,15 @@ static const int first_decade = -1;
 static const double without_folds = 100;
 /* Key of the random stream of folds. */
 static const uint64_t stream = (uint64_t)1 << 40;
+/* Weights of decisions below this are what rounding leaves of none. */
+static const double rounding = 1e-9;
 /* Log-losses that differ by less are alike. */
 static const double alike = 1e-9;
 
 typedef struct choice {
   idm_asked *asked;
   const idm_soft_agent *agent;
-  int32_t *state; /* [row] */
-  int32_t *fold;  /* [row]; IDM_MISSING: no decision in a known state */
+  int32_t *fold; /* [row]; IDM_MISSING: no decision in a known state */
   size_t decisions;
   double loss[folds][values]; /* sums over the held-out decisions of a fold */
   idm_status status[folds];
@@ -68,8 +69,9 @@ static idm_status deal(uint64_t seed, size_t units, int32_t *fold_of, idm_error 
 static bool is_decision(const choice *c, size_t row)
 {
   const idm_data *data = c->asked->data;
+  const idm_stations *at = c->asked->demonstrator->stations;
   return data->action[row] != IDM_MISSING && !idm_data_missed(data, row) &&
-         c->state[row] != IDM_MISSING;
+         at->first[row] < at->first[row + 1];
 }
 
 /* Units are trajectories, or runs of decisions of about equal length. */
@@ -100,36 +102,45 @@ static idm_status hold_out(const choice *c, int32_t fold, idm_demonstrator **ret
 {
   const idm_asked *a = c->asked;
   const idm_sizes n = a->world->n;
-  const idm_status status =
-      idm_demonstrator_create(a->world, a->data, a->problem->setting, NULL, ret, error);
+  const idm_stations *at = a->demonstrator->stations;
+  const idm_status status = idm_demonstrator_copy(a->demonstrator, ret, error);
   if (status != IDM_OK) return status;
   idm_demonstrator *d = *ret;
   for (size_t r = 0; r < a->data->rows; r++) {
     if (c->fold[r] != fold) continue;
-    d->visits[c->state[r]]--;
-    d->count[(size_t)c->state[r] * n.actions + (size_t)a->data->action[r]]--;
+    for (size_t i = at->first[r]; i < at->first[r + 1]; i++) {
+      d->visits[at->state[i]] -= at->weight[i];
+      d->count[at->state[i] * n.actions + (size_t)a->data->action[r]] -= at->weight[i];
+    }
     d->decisions--;
   }
   for (size_t s = 0; s < n.states; s++)
-    for (size_t u = 0; u < n.actions; u++)
-      d->policy[s * n.actions + u] =
-          d->visits[s] > 0 ? d->count[s * n.actions + u] / d->visits[s] : a->world->prior[u];
+    for (size_t u = 0; u < n.actions; u++) {
+      const size_t e = s * n.actions + u;
+      /* What is left of sums of weights that were taken back is rounding. */
+      d->policy[e] =
+          d->visits[s] > rounding ? fmax(d->count[e], 0) / d->visits[s] : a->world->prior[u];
+    }
   return IDM_OK;
 }
 
-/* -log pi of the held-out decisions, each by the policy of its step. */
+/* -log pi of the held-out decisions, each by the policy of its step and of where it is made. */
 static double lose(const choice *c, int32_t fold, const idm_soft_plan *plan)
 {
   const idm_data *data = c->asked->data;
   const idm_sizes n = c->asked->world->n;
+  const idm_stations *at = c->asked->demonstrator->stations;
   double sum = 0;
   for (size_t t = 0; t < data->trajectories; t++)
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
       if (c->fold[r] != fold) continue;
       const size_t step = r - data->first[t];
       const size_t layer = step < plan->layers ? step : plan->layers - 1;
-      const size_t at = (layer * n.states + (size_t)c->state[r]) * n.actions;
-      sum -= log(fmax(plan->policy[at + (size_t)data->action[r]], 1e-300));
+      double p = 0;
+      for (size_t i = at->first[r]; i < at->first[r + 1]; i++)
+        p += at->weight[i] *
+             plan->policy[(layer * n.states + at->state[i]) * n.actions + (size_t)data->action[r]];
+      sum -= log(fmax(p, 1e-300));
     }
   return sum;
 }
@@ -145,7 +156,7 @@ static idm_status measure_at(const choice *c, int32_t fold, const double *mu, do
   idm_status status =
       idm_soft_plan_create(a->world, c->agent->alpha, c->agent->prior, &plan, error);
   if (status == IDM_OK) {
-    const idm_smooth_margin margin = {a->sought, plan, mu, lambda, &a->halt};
+    const idm_smooth_margin margin = {idm_asked_planned(a), plan, mu, lambda, &a->halt};
     status = idm_smooth_margin_minimise(&margin, x, &objective, &slope, error);
   }
   /* Utilities that no plan settles for predict nothing. */
@@ -159,7 +170,7 @@ static idm_status measure(choice *c, size_t fold, idm_error *error)
   const idm_asked *a = c->asked;
   idm_demonstrator *d = NULL;
   double *x = idm_new(a->sought->count, sizeof *x);
-  double *mu = idm_new(2 * a->sought->entries, sizeof *mu);
+  double *mu = idm_new(2 * idm_asked_planned(a)->entries, sizeof *mu);
   idm_status status = x && mu ? hold_out(c, (int32_t)fold, &d, error) : idm_fail_memory(error);
   if (status == IDM_OK)
     status = idm_soft_agent_demonstrated(d, a->world, a->data, a->problem->setting, false, mu, NULL,
@@ -226,14 +237,9 @@ idm_status idm_lambda_choose(idm_asked *asked, const idm_soft_agent *agent, idm_
   if (!c) return idm_fail_memory(opt_error);
   c->asked = asked;
   c->agent = agent;
-  c->state = idm_new(rows, sizeof *c->state);
   c->fold = idm_new(rows, sizeof *c->fold);
-  idm_status status = c->state && c->fold ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) {
-    idm_demonstrator_states(asked->data, asked->problem->setting, c->state);
-    status = compare(c, ret_lambda, opt_error);
-  }
-  free(c->state);
+  idm_status status = c->fold ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = compare(c, ret_lambda, opt_error);
   free(c->fold);
   free(c);
   return status;

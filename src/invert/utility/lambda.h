@@ -14,8 +14,9 @@ typedef struct idm_lambda {
   bool trajectories; /* folds are of whole trajectories; else of runs of decisions */
 } idm_lambda;
 
-/* Compare decades of alpha by cross-validation, with the occupancy of the policy. The folds follow
- * from the seed of the settings. With fewer than 10 decisions there are no folds, and it is 100. */
+/* After idm_asked_demonstrator: compare decades of alpha by cross-validation, with the occupancy of
+ * the policy. The folds follow from the seed of the settings. With fewer than 10 decisions there
+ * are no folds, and it is 100. */
 idm_status idm_lambda_choose(idm_asked *asked, const idm_soft_agent *agent, idm_lambda *ret_lambda,
                              idm_error *opt_error);
 

@@ -87,7 +87,7 @@ static idm_status state_program(question *q, const int32_t *taken, idm_error *op
   }
   if (status == IDM_OK && penalty)
     status = idm_penalty_add(q->program, count, margin_column(q, states), q->settings->penalty,
-                             q->weight, opt_error);
+                             q->weight, NULL, opt_error);
   return status;
 }
 
@@ -293,41 +293,47 @@ static idm_status check_settings(const idm_fit_settings *settings, bool observed
   return IDM_OK;
 }
 
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_problem *problem = asked->problem;
+  const idm_fit_settings *settings = asked->settings;
+  idm_status status = check_settings(settings, problem->setting->fully_observed, opt_error);
+  if (status == IDM_OK)
+    status = idm_bellman_check(asked->world, problem->setting, asked->inverse->name, opt_error);
+  if (status == IDM_OK && !asked->mind) status = idm_asked_demonstrator(asked, opt_error);
+  if (status != IDM_OK) return status;
+  if (!asked->mind && idm_risk_margin_is_asked(problem))
+    return idm_risk_margin_fit(asked, ret_posterior, opt_error);
+  /* Margins on beliefs are held against searches in the file's own unit. */
+  if (!asked->mind) idm_sought_measure(asked->sought, false, settings->bound);
+  question q = {.problem = problem,
+                .data = asked->data,
+                .settings = settings,
+                .mind = asked->mind,
+                .world = asked->world,
+                .sought = asked->sought,
+                .bound = settings->bound / asked->sought->unit,
+                .epsilon = settings->epsilon / asked->sought->unit,
+                .demonstrator = asked->demonstrator,
+                .halt = &asked->halt,
+                .opt_notes = asked->opt_notes};
+  return find(&q, ret_posterior, opt_error);
+}
+
 static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
                              const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                              idm_posterior **ret_posterior, idm_notes *opt_notes,
                              idm_error *opt_error)
 {
-  idm_asked asked;
-  *ret_posterior = NULL;
-  idm_status status = idm_asked_open_believing(
-      &asked, &idm_inverse_maximum_margin, problem, data, settings, opt_watch,
-      "looking for the utility of the largest margin", opt_notes, opt_error);
-  if (status == IDM_OK)
-    status = check_settings(settings, problem->setting->fully_observed, opt_error);
-  if (status == IDM_OK)
-    status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
-  if (status == IDM_OK && !asked.mind) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK && !asked.mind && idm_risk_margin_is_asked(problem)) {
-    status = idm_risk_margin_fit(&asked, ret_posterior, opt_error);
-  } else if (status == IDM_OK) {
-    /* Margins on beliefs are held against searches in the file's own unit. */
-    if (!asked.mind) idm_sought_measure(asked.sought, false, settings->bound);
-    question q = {.problem = problem,
-                  .data = data,
-                  .settings = settings,
-                  .mind = asked.mind,
-                  .world = asked.world,
-                  .sought = asked.sought,
-                  .bound = settings->bound / asked.sought->unit,
-                  .epsilon = settings->epsilon / asked.sought->unit,
-                  .demonstrator = asked.demonstrator,
-                  .halt = &asked.halt,
-                  .opt_notes = opt_notes};
-    status = find(&q, ret_posterior, opt_error);
-  }
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_maximum_margin,
+                               .by = IDM_BY_MIND,
+                               .doing = "looking for the utility of the largest margin",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"margin", "penalty",   "epsilon",
@@ -339,6 +345,8 @@ const idm_inverse idm_inverse_maximum_margin = {
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .finds = "utility",
+    .alone = "margins at different alphas, discounts or dynamics are in different units, and the "
+             "largest says nothing of these; use --inverse distribution-matching, map or bayes",
     .also = "risk_level",
     .settings = settings_read,
     .fit = fit_margin,

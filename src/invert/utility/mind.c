@@ -38,7 +38,6 @@ static idm_status check_agent(const idm_problem *problem, const char *who, idm_e
 {
   const idm_theta *theta = problem->theta;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   if (!planner->belief)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' goes by the beliefs of a log, and the planner '%s' holds none", who,
@@ -51,6 +50,12 @@ static idm_status check_agent(const idm_problem *problem, const char *who, idm_e
                     "'%s' needs an agent that discounts by the step; expected discounting: "
                     "exponential",
                     who);
+  return IDM_OK;
+}
+
+static idm_status check_worth(const idm_theta *theta, const char *who, idm_error *opt_error)
+{
+  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' looks for a utility by state and action, and here beliefs are worth "
@@ -126,8 +131,8 @@ static idm_status lay_down(idm_mind *mind, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, const char *who,
-                           idm_mind **ret_mind, idm_error *opt_error)
+idm_status idm_mind_create_acting(const idm_problem *problem, const idm_data *data, const char *who,
+                                  idm_mind **ret_mind, idm_error *opt_error)
 {
   *ret_mind = NULL;
   idm_status status = check_agent(problem, who, opt_error);
@@ -153,6 +158,16 @@ idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, con
   mind->prior = idm_theta_values(mind->theta, IDM_ACTION_PRIOR, 0);
   *ret_mind = mind;
   return IDM_OK;
+}
+
+idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, const char *who,
+                           idm_mind **ret_mind, idm_error *opt_error)
+{
+  *ret_mind = NULL;
+  idm_status status = check_agent(problem, who, opt_error);
+  if (status == IDM_OK) status = check_worth(problem->theta, who, opt_error);
+  return status == IDM_OK ? idm_mind_create_acting(problem, data, who, ret_mind, opt_error)
+                          : status;
 }
 
 void idm_mind_destroy(idm_mind *mind)
@@ -191,4 +206,77 @@ double idm_mind_update(const idm_mind *mind, const double *z, size_t action, siz
   if (!(p > impossible)) return 0;
   for (size_t s = 0; s < mind->n.states; s++) next[s] /= p;
   return p;
+}
+
+/* --- logs ----------------------------------------------------------------------------------- */
+
+/* Following under way. */
+typedef struct following {
+  const idm_mind *mind;
+  const idm_data *data;
+  idm_mind_visit visit;
+  void *context;
+  double *z; /* [state]: the belief */
+  double *after;
+  size_t cut; /* trajectories that are used in part */
+} following;
+
+static idm_status fail_unseen(const following *f, size_t row, size_t x, idm_error *opt_error)
+{
+  const idm_status status = idm_fail(
+      opt_error, IDM_INPUT, "'%s' is seen here, and by the agent's model of the world it cannot be",
+      f->mind->setting->observations.name[x]);
+  idm_data_locate(f->data, row, opt_error);
+  return status;
+}
+
+static idm_status follow_trajectory(following *f, size_t trajectory, idm_error *opt_error)
+{
+  const idm_data *data = f->data;
+  const size_t states = f->mind->n.states;
+  const size_t end = data->first[trajectory + 1];
+  memcpy(f->z, f->mind->start, states * sizeof *f->z);
+  for (size_t row = data->first[trajectory]; row < end; row++) {
+    if (data->action[row] == IDM_MISSING) {
+      f->cut++;
+      return IDM_OK;
+    }
+    const size_t action = (size_t)data->action[row];
+    const idm_status status =
+        idm_data_missed(data, row) ? IDM_OK : f->visit(f->context, row, f->z, opt_error);
+    if (status != IDM_OK) return status;
+    if (f->mind->terminal[action]) return IDM_OK;
+    if (data->observation[row] == IDM_MISSING) {
+      f->cut += row + 1 < end;
+      return IDM_OK;
+    }
+    const size_t x = (size_t)data->observation[row];
+    if (!(idm_mind_update(f->mind, f->z, action, x, f->after) > 0))
+      return fail_unseen(f, row, x, opt_error);
+    memcpy(f->z, f->after, states * sizeof *f->z);
+  }
+  return IDM_OK;
+}
+
+idm_status idm_mind_follow(const idm_mind *mind, const idm_data *data, idm_mind_visit visit,
+                           void *context, idm_notes *opt_notes, idm_error *opt_error)
+{
+  double *z = idm_new(2 * mind->n.states, sizeof *z);
+  if (!z) return idm_fail_memory(opt_error);
+  following f = {.mind = mind,
+                 .data = data,
+                 .visit = visit,
+                 .context = context,
+                 .z = z,
+                 .after = z + mind->n.states};
+  idm_status status = IDM_OK;
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
+    status = follow_trajectory(&f, t, opt_error);
+  if (status == IDM_OK && f.cut)
+    idm_notes_add(opt_notes,
+                  "%zu %s used up to the first action or observation that is not recorded: beyond "
+                  "it beliefs are not known",
+                  f.cut, f.cut == 1 ? "trajectory is" : "trajectories are");
+  free(z);
+  return status;
 }

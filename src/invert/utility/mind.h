@@ -21,8 +21,12 @@ typedef struct idm_mind {
 } idm_mind;
 
 /* IDM_INPUT, as what `who` cannot do without, where the agent has several models or none, where
- * beliefs are not made by Bayes' rule or are worth something themselves, and where the log gives
- * start beliefs, actions that are not open, or several environments. */
+ * beliefs are not made by Bayes' rule, and where the log gives start beliefs, actions that are not
+ * open, or several environments. */
+idm_status idm_mind_create_acting(const idm_problem *problem, const idm_data *data, const char *who,
+                                  idm_mind **ret_mind, idm_error *opt_error);
+/* The same of one that has a utility by state and action: IDM_INPUT too where beliefs are worth
+ * something themselves. */
 idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, const char *who,
                            idm_mind **ret_mind, idm_error *opt_error);
 /* Takes NULL. */
@@ -35,5 +39,14 @@ double idm_mind_joint(const idm_mind *mind, const double *z, size_t action, size
  * seen. z and next are two. */
 double idm_mind_update(const idm_mind *mind, const double *z, size_t action, size_t observation,
                        double *next);
+
+/* The beliefs along a log: `visit` receives each row that has an action of the agent's, and the
+ * belief acted on, until the first action or observation of the trajectory that is not recorded. */
+typedef idm_status (*idm_mind_visit)(void *context, size_t row, const double *z,
+                                     idm_error *opt_error);
+/* A note counts the trajectories that are used in part. IDM_INPUT, with the row, where what was
+ * seen cannot be seen. */
+idm_status idm_mind_follow(const idm_mind *mind, const idm_data *data, idm_mind_visit visit,
+                           void *context, idm_notes *opt_notes, idm_error *opt_error);
 
 #endif

@@ -1,7 +1,7 @@
 /* The inverse planner `minimum-perturbation`: the utility nearest to the file's under which the
  * demonstrator's actions are the best.
  *
- * Contents: the program · relaxations · branches · the inverse planner */
+ * Contents: the program · relaxations · branches · beliefs · the inverse planner */
 #include <math.h>
 #include <stdio.h>
 
@@ -9,6 +9,7 @@
 #include "infer/nearest.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/belief_margin.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/face.h"
 #include "invert/utility/open.h"
@@ -555,33 +556,92 @@ static idm_status find(question *q, const idm_demonstrator *demonstrator,
   return status;
 }
 
+/* --- beliefs -------------------------------------------------------------------------------- */
+
+static idm_status come_near(question *q, const idm_asked *asked, idm_finding *f,
+                            idm_error *opt_error)
+{
+  const idm_belief_margin margin = {.mind = asked->mind,
+                                    .data = asked->data,
+                                    .sought = q->sought,
+                                    .settings = q->settings,
+                                    .opt_aim = q->aim,
+                                    .who = asked->inverse->name,
+                                    .halt = q->halt,
+                                    .opt_notes = asked->opt_notes};
+  q->face =
+      (idm_face){.count = q->sought->count, .weight = q->weight, .opt_aim = q->aim, .key = q->key};
+  idm_status status = idm_belief_margin_find(&margin, &q->face, f, opt_error);
+  if (status == IDM_OK) status = idm_open_shaping(q->world, NULL, q->sought, f, opt_error);
+  if (status != IDM_OK) return status;
+  if (f->objective <= 1e-9)
+    idm_notes_add(&f->words,
+                  "the demonstrator's actions are already the best under the file's utility");
+  idm_notes_add(&f->words, "unchecked: a log that acts at few beliefs may leave more open");
+  return IDM_OK;
+}
+
+/* Where states are hidden: best at every belief of the log, of all policies. */
+static idm_status find_by_beliefs(question *q, const idm_asked *asked,
+                                  idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const size_t count = q->sought->count;
+  idm_finding *f = NULL;
+  q->weight = idm_new(count, sizeof *q->weight);
+  q->aim = idm_new(count, sizeof *q->aim);
+  q->key = idm_new(count, sizeof *q->key);
+  idm_status status = q->weight && q->aim && q->key ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_finding_create(count, &f, opt_error);
+  if (status == IDM_OK) status = idm_sought_keys(q->problem, q->sought, q->key, opt_error);
+  if (status == IDM_OK) status = set_aim(q, opt_error);
+  if (status == IDM_OK) status = come_near(q, asked, f, opt_error);
+  if (status == IDM_OK)
+    status = idm_answer_utility(asked->inverse, q->problem, q->settings, q->sought, q->face.x,
+                                by_squares(q) ? "quadratic-program" : "linear-program", f,
+                                ret_posterior, opt_error);
+  else
+    idm_finding_destroy(f);
+  free(q->face.x);
+  clear_room(q);
+  return status;
+}
+
 /* --- the inverse planner -------------------------------------------------------------------- */
+
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_problem *problem = asked->problem;
+  const double epsilon = asked->settings->epsilon;
+  idm_status status =
+      idm_bellman_check(asked->world, problem->setting, asked->inverse->name, opt_error);
+  if (status == IDM_OK && !asked->mind) status = idm_asked_demonstrator(asked, opt_error);
+  if (status != IDM_OK) return status;
+  /* Utilities on beliefs are held against searches in the file's own unit. */
+  if (!asked->mind) idm_sought_measure(asked->sought, true, epsilon);
+  question q = {.problem = problem,
+                .settings = asked->settings,
+                .world = asked->world,
+                .sought = asked->sought,
+                .epsilon = epsilon / asked->sought->unit,
+                .halt = &asked->halt};
+  return asked->mind ? find_by_beliefs(&q, asked, ret_posterior, opt_error)
+                     : find(&q, asked->demonstrator, ret_posterior, opt_error);
+}
 
 static idm_status fit_perturbation(const idm_problem *problem, const idm_data *data,
                                    const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                    idm_posterior **ret_posterior, idm_notes *opt_notes,
                                    idm_error *opt_error)
 {
-  idm_asked asked;
-  *ret_posterior = NULL;
-  idm_status status =
-      idm_asked_open(&asked, &idm_inverse_minimum_perturbation, problem, data, settings, opt_watch,
-                     "looking for the nearest utility", opt_notes, opt_error);
-  if (status == IDM_OK)
-    status = idm_bellman_check(asked.world, problem->setting, asked.inverse->name, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&asked, opt_error);
-  if (status == IDM_OK) {
-    idm_sought_measure(asked.sought, true, settings->epsilon);
-    question q = {.problem = problem,
-                  .settings = settings,
-                  .world = asked.world,
-                  .sought = asked.sought,
-                  .epsilon = settings->epsilon / asked.sought->unit,
-                  .halt = &asked.halt};
-    status = find(&q, asked.demonstrator, ret_posterior, opt_error);
-  }
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_minimum_perturbation,
+                               .by = IDM_BY_MIND,
+                               .doing = "looking for the nearest utility",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"norm", "epsilon", NULL};
@@ -592,6 +652,8 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
     .finds = "utility",
+    .alone = "that an action is the best is linear in utilities alone; use --inverse "
+             "distribution-matching, map or bayes",
     .settings = settings_read,
     .fit = fit_perturbation,
 };

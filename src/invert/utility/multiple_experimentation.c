@@ -308,6 +308,7 @@ const idm_inverse idm_inverse_multiple_experimentation = {
     .answer = IDM_SET,
     .columns = 1u << IDM_COLUMN_ENVIRONMENT,
     .finds = "utility",
+    .alone = "that an action is the best is linear in utilities alone; use --inverse map or bayes",
     .settings = settings_read,
     .fit = fit_experiments,
 };

@@ -80,18 +80,19 @@ static idm_status climb_kinks(idm_occupancy_loss *s, const idm_target *target, d
   return status;
 }
 
-/* Climb by slopes; where the divergence has kinks, by those of a smooth one, and then by steps. */
+/* Climb by slopes; where the divergence has kinks, by those of a smooth one, and then by steps.
+ * Where choices move by leaps there are no slopes. */
 static idm_status climb(idm_occupancy_loss *s, double *y, double *ret_objective,
                         idm_error *opt_error)
 {
   const idm_target target = {
       .dimension = s->dimension, .gradient = true, .context = s, .evaluate = evaluate};
-  const bool kinks = s->asked->settings->divergence == IDM_DIVERGENCE_TV;
+  const bool kinks = s->asked->settings->divergence == IDM_DIVERGENCE_TV || s->leaps;
   double height;
   s->divergence = kinks ? IDM_DIVERGENCE_JS : s->asked->settings->divergence;
   idm_status status = evaluate(s, y, &height, NULL, opt_error);
   const bool begun = status == IDM_OK && isfinite(height);
-  if (begun) status = idm_maximise(&target, 0, most_steps, y, &height, opt_error);
+  if (begun && !s->leaps) status = idm_maximise(&target, 0, most_steps, y, &height, opt_error);
   s->divergence = s->asked->settings->divergence;
   if (kinks && status == IDM_OK) status = evaluate(s, y, &height, NULL, opt_error);
   if (kinks && begun && status == IDM_OK) status = climb_kinks(s, &target, y, &height, opt_error);
@@ -121,6 +122,20 @@ static idm_status climb_all(idm_occupancy_loss *s, reached *best, idm_error *opt
                     "the divergence from the demonstrator's occupancy is infinite from %d starts; "
                     "expected --divergence js, tv or squared",
                     starts);
+  return status;
+}
+
+/* From the best place of all starts, for longer than each of them took. */
+static idm_status polish(idm_occupancy_loss *s, reached *best, idm_error *opt_error)
+{
+  enum { longer = 10 };
+  const idm_target target = {
+      .dimension = s->dimension, .gradient = true, .context = s, .evaluate = evaluate};
+  double height = -best->objective;
+  if (s->divergence == IDM_DIVERGENCE_TV || s->leaps) return IDM_OK;
+  const idm_status status =
+      idm_maximise(&target, 0, longer * most_steps, best->y, &height, opt_error);
+  best->objective = -height;
   return status;
 }
 
@@ -209,6 +224,13 @@ static idm_status find_open(idm_occupancy_loss *s, const double *y, idm_finding 
   return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
 }
 
+/* Whether some numbers are those of a network: its units can be exchanged, and its layers scaled,
+ * so that there is nothing to list. */
+static bool has_network(const idm_parameters *parameters)
+{
+  return parameters->items && parameters->item[parameters->items - 1].opaque;
+}
+
 /* Whether J is as small with number j at one end of the window. */
 static idm_status is_low_at(idm_occupancy_loss *s, const reached *best, size_t j, double end,
                             bool *ret_low, idm_error *opt_error)
@@ -241,6 +263,19 @@ static idm_status find_unbounded(idm_occupancy_loss *s, const reached *best, idm
   return status;
 }
 
+static idm_status look_around(idm_occupancy_loss *s, const reached *best, idm_finding *f,
+                              idm_error *opt_error)
+{
+  if (has_network(s->parameters)) {
+    idm_notes_add(&f->words,
+                  "unchecked: which numbers of the network the occupancy leaves open was not "
+                  "looked for; networks with other numbers have the same policy");
+    return IDM_OK;
+  }
+  const idm_status status = find_unbounded(s, best, f, opt_error);
+  return status == IDM_OK && !f->faults.count ? find_open(s, best->y, f, opt_error) : status;
+}
+
 /* --- words ---------------------------------------------------------------------------------- */
 
 static void certify(const idm_occupancy_loss *s, const reached *best, double least, idm_finding *f)
@@ -254,8 +289,12 @@ static void certify(const idm_occupancy_loss *s, const reached *best, double lea
     return;
   }
   snprintf(f->certificate, sizeof f->certificate, "gradient norm");
-  f->attained = best->slope;
+  f->attained = s->leaps ? INFINITY : best->slope;
   f->closed = flat;
+  if (s->leaps)
+    idm_notes_add(&f->words,
+                  "the agent takes its best action, so that the objective moves by leaps: no "
+                  "gradient shows where it is least, and the certificate stays open");
   if (best->alike == 1)
     idm_notes_add(&f->faults, "one of %d starts of the search ends here, the others above", starts);
   if (isfinite(least))
@@ -281,15 +320,26 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
   if (status == IDM_OK && !best.y) status = idm_fail_memory(opt_error);
   s.window = window;
   if (status == IDM_OK) status = climb_all(&s, &best, opt_error);
+  if (status == IDM_OK) status = polish(&s, &best, opt_error);
   if (status == IDM_OK) status = find_slope(&s, &best, opt_error);
-  if (status == IDM_OK) status = find_unbounded(&s, &best, finding, opt_error);
-  if (status == IDM_OK && !finding->faults.count)
-    status = find_open(&s, best.y, finding, opt_error);
+  if (status == IDM_OK) status = look_around(&s, &best, finding, opt_error);
   if (status == IDM_OK) {
     certify(&s, &best, least, finding);
     idm_parameters_set(parameters, best.y, theta);
   }
   idm_occupancy_loss_close(&s);
   free(best.y);
+  return status;
+}
+
+idm_status idm_occupancy_climb(idm_asked *asked, const idm_parameters *parameters,
+                               const double *target, double *y, idm_error *opt_error)
+{
+  idm_occupancy_loss s;
+  double objective;
+  idm_status status = idm_occupancy_loss_open(&s, asked, parameters, target, opt_error);
+  s.window = window;
+  if (status == IDM_OK) status = climb(&s, y, &objective, opt_error);
+  idm_occupancy_loss_close(&s);
   return status;
 }

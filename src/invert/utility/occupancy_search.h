@@ -15,4 +15,8 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
                                 const double *target, double least, idm_theta *theta,
                                 idm_finding *finding, idm_error *opt_error);
 
+/* Climb from the numbers y alone, which receives where that ends. */
+idm_status idm_occupancy_climb(idm_asked *asked, const idm_parameters *parameters,
+                               const double *target, double *y, idm_error *opt_error);
+
 #endif

@@ -4,9 +4,9 @@
 
 #include "infer/program.h"
 
-/* Columns 0 .. count - 1 cost price * weight[k] * |x_k|: x = above - below, which are the 2 * count
- * columns from `above` on. */
+/* Columns 0 .. count - 1 cost price * weight[k] * |x_k - aim_k| (NULL: 0): x - aim = above - below,
+ * which are the 2 * count columns from `above` on. */
 idm_status idm_penalty_add(idm_program *program, size_t count, size_t above, double price,
-                           const double *weight, idm_error *opt_error);
+                           const double *weight, const double *opt_aim, idm_error *opt_error);
 
 #endif

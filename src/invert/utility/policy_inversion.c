@@ -116,32 +116,41 @@ static idm_status check(const idm_problem *problem, const idm_data *data, batche
                   who, idm_columns_name(&problem->columns, IDM_COLUMN_BATCH, 0));
 }
 
+static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_problem *problem = asked->problem;
+  const idm_fit_settings *settings = asked->settings;
+  idm_soft_agent *agent = NULL;
+  batches b = {0};
+  idm_status status = check(problem, asked->data, &b, opt_error);
+  if (status == IDM_OK)
+    status = idm_soft_agent_create(problem, asked->inverse->name, &agent, opt_error);
+  if (status == IDM_OK)
+    status = read_batches(problem, asked->data, asked->world, agent->prior, settings->smoothing, &b,
+                          opt_error);
+  if (status == IDM_OK)
+    status =
+        find(problem, settings, asked->world, asked->sought, agent, &b, ret_posterior, opt_error);
+  free(b.policy);
+  free(b.weight);
+  idm_soft_agent_destroy(agent);
+  return status;
+}
+
 static idm_status fit_inversion(const idm_problem *problem, const idm_data *data,
                                 const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
                                 idm_posterior **ret_posterior, idm_notes *opt_notes,
                                 idm_error *opt_error)
 {
-  idm_asked asked;
-  idm_soft_agent *agent = NULL;
-  batches b = {0};
-  *ret_posterior = NULL;
-  idm_status status =
-      idm_asked_open(&asked, &idm_inverse_policy_inversion, problem, data, settings, opt_watch,
-                     "looking at how the learner changed", opt_notes, opt_error);
-  if (status == IDM_OK) status = check(problem, data, &b, opt_error);
-  if (status == IDM_OK)
-    status = idm_soft_agent_create(problem, asked.inverse->name, &agent, opt_error);
-  if (status == IDM_OK)
-    status =
-        read_batches(problem, data, asked.world, agent->prior, settings->smoothing, &b, opt_error);
-  if (status == IDM_OK)
-    status =
-        find(problem, settings, asked.world, asked.sought, agent, &b, ret_posterior, opt_error);
-  free(b.policy);
-  free(b.weight);
-  idm_soft_agent_destroy(agent);
-  idm_asked_close(&asked);
-  return status;
+  const idm_asked_call call = {.inverse = &idm_inverse_policy_inversion,
+                               .by = IDM_BY_STATES,
+                               .doing = "looking at how the learner changed",
+                               .problem = problem,
+                               .data = data,
+                               .settings = settings,
+                               .opt_watch = opt_watch,
+                               .opt_notes = opt_notes};
+  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
 }
 
 static const char *const settings_read[] = {"smoothing", NULL};
@@ -154,6 +163,8 @@ const idm_inverse idm_inverse_policy_inversion = {
     .columns = 1u << IDM_COLUMN_BATCH,
     .family = IDM_LATTICE_PLANNER,
     .finds = "utility",
+    .alone = "what a step of the learner improves is told in units of alpha, under its own "
+             "discount; use --inverse map or bayes",
     .settings = settings_read,
     .fit = fit_inversion,
 };

@@ -288,6 +288,8 @@ const idm_inverse idm_inverse_preference = {
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
     .finds = "utility",
+    .alone = "comparisons of trajectories say nothing of how actions are chosen; use --inverse map "
+             "or bayes",
     .preferences = true,
     .settings = settings_read,
     .fit = fit_preference,

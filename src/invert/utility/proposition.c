@@ -8,7 +8,16 @@
 #include "base/memory.h"
 #include "idm/workspace.h"
 #include "invert/utility/closest.h"
+#include "invert/utility/conjugate_matching.h"
+#include "invert/utility/convex_margin.h"
 #include "invert/utility/smooth_margin.h"
+
+const char *idm_zeta_name(idm_zeta zeta)
+{
+  static const char *const names[IDM_ZETA_COUNT] = {"squared", "absolute", "entropy", "gail",
+                                                    "box"};
+  return (size_t)zeta < IDM_ZETA_COUNT ? names[zeta] : NULL;
+}
 
 void idm_proposition_destroy(idm_proposition *proposition)
 {
@@ -76,7 +85,8 @@ static idm_status find_utility(const idm_world *world, const double *target, con
       number[e] = (int32_t)e;
       work[e] = target[e % n.states * n.actions + e / n.states];
     }
-    const idm_sought sought = {all, all, number, work, 1, NULL};
+    const idm_sought sought = {
+        .entries = all, .count = all, .number = number, .held = work, .unit = 1};
     const idm_smooth_margin margin = {&sought, plan, work, p->lambda, NULL};
     status = idm_smooth_margin_minimise(&margin, work + all, &p->margin, &p->slope, opt_error);
   }
@@ -105,16 +115,98 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
   return IDM_OK;
 }
 
-static void compare(idm_proposition *p)
+/* --- both sides, of any regulariser --------------------------------------------------------- */
+
+/* What `gail` is worth in an action that the demonstrator never takes is least at no utility. */
+static idm_status check_taken(const idm_world *world, const double *target,
+                              const idm_proposition *p, idm_error *opt_error)
 {
-  const size_t actions = p->action.count;
-  for (size_t e = 0; e < p->state.count * actions; e++)
-    if (p->occupancy[e / actions] > 0)
-      p->difference = fmax(p->difference, fabs(p->planned[e] - p->matched[e]));
-  p->constant = -p->alpha * log((double)actions);
+  const size_t actions = world->n.actions;
+  for (size_t s = 0; s < world->n.states && p->zeta == IDM_ZETA_GAIL; s++) {
+    double mass = 0;
+    for (size_t u = 0; u < actions; u++) mass += target[s * actions + u];
+    for (size_t u = 0; u < actions && mass > 0; u++)
+      if (!(target[s * actions + u] > 0))
+        return idm_fail(opt_error, IDM_INPUT,
+                        "'gail' needs a demonstrator that takes every action wherever it comes; in "
+                        "'%s' it never takes '%s'",
+                        p->state.name[s], p->action.name[u]);
+  }
+  return IDM_OK;
 }
 
-static idm_status find_both(const idm_problem *problem, idm_proposition *p, idm_error *opt_error)
+static idm_status find_margin(const idm_world *world, const double *target, const double *uniform,
+                              idm_proposition *p, idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  const size_t all = n.states * n.actions;
+  const idm_regulariser zeta = {p->zeta, p->lambda};
+  idm_soft_plan *plan = NULL;
+  double *work = idm_new(2 * all, sizeof *work);
+  idm_status status = work ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_soft_plan_create(world, p->alpha, uniform, &plan, opt_error);
+  if (status == IDM_OK) {
+    for (size_t e = 0; e < all; e++) work[e] = target[e % n.states * n.actions + e / n.states];
+    status = idm_convex_margin(plan, &zeta, work, work + all, &p->margin, &p->slope, opt_error);
+  }
+  if (status == IDM_OK) memcpy(p->planned, plan->policy, all * sizeof *p->planned);
+  idm_soft_plan_destroy(plan);
+  free(work);
+  return status;
+}
+
+static idm_status find_matching(const idm_problem *problem, const idm_world *world,
+                                const double *target, idm_proposition *p, idm_error *opt_error)
+{
+  const idm_sizes n = world->n;
+  const idm_regulariser zeta = {p->zeta, p->lambda};
+  idm_conjugate_matching *found = NULL;
+  const idm_status status =
+      idm_conjugate_match(problem, world, &zeta, p->alpha, p->units, target, &found, opt_error);
+  if (status != IDM_OK) return status;
+  p->matching = found->objective;
+  p->gap = fmax(found->slope, found->beyond);
+  memcpy(p->matched, found->policy, n.states * n.actions * sizeof *p->matched);
+  for (size_t e = 0; e < n.states * n.actions; e++)
+    p->occupancy[e / n.actions] += found->occupancy[e];
+  idm_conjugate_matching_destroy(found);
+  return IDM_OK;
+}
+
+/* --- both sides, and the difference --------------------------------------------------------- */
+
+static idm_status compare(const idm_world *world, idm_proposition *p, idm_error *opt_error)
+{
+  const size_t actions = p->action.count;
+  const size_t all = p->state.count * actions;
+  double *planned = idm_new(all, sizeof *planned);
+  if (!planned) return idm_fail_memory(opt_error);
+  const idm_status status = idm_world_occupancy(world, p->planned, planned, opt_error);
+  for (size_t e = 0; e < all && status == IDM_OK; e++) {
+    const double mass = p->occupancy[e / actions];
+    p->apart = fmax(p->apart, fabs(planned[e] - mass * p->matched[e]));
+    if (mass > 0) p->difference = fmax(p->difference, fabs(p->planned[e] - p->matched[e]));
+  }
+  p->constant = -p->alpha * log((double)actions);
+  free(planned);
+  return status;
+}
+
+/* The squared norm has inverse planners of its own, with a duality gap. */
+static idm_status find_sides(const idm_problem *problem, const idm_world *world,
+                             const double *target, const double *uniform, bool own,
+                             idm_proposition *p, idm_error *opt_error)
+{
+  idm_status status = own ? find_utility(world, target, uniform, p, opt_error)
+                          : check_taken(world, target, p, opt_error);
+  if (status == IDM_OK && !own) status = find_margin(world, target, uniform, p, opt_error);
+  if (status != IDM_OK) return status;
+  return own ? find_policy(world, problem->setting, target, p, opt_error)
+             : find_matching(problem, world, target, p, opt_error);
+}
+
+static idm_status find_both(const idm_problem *problem, bool own, idm_proposition *p,
+                            idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(problem->setting);
   idm_world *world = NULL;
@@ -132,12 +224,33 @@ static idm_status find_both(const idm_problem *problem, idm_proposition *p, idm_
     status = demonstrate(problem, p->demonstrated, opt_error);
   }
   if (status == IDM_OK) status = idm_world_occupancy(world, p->demonstrated, target, opt_error);
-  if (status == IDM_OK) status = find_utility(world, target, uniform, p, opt_error);
-  if (status == IDM_OK) status = find_policy(world, problem->setting, target, p, opt_error);
-  if (status == IDM_OK) compare(p);
+  if (status == IDM_OK) status = find_sides(problem, world, target, uniform, own, p, opt_error);
+  if (status == IDM_OK) status = compare(world, p, opt_error);
   idm_world_destroy(world);
   free(target);
   free(uniform);
+  return status;
+}
+
+static idm_status create(const idm_problem *problem, const idm_proposition *of, bool own,
+                         idm_proposition **ret_proposition, idm_error *opt_error)
+{
+  *ret_proposition = NULL;
+  const double alpha = of->alpha;
+  const double lambda = of->lambda;
+  if (!(alpha > 0 && isfinite(alpha) && lambda > 0 && isfinite(lambda)))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the proposition needs an alpha and a lambda above 0; found %g and %g", alpha,
+                    lambda);
+  idm_proposition *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  *p = *of;
+  idm_status status = allocate(problem->setting, p, opt_error);
+  if (status == IDM_OK) status = find_both(problem, own, p, opt_error);
+  if (status == IDM_OK)
+    *ret_proposition = p;
+  else
+    idm_proposition_destroy(p);
   return status;
 }
 
@@ -145,22 +258,21 @@ idm_status idm_proposition_create(const idm_problem *problem, double alpha, doub
                                   idm_proposition **ret_proposition, idm_error *opt_error)
 {
   idm_require(problem, ret_proposition);
+  const idm_proposition of = {.alpha = alpha, .lambda = lambda};
+  return create(problem, &of, true, ret_proposition, opt_error);
+}
+
+idm_status idm_proposition_create_with(const idm_problem *problem, double alpha, idm_zeta zeta,
+                                       double scale, int units, idm_proposition **ret_proposition,
+                                       idm_error *opt_error)
+{
+  idm_require(problem, ret_proposition);
   *ret_proposition = NULL;
-  if (!(alpha > 0 && isfinite(alpha) && lambda > 0 && isfinite(lambda)))
-    return idm_fail(opt_error, IDM_USAGE,
-                    "the proposition needs an alpha and a lambda above 0; found %g and %g", alpha,
-                    lambda);
-  idm_proposition *p = idm_new(1, sizeof *p);
-  if (!p) return idm_fail_memory(opt_error);
-  p->alpha = alpha;
-  p->lambda = lambda;
-  idm_status status = allocate(problem->setting, p, opt_error);
-  if (status == IDM_OK) status = find_both(problem, p, opt_error);
-  if (status == IDM_OK)
-    *ret_proposition = p;
-  else
-    idm_proposition_destroy(p);
-  return status;
+  if ((size_t)zeta >= IDM_ZETA_COUNT || units < 0)
+    return idm_fail(opt_error, IDM_USAGE, "there is no regulariser %d, or there are %d units",
+                    (int)zeta, units);
+  const idm_proposition of = {.alpha = alpha, .zeta = zeta, .lambda = scale, .units = units};
+  return create(problem, &of, false, ret_proposition, opt_error);
 }
 
 /* --- lines ---------------------------------------------------------------------------------- */

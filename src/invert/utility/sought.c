@@ -37,9 +37,67 @@ idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought
 void idm_sought_destroy(idm_sought *sought)
 {
   if (!sought) return;
+  if (sought->blend) free(sought->blend->value);
+  free(sought->blend);
+  free(sought->base);
   free(sought->number);
   free(sought->held);
   free(sought);
+}
+
+/* to[action][belief] = the mean of from[action][state], `stride` apart. */
+static void mix(size_t actions, size_t states, size_t beliefs, const double *belief,
+                const double *from, size_t stride, double *to)
+{
+  for (size_t e = 0; e < actions * beliefs; e++) {
+    const double *z = belief + e % beliefs * states;
+    to[e * stride] = 0;
+    for (size_t s = 0; s < states; s++) to[e * stride] += z[s] * from[e / beliefs * states + s];
+  }
+}
+
+static bool allocate_on(idm_sought *on)
+{
+  on->number = idm_new(on->entries, sizeof *on->number);
+  on->held = idm_new(on->entries, sizeof *on->held);
+  on->base = idm_new(on->entries, sizeof *on->base);
+  on->blend = idm_new(1, sizeof *on->blend);
+  if (!on->number || !on->held || !on->base || !on->blend) return false;
+  on->blend->value = idm_new(idm_times(on->entries, on->count), sizeof *on->blend->value);
+  on->features = on->blend;
+  return on->blend->value != NULL;
+}
+
+idm_status idm_sought_create_on(const idm_sought *sought, size_t actions, size_t states,
+                                size_t beliefs, const double *belief, idm_sought **ret_sought,
+                                idm_error *opt_error)
+{
+  *ret_sought = NULL;
+  idm_sought *on = idm_new(1, sizeof *on);
+  double *unit = idm_new(sought->count, sizeof *unit);
+  double *utility = idm_new(sought->entries, sizeof *utility);
+  if (on)
+    *on = (idm_sought){
+        .entries = idm_times(actions, beliefs), .count = sought->count, .unit = sought->unit};
+  if (!on || !unit || !utility || !allocate_on(on)) {
+    idm_sought_destroy(on);
+    free(unit);
+    free(utility);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t e = 0; e < on->entries; e++) on->number[e] = -1;
+  idm_sought_fill(sought, unit, utility);
+  mix(actions, states, beliefs, belief, utility, 1, on->base);
+  for (size_t k = 0; k < sought->count; k++) {
+    unit[k] = 1;
+    idm_sought_push(sought, unit, utility);
+    mix(actions, states, beliefs, belief, utility, sought->count, on->blend->value + k);
+    unit[k] = 0;
+  }
+  free(unit);
+  free(utility);
+  *ret_sought = on;
+  return IDM_OK;
 }
 
 void idm_sought_measure(idm_sought *sought, bool free_too, double size)
@@ -96,6 +154,7 @@ void idm_sought_fill(const idm_sought *sought, const double *x, double *utility)
 {
   if (sought->features) {
     weigh(sought, x, utility);
+    for (size_t i = 0; i < sought->entries && sought->base; i++) utility[i] += sought->base[i];
     return;
   }
   for (size_t i = 0; i < sought->entries; i++)

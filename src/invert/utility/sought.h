@@ -12,12 +12,19 @@ typedef struct idm_sought {
   double *held;    /* [entry]: the file's values, in units */
   double unit;     /* of everything that is counted as utilities are: 1 until it is chosen */
   const idm_features *features; /* borrowed from the problem; NULL: none (see idm_inverse_check) */
+  idm_features *blend; /* owned: of entries that are mixtures of others; then `features` is this */
+  double *base;        /* [entry]: what is added to the features; NULL: nothing */
 } idm_sought;
 
 /* Of a problem whose utility is free, and nothing else (see idm_inverse.finds). */
 idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought,
                              idm_error *opt_error);
 void idm_sought_destroy(idm_sought *sought);
+/* The same numbers where entries are by action and belief, each the mean over states of a belief
+ * [beliefs][states]. In the units of the other. */
+idm_status idm_sought_create_on(const idm_sought *sought, size_t actions, size_t states,
+                                size_t beliefs, const double *belief, idm_sought **ret_sought,
+                                idm_error *opt_error);
 /* Choose the unit by the largest of what entries hold, free ones too where their values count, and
  * of `size`, a bound or a difference that is asked for (infinite: none). What is then solved has
  * numbers about 1, whatever the problem counts in, and tolerances mean the same everywhere; a power

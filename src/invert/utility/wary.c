@@ -150,7 +150,7 @@ static idm_status put_program(const idm_wary *w, const idm_world *world, idm_pro
     status = add_margins(w, &mixed, s, opt_error);
   if (status == IDM_OK && w->settings->penalty > 0)
     status = idm_penalty_add(program, w->sought->count, margin_column(w, w->n.states),
-                             w->settings->penalty, w->weight, opt_error);
+                             w->settings->penalty, w->weight, NULL, opt_error);
   return status;
 }
 

@@ -609,12 +609,21 @@ static idm_status check_finite(const idm_theta *theta_slope, idm_error *opt_erro
   return IDM_OK;
 }
 
+idm_status idm_believer_finish(const believer *b, void *adjoint, const habit_slope *asked,
+                               bool remembers, idm_theta *theta_slope, idm_error *opt_error)
+{
+  const idm_status status = b->planner->belief->adjoint->finish(adjoint, theta_slope, opt_error);
+  keep_read(b->planner, b->theta, theta_slope);
+  if (remembers) theta_slope->block[IDM_PERSEVERANCE].value[0] = asked->perseverance;
+  theta_slope->block[IDM_LAPSE].value[0] = asked->lapse;
+  return status == IDM_OK ? check_finite(theta_slope, opt_error) : status;
+}
+
 static idm_status run(void *content, double *log_likelihood, idm_theta *theta_slope,
                       idm_error *opt_error)
 {
   gradient *g = content;
-  const idm_planner *planner = g->b->planner;
-  const idm_adjoint_ops *adjoint = planner->belief->adjoint;
+  const idm_adjoint_ops *adjoint = g->b->planner->belief->adjoint;
   idm_theta_clear(theta_slope);
   clear_slopes(g);
   g->opt_dynamics = idm_update_is_free(g->b->theta) ? theta_slope : NULL;
@@ -623,12 +632,9 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
   if (status != IDM_OK || *log_likelihood == -INFINITY) return status;
   status = run_backward(g, opt_error);
   if (status != IDM_OK) return status;
-  status = adjoint->finish(g->adjoint, theta_slope, opt_error);
-  keep_read(planner, g->b->theta, theta_slope);
-  if (!g->guesses || idm_habit_remembers(g->b->theta))
-    theta_slope->block[IDM_PERSEVERANCE].value[0] = g->habit.perseverance;
-  theta_slope->block[IDM_LAPSE].value[0] = g->habit.lapse;
-  return status == IDM_OK ? check_finite(theta_slope, opt_error) : status;
+  return idm_believer_finish(g->b, g->adjoint, &g->habit,
+                             !g->guesses || idm_habit_remembers(g->b->theta), theta_slope,
+                             opt_error);
 }
 
 bool idm_believer_start_slope(const void *slope, double *by_start)

@@ -15,8 +15,12 @@ static idm_status ask(const char *inverse, const idm_problem *problem, const idm
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.bound = bound;
-  return idm_asked_open(asked, idm_inverse_find(inverse), problem, data, &settings, NULL, "asking",
-                        NULL, error);
+  const idm_asked_call call = {.inverse = idm_inverse_find(inverse),
+                               .doing = "asking",
+                               .problem = problem,
+                               .data = data,
+                               .settings = &settings};
+  return idm_asked_open(asked, &call, error);
 }
 
 static void test_open(void **state)
@@ -48,8 +52,14 @@ static void test_believing(void **state)
   const idm_inverse *inverse = idm_inverse_find("maximum-margin");
   idm_fit_settings_default(&settings);
   check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL, "asking", NULL,
-                                 &support_error));
+  check(idm_asked_open(&asked,
+                       &(idm_asked_call){.inverse = inverse,
+                                         .by = IDM_BY_MIND,
+                                         .doing = "asking",
+                                         .problem = problem,
+                                         .data = data,
+                                         .settings = &settings},
+                       &support_error));
   assert_true(asked.world && asked.sought && !asked.mind);
   idm_asked_close(&asked);
   idm_data_destroy(data);
@@ -58,16 +68,64 @@ static void test_believing(void **state)
   problem->agent.planner = idm_planner_find("deterministic-optimal");
   data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
   check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL, "asking", NULL,
-                                 &support_error));
+  check(idm_asked_open(&asked,
+                       &(idm_asked_call){.inverse = inverse,
+                                         .by = IDM_BY_MIND,
+                                         .doing = "asking",
+                                         .problem = problem,
+                                         .data = data,
+                                         .settings = &settings},
+                       &support_error));
   assert_true(asked.world && asked.sought && asked.mind);
   idm_asked_close(&asked);
   problem->theta->block[IDM_PRIOR_WEIGHT].value[0] = 0.5;
-  assert_int_equal(idm_asked_open_believing(&asked, inverse, problem, data, &settings, NULL,
-                                            "asking", NULL, &support_error),
+  assert_int_equal(idm_asked_open(&asked,
+                                  &(idm_asked_call){.inverse = inverse,
+                                                    .by = IDM_BY_MIND,
+                                                    .doing = "asking",
+                                                    .problem = problem,
+                                                    .data = data,
+                                                    .settings = &settings},
+                                  &support_error),
                    IDM_INPUT);
   assert_non_null(strstr(support_error.message, "'maximum-margin' needs beliefs by Bayes' rule"));
   idm_asked_close(&asked);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static idm_status note_states(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  (void)ret_posterior;
+  check(idm_asked_demonstrator(asked, opt_error));
+  assert_int_equal(asked->world->n.states, 8);
+  assert_int_equal(idm_asked_planned(asked)->entries, 8 * asked->mind->n.actions);
+  assert_int_equal(asked->sought->entries, 2 * asked->mind->n.actions);
+  return idm_fail(opt_error, IDM_UNTRUSTED, "seen");
+}
+
+/* On a lattice the states of the world are beliefs, and a whole fit gives what the answer does. */
+static void test_lattice(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_posterior *posterior;
+  idm_problem *problem = support_diag(0.5, INFINITY, 0);
+  problem->agent.planner = idm_planner_find("maximum-entropy");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_fit_settings_default(&settings);
+  const idm_asked_call call = {.inverse = idm_inverse_find("regularised-margin"),
+                               .by = IDM_BY_LATTICE,
+                               .resolution = 7,
+                               .doing = "asking",
+                               .problem = problem,
+                               .data = data,
+                               .settings = &settings};
+  assert_int_equal(idm_asked_fit(&call, note_states, &posterior, &support_error), IDM_UNTRUSTED);
+  assert_string_equal(support_error.message, "seen");
+  assert_null(posterior);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -122,8 +180,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_weights),
-                                     cmocka_unit_test(test_believing),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_open), cmocka_unit_test(test_weights), cmocka_unit_test(test_believing),
+      cmocka_unit_test(test_lattice), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

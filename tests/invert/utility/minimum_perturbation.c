@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "invert/utility/grid_support.h"
+#include "invert/utility/hidden_support.h"
 
 enum { STATES = 3, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
@@ -309,6 +310,63 @@ static void test_refusals(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- hidden states -------------------------------------------------------------------------- */
+
+/* How far the best policy is above what the tiger's demonstrator does, by plain sweeps. */
+static double shortfall(const hidden *h, const hidden_beliefs *b, const size_t *action,
+                        const double *utility)
+{
+  size_t best[HIDDEN_MOST];
+  return hidden_best(h, b, utility, best) - hidden_worth(h, b, utility, action);
+}
+
+/* The demonstrator is the best under the answer, and under nothing nearer to the file's utility:
+ * the utilities of which it is the best are a convex set. */
+static void test_beliefs(void **state)
+{
+  (void)state;
+  enum { COUNT = ENTRIES }; /* three actions, two states */
+  static const idm_norm norms[] = {IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF};
+  hidden h = hidden_tiger();
+  hidden_beliefs b;
+  double truth[COUNT], aim[COUNT];
+  size_t action[HIDDEN_MOST];
+  idm_random random;
+  idm_random_init(&random, 6, 0);
+  for (size_t e = 0; e < COUNT; e++) truth[e] = h.utility[e / 2][e % 2];
+  hidden_reach(&h, &b);
+  hidden_best(&h, &b, truth, action);
+  h.utility[1][0] = h.utility[2][1] = -8; /* under which doors are opened too soon */
+  for (size_t e = 0; e < COUNT; e++) aim[e] = h.utility[e / 2][e % 2];
+  assert_true(shortfall(&h, &b, action, aim) > 0.1);
+  idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_data *data = hidden_log(&h, &b, action, problem, 60, 12, 3);
+  for (size_t i = 0; i < 3; i++) {
+    idm_fit_settings settings;
+    idm_fit_settings_default(&settings);
+    settings.norm = norms[i];
+    idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
+    const double found = distance((int)norms[i], p->value, aim);
+    assert_near(p->finding->objective, found, 1e-9);
+    assert_true(idm_finding_holds(p->finding));
+    assert_int_equal(p->finding->faults.count, 0);
+    assert_true(shortfall(&h, &b, action, p->value) <= 1e-6);
+    for (int k = 0; k < 200; k++) {
+      double x[COUNT];
+      const double share = 0.99 * idm_random_uniform(&random);
+      for (size_t e = 0; e < COUNT; e++)
+        x[e] = aim[e] + share * (p->value[e] - aim[e]) +
+               0.3 * (1 - share) * found * (idm_random_uniform(&random) - 0.5);
+      if (distance((int)norms[i], x, aim) < 0.999 * found)
+        assert_true(shortfall(&h, &b, action, x) > 0);
+    }
+    idm_posterior_destroy(p);
+  }
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -316,6 +374,7 @@ int main(void)
       cmocka_unit_test(test_all_completions), cmocka_unit_test(test_any_order),
       cmocka_unit_test(test_any_unit),        cmocka_unit_test(test_rivals),
       cmocka_unit_test(test_giving_up),       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_beliefs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,53 @@ static void test_refused(void **state)
   problem = support_diag(1, INFINITY, 0);
   check(idm_problem_free(problem, "alpha", &support_error));
   data = support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 5, .seed = 4});
-  support_refused(name, problem, data, &settings, "states are hidden here");
+  support_refused(name, problem, data, &settings, "which of 3 models move");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A network has every policy of three states, and so the demonstrator's own. */
+static void test_network(void **state)
+{
+  (void)state;
+  idm_problem *problem = occupancy_problem(0, "alpha");
+  idm_data *data = occupancy_log(problem, 20);
+  idm_problem_destroy(problem);
+  problem = occupancy_problem_of("planner: decision-network, hidden: 4, seed: 1", "network");
+  const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
+  idm_posterior *found = support_fit(name, problem, data, &settings);
+  double p[S][U], q[S][U], policy[S][U];
+  occupancy_demonstrate(data, p);
+  memcpy(policy, found->finding->policy, sizeof policy);
+  occupancy_visit(policy, q);
+  for (int e = 0; e < S * U; e++) assert_near(q[e / U][e % U], p[e / U][e % U], 1e-4);
+  assert_string_equal(found->finding->certificate, "gap to the bound");
+  assert_true(idm_finding_holds(found->finding));
+  assert_int_equal(found->finding->faults.count, 0);
+  assert_int_equal(found->quantity_size[0], problem->theta->block[IDM_BLOCK_COUNT].size);
+  support_refused("distribution-matching-bayes", problem, data, &settings,
+                  "numbers without names, too many");
+  idm_posterior_destroy(found);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* An agent that takes its best action: no gradient, so that away from the bound nothing shows that
+ * the answer is the nearest. */
+static void test_leaps(void **state)
+{
+  (void)state;
+  idm_problem *problem = occupancy_problem(0, "alpha");
+  idm_data *data = occupancy_log(problem, 20);
+  idm_problem_destroy(problem);
+  problem = occupancy_problem_of("planner: rational", "utility");
+  const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
+  idm_posterior *found = support_fit(name, problem, data, &settings);
+  assert_false(idm_finding_holds(found->finding));
+  assert_true(support_mentions(&found->finding->words, "moves by leaps"));
+  support_refused("distribution-matching-bayes", problem, data, &settings,
+                  "takes its best action has no density to draw from");
+  idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -180,6 +226,7 @@ int main(void)
       cmocka_unit_test(test_alpha),     cmocka_unit_test(test_two),
       cmocka_unit_test(test_draws),     cmocka_unit_test(test_utilities),
       cmocka_unit_test(test_unbounded), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_network),   cmocka_unit_test(test_leaps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

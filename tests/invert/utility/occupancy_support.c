@@ -10,7 +10,7 @@ static const char problem_text[] =
     "transition: {x: [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]],\n"
     "             y: [[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [0.6, 0.3, 0.1]]}\n"
     "utility: {x: [1, 0, -0.5], y: [0, 0.7, 0.4]}\n"
-    "agent: {planner: bounded-rational, alpha: 0.5, lapse: %g}\n";
+    "agent: {%s}\n";
 static const double leads[U][S][S] = {{{0.7, 0.2, 0.1}, {0.1, 0.6, 0.3}, {0.3, 0.3, 0.4}},
                                       {{0.2, 0.5, 0.3}, {0.4, 0.2, 0.4}, {0.6, 0.3, 0.1}}};
 static const double pays[U][S] = {{1, 0, -0.5}, {0, 0.7, 0.4}};
@@ -35,7 +35,7 @@ static void plan(double alpha, double lapse, double policy[S][U])
       policy[s][u] = (1 - lapse) * exp((q[s][u] - v[s]) / alpha) / U + lapse / U;
 }
 
-static void visit(double policy[S][U], double occupancy[S][U])
+void occupancy_visit(double policy[S][U], double occupancy[S][U])
 {
   double now[S] = {1, 0, 0}, weight = 0.2;
   memset(occupancy, 0, S * U * sizeof(double));
@@ -81,7 +81,7 @@ void occupancy_demonstrate(const idm_data *data, double occupancy[S][U])
   }
   for (int s = 0; s < S; s++)
     for (int u = 0; u < U; u++) policy[s][u] = count[s][u] / (count[s][0] + count[s][1]);
-  visit(policy, occupancy);
+  occupancy_visit(policy, occupancy);
 }
 
 double occupancy_objective(idm_divergence divergence, double entropy, double p[S][U], double alpha,
@@ -89,7 +89,7 @@ double occupancy_objective(idm_divergence divergence, double entropy, double p[S
 {
   double policy[S][U], q[S][U], sum = 0;
   plan(alpha, lapse, policy);
-  visit(policy, q);
+  occupancy_visit(policy, q);
   for (int s = 0; s < S; s++)
     for (int u = 0; u < U; u++)
       sum += diverge(divergence, p[s][u], q[s][u]) + entropy * q[s][u] * log(policy[s][u]);
@@ -112,13 +112,20 @@ double occupancy_alpha(idm_divergence divergence, double entropy, double p[S][U]
   return exp((low + high) / 2);
 }
 
-idm_problem *occupancy_problem(double lapse, const char *free_blocks)
+idm_problem *occupancy_problem_of(const char *agent, const char *free_blocks)
 {
   char text[900];
-  snprintf(text, sizeof text, problem_text, lapse);
+  snprintf(text, sizeof text, problem_text, agent);
   idm_problem *problem = support_yaml(text);
   check(idm_problem_free(problem, free_blocks, &support_error));
   return problem;
+}
+
+idm_problem *occupancy_problem(double lapse, const char *free_blocks)
+{
+  char agent[100];
+  snprintf(agent, sizeof agent, "planner: bounded-rational, alpha: 0.5, lapse: %g", lapse);
+  return occupancy_problem_of(agent, free_blocks);
 }
 
 idm_data *occupancy_log(const idm_problem *problem, size_t trajectories)

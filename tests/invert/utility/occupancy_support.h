@@ -9,10 +9,12 @@ enum { S = 3, U = 2 };
 
 /* alpha = .5, with something free; a log of trajectories of 20 steps; settings with lambda = 7. */
 idm_problem *occupancy_problem(double lapse, const char *free_blocks);
+idm_problem *occupancy_problem_of(const char *agent, const char *free_blocks);
 idm_data *occupancy_log(const idm_problem *problem, size_t trajectories);
 idm_fit_settings occupancy_settings(idm_divergence divergence, double entropy);
 
-/* Occupancy of the frequencies of a log. */
+/* Occupancy of a policy, and of the frequencies of a log. */
+void occupancy_visit(double policy[S][U], double occupancy[S][U]);
 void occupancy_demonstrate(const idm_data *data, double occupancy[S][U]);
 /* The objective of an agent with these numbers. */
 double occupancy_objective(idm_divergence divergence, double entropy, double p[S][U], double alpha,

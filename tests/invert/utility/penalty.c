@@ -17,7 +17,7 @@ static void test_price(void **state)
     idm_program_set_cost(program, 1, 1);
     idm_program_set_bounds(program, 0, -5, 3);
     idm_program_set_bounds(program, 1, -4, 5);
-    check(idm_penalty_add(program, 2, 2, price[i], weight, &support_error));
+    check(idm_penalty_add(program, 2, 2, price[i], weight, NULL, &support_error));
     check(idm_program_solve(program, NULL, NULL, &found, &support_error));
     assert_int_equal(found.end, IDM_PROGRAM_SOLVED);
     assert_near(found.x[0], x[i], 1e-9);

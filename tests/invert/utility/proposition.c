@@ -71,6 +71,31 @@ static void where_some_states_are_not_come_to(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Every regulariser, of a rule and of a network. */
+static void with_any_regulariser(void **state)
+{
+  (void)state;
+  static const double scales[IDM_ZETA_COUNT] = {100, 0.01, 0.1, 1, 0.3};
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    idm_problem *problem = support_mdp(3 + seed, 2 + seed % 2, 2, 0.4, seed);
+    for (int z = 0; z < IDM_ZETA_COUNT; z++)
+      for (int units = 0; units <= 8; units += 8) {
+        idm_proposition *p;
+        check(idm_proposition_create_with(problem, 0.5, (idm_zeta)z, scales[z], units, &p,
+                                          &support_error));
+        assert_near(p->margin + p->matching, p->constant, 1e-6);
+        assert_true(p->apart <= 1e-6);
+        assert_true(p->slope <= 1e-6 && p->gap <= 1e-6);
+        double far = 0;
+        for (size_t e = 0; e < p->state.count * p->action.count; e++)
+          far = fmax(far, fabs(p->matched[e] - p->demonstrated[e]));
+        assert_true(far > 1e-3); /* it is a price that is paid */
+        idm_proposition_destroy(p);
+      }
+    idm_problem_destroy(problem);
+  }
+}
+
 static void lines(void **state)
 {
   (void)state;
@@ -100,6 +125,14 @@ static void refusals(void **state)
   assert_int_equal(idm_proposition_create(problem, 0, 1, &p, &support_error), IDM_USAGE);
   assert_int_equal(idm_proposition_create(problem, 1, INFINITY, &p, &support_error), IDM_USAGE);
   assert_null(p);
+  assert_int_equal(
+      idm_proposition_create_with(problem, 1, IDM_ZETA_COUNT, 1, 0, &p, &support_error), IDM_USAGE);
+  assert_null(p);
+  assert_null(idm_zeta_name(IDM_ZETA_COUNT));
+  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  assert_int_equal(idm_proposition_create_with(problem, 1, IDM_ZETA_GAIL, 1, 0, &p, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "takes every action wherever it comes"));
   problem->setting->horizon = 5;
   assert_int_equal(idm_proposition_create(problem, 1, 1, &p, &support_error), IDM_INPUT);
   assert_null(p);
@@ -112,6 +145,7 @@ int main(void)
       cmocka_unit_test(on_problems_drawn_at_random),
       cmocka_unit_test(on_maintenance),
       cmocka_unit_test(where_some_states_are_not_come_to),
+      cmocka_unit_test(with_any_regulariser),
       cmocka_unit_test(lines),
       cmocka_unit_test(refusals),
   };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "invert/utility/belief_occupancy_support.h"
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/walk.h"
 
@@ -217,6 +218,90 @@ static void ties_keep_the_answer_finite(void **state)
   idm_problem_destroy(problem);
 }
 
+/* --- hidden states -------------------------------------------------------------------------- */
+
+#define HIDDEN_AGENT "planner: bounded-rational, alpha: 0.4"
+
+/* At the answer the moments of beliefs and actions are those of the demonstrator, but for the price
+ * of each utility, by plans and sums that are written out. Its choices are those of the truth:
+ * 8,000 decisions. */
+static void moments_of_beliefs(void **state)
+{
+  (void)state;
+  belief_chain chain;
+  double p[BMOST + 1][BU], q[BMOST + 1][BU], policy[BMOST + 1][BU], truth[BMOST + 1][BU];
+  double utility[BU][BS];
+  idm_problem *problem = belief_problem(BMOST, HIDDEN_AGENT, "utility");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 400, .steps = 20, .seed = 4});
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.lambda = 1000;
+  idm_posterior *found = support_fit("regularised-margin", problem, data, &settings);
+  for (int e = 0; e < BU * BS; e++) utility[e / BS][e % BS] = found->value[e];
+  belief_chain_make(BMOST, &chain);
+  belief_demonstrate(&chain, data, p);
+  belief_plan_for(&chain, utility, 0.4, policy);
+  belief_visit(&chain, policy, q);
+  belief_plan(&chain, 0.4, 0, truth);
+  double others = 0;
+  for (int u = 0; u < BU; u++)
+    for (int s = 0; s < BS; s++) {
+      double slope = utility[u][s] / settings.lambda;
+      for (int i = 0; i <= BMOST; i++) {
+        const double bad = (double)i / BMOST;
+        slope += (q[i][u] - p[i][u]) * (s ? bad : 1 - bad);
+      }
+      assert_near(slope, 0, 1e-8);
+    }
+  for (int i = 0; i <= BMOST; i++)
+    for (int u = 0; u < BU; u++)
+      others += 0.5 * (q[i][0] + q[i][1] + q[i][2]) * fabs(policy[i][u] - truth[i][u]);
+  assert_true(others < 0.02);
+  assert_true(idm_finding_holds(found->finding));
+  assert_int_equal(found->finding->faults.count, 0);
+  assert_int_equal(found->finding->open, BS); /* a potential linear in the belief */
+  assert_true(support_mentions(&found->finding->words, "41 beliefs of a lattice"));
+  idm_posterior_destroy(found);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Held entries count as they are: a utility with one free number. */
+static void held_utilities(void **state)
+{
+  (void)state;
+  idm_problem *problem = belief_problem(20, HIDDEN_AGENT, "{utility: {entries: [mend.good]}}");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 200, .steps = 20, .seed = 4});
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  idm_posterior *found = support_fit("regularised-margin", problem, data, &settings);
+  assert_int_equal(found->quantity.count, 1);
+  assert_near(found->value[0], -0.6, 0.15);
+  assert_true(support_mentions(&found->finding->words, "of least log-loss of held-out decisions"));
+  idm_posterior_destroy(found);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void refusals_over_beliefs(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  idm_problem *problem = belief_problem(20, HIDDEN_AGENT, "utility");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 5, .seed = 4});
+  settings.lambda = INFINITY;
+  support_refused(name, problem, data, &settings, "takes a finite --lambda");
+  settings.lambda = 10;
+  problem->theta->block[IDM_BETA].value[0] = 2;
+  support_refused(name, problem, data, &settings, "expected beta: inf");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -226,6 +311,9 @@ int main(void)
       cmocka_unit_test(names_do_not_matter),
       cmocka_unit_test(ties_keep_the_answer_finite),
       cmocka_unit_test(refusals),
+      cmocka_unit_test(moments_of_beliefs),
+      cmocka_unit_test(held_utilities),
+      cmocka_unit_test(refusals_over_beliefs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

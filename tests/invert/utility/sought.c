@@ -93,10 +93,40 @@ static void test_features(void **state)
   idm_problem_destroy(problem);
 }
 
+/* By actions and beliefs: means over states of what they are by states, held entries included. */
+static void test_beliefs(void **state)
+{
+  (void)state;
+  enum { STATES = 2, ACTIONS = 2, BELIEFS = 3 };
+  static const double belief[BELIEFS][STATES] = {{1, 0}, {0.25, 0.75}, {0, 1}};
+  int32_t number[] = {0, -1, 1, 0};
+  double held[] = {5, -3, 5, 5}, x[] = {0.5, 2}, change[] = {1, -1};
+  double utility[ACTIONS * STATES], mixed[ACTIONS * BELIEFS], slope[ACTIONS * BELIEFS];
+  const idm_sought sought = {.entries = 4, .count = 2, .number = number, .held = held, .unit = 1};
+  idm_sought *on;
+  check(
+      idm_sought_create_on(&sought, ACTIONS, STATES, BELIEFS, &belief[0][0], &on, &support_error));
+  for (int pushed = 0; pushed < 2; pushed++) {
+    (pushed ? idm_sought_push : idm_sought_fill)(&sought, pushed ? change : x, utility);
+    (pushed ? idm_sought_push : idm_sought_fill)(on, pushed ? change : x, mixed);
+    for (int e = 0; e < ACTIONS * BELIEFS; e++) {
+      const double *z = belief[e % BELIEFS], *u = utility + e / BELIEFS * STATES;
+      assert_near(mixed[e], z[0] * u[0] + z[1] * u[1], 1e-15);
+    }
+  }
+  /* The slope of a product with the push is the pull. */
+  double gradient[2], sum = 0;
+  for (int e = 0; e < ACTIONS * BELIEFS; e++) slope[e] = 1 + e * e;
+  idm_sought_pull(on, slope, gradient);
+  for (int e = 0; e < ACTIONS * BELIEFS; e++) sum += slope[e] * mixed[e];
+  assert_near(gradient[0] - gradient[1], sum, 1e-12);
+  idm_sought_destroy(on);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_features),
                                      cmocka_unit_test(test_all_free), cmocka_unit_test(test_ties),
-                                     cmocka_unit_test(test_units)};
+                                     cmocka_unit_test(test_units), cmocka_unit_test(test_beliefs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

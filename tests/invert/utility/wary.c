@@ -28,8 +28,14 @@ static void open_scene(scene *s, size_t models, double penalty, uint64_t seed)
   check(idm_problem_free(s->problem, "utility", &support_error));
   idm_fit_settings_default(&s->settings);
   s->settings.penalty = penalty;
-  check(idm_asked_open(&s->asked, idm_inverse_find("maximum-margin"), s->problem, s->data,
-                       &s->settings, NULL, "looking", NULL, &support_error));
+  check(idm_asked_open(&s->asked,
+                       &(idm_asked_call){.inverse = idm_inverse_find("maximum-margin"),
+                                         .by = IDM_BY_STATES,
+                                         .doing = "looking",
+                                         .problem = s->problem,
+                                         .data = s->data,
+                                         .settings = &s->settings},
+                       &support_error));
   check(idm_asked_demonstrator(&s->asked, &support_error));
   check(idm_wary_create(&s->asked, &s->wary, &support_error));
 }
@@ -124,8 +130,14 @@ static void nothing_to_find(void **state)
   double *utility = s.problem->theta->block[IDM_UTILITY].value;
   for (size_t e = 0; e < ENTRIES; e++) utility[e] = e / STATES == s.action[1] ? -50 : 0;
   check(idm_problem_free(s.problem, "{utility: {entries: [u0.s0]}}", &support_error));
-  check(idm_asked_open(&s.asked, idm_inverse_find("maximum-margin"), s.problem, s.data, &s.settings,
-                       NULL, "looking", NULL, &support_error));
+  check(idm_asked_open(&s.asked,
+                       &(idm_asked_call){.inverse = idm_inverse_find("maximum-margin"),
+                                         .by = IDM_BY_STATES,
+                                         .doing = "looking",
+                                         .problem = s.problem,
+                                         .data = s.data,
+                                         .settings = &s.settings},
+                       &support_error));
   check(idm_asked_demonstrator(&s.asked, &support_error));
   check(idm_wary_create(&s.asked, &s.wary, &support_error));
   for (size_t i = 0; i < 2 * ENTRIES; i++) s.wary->sigma[i] = s.wary->models->weight[i % 2];

@@ -1,0 +1,203 @@
+/* Beliefs as states: rows and places against interpolation that is written out, and policies that
+ * are found again. */
+#include "invert/utility/belief_world.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "invert/utility/belief_occupancy_support.h"
+#include "invert/utility/mdp_support.h"
+
+#define SOFT "planner: bounded-rational, alpha: 0.4, lapse: 0.1"
+
+static const char name[] = "distribution-matching";
+
+static idm_data *log_of(const idm_problem *problem, size_t trajectories)
+{
+  return support_simulate(problem,
+                          (idm_simulation){.trajectories = trajectories, .steps = 20, .seed = 4});
+}
+
+static idm_fit_settings settings_of(idm_divergence divergence)
+{
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.divergence = divergence;
+  return settings;
+}
+
+/* Where point i of the lattice is on the scale of the slow way. */
+static size_t step_of(const idm_belief_world *w, size_t i)
+{
+  return (size_t)lround(w->lattice->belief[i * BS + 1] * w->lattice->resolution);
+}
+
+/* The world's occupancy of a policy, and the demonstrator's. */
+static void test_occupancies(void **state)
+{
+  (void)state;
+  belief_chain chain;
+  double policy[BMOST + 1][BU], expected[BMOST + 1][BU];
+  double own[(BMOST + 1) * BU], found[(BMOST + 1) * BU];
+  idm_problem *problem = belief_problem(BMOST, SOFT, "alpha");
+  idm_data *data = log_of(problem, 20);
+  idm_mind *mind;
+  idm_belief_world *w;
+  idm_stations *stations;
+  idm_demonstrator *d;
+  check(idm_mind_create_acting(problem, data, name, &mind, &support_error));
+  check(idm_belief_world_create(mind, BMOST, name, &w, &support_error));
+  assert_int_equal(w->lattice->points, BMOST + 1);
+  belief_chain_make(BMOST, &chain);
+  belief_plan(&chain, 0.4, 0.1, policy);
+  belief_visit(&chain, policy, expected);
+  for (size_t e = 0; e < (BMOST + 1) * BU; e++) own[e] = policy[step_of(w, e / BU)][e % BU];
+  check(idm_world_occupancy(w->world, own, found, &support_error));
+  for (size_t e = 0; e < (BMOST + 1) * BU; e++)
+    assert_near(found[e], expected[step_of(w, e / BU)][e % BU], 1e-12);
+  check(idm_belief_world_stations(w, mind, data, &stations, NULL, &support_error));
+  check(idm_demonstrator_create_at(w->world, data, stations, NULL, &d, &support_error));
+  check(idm_demonstrator_occupancy(d, w->world, data, problem->setting, false, found, NULL,
+                                   &support_error));
+  belief_demonstrate(&chain, data, expected);
+  for (size_t e = 0; e < (BMOST + 1) * BU; e++)
+    assert_near(found[e], expected[step_of(w, e / BU)][e % BU], 1e-12);
+  assert_int_equal(d->decisions, 400);
+  idm_demonstrator_destroy(d);
+  idm_belief_world_destroy(w);
+  idm_mind_destroy(mind);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static double slow_loss(const belief_chain *chain, double p[][BU], double alpha)
+{
+  double policy[BMOST + 1][BU], q[BMOST + 1][BU];
+  belief_plan(chain, alpha, 0.1, policy);
+  belief_visit(chain, policy, q);
+  return belief_diverge(chain, p, q);
+}
+
+/* Golden section over log alpha. */
+static double slow_alpha(const belief_chain *chain, double p[][BU])
+{
+  const double ratio = 0.5 * (sqrt(5) - 1);
+  double low = log(0.05), high = log(3);
+  for (int k = 0; k < 50; k++) {
+    const double a = high - ratio * (high - low), b = low + ratio * (high - low);
+    if (slow_loss(chain, p, exp(a)) < slow_loss(chain, p, exp(b)))
+      high = b;
+    else
+      low = a;
+  }
+  return exp((low + high) / 2);
+}
+
+/* A number of a planner: the one of the slow way, with a closed certificate, and near the truth
+ * (8,000 decisions: five sds are less than a tenth). */
+static void test_number(void **state)
+{
+  (void)state;
+  belief_chain chain;
+  double p[BMOST + 1][BU];
+  idm_problem *problem = belief_problem(BMOST, SOFT, "alpha");
+  idm_data *data = log_of(problem, 400);
+  const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS);
+  idm_posterior *found = support_fit(name, problem, data, &settings);
+  belief_chain_make(BMOST, &chain);
+  belief_demonstrate(&chain, data, p);
+  const double expected = slow_alpha(&chain, p);
+  assert_near(found->value[0], expected, 1e-6);
+  assert_near(found->value[0], 0.4, 0.04);
+  assert_near(found->finding->objective, slow_loss(&chain, p, expected), 1e-9);
+  assert_true(idm_finding_holds(found->finding));
+  assert_int_equal(found->finding->faults.count, 0);
+  assert_true(support_mentions(&found->finding->words, "41 beliefs of a lattice"));
+  idm_posterior_destroy(found);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Planners without a lattice of their own: a rule, prototypes and a network decide much as their
+ * own numbers do; 8,000 decisions. Of the network some weights grow without end, so that its
+ * certificate stays open. */
+static void test_policies(void **state)
+{
+  (void)state;
+  static const char *const agents[][2] = {
+      {"planner: decision-rule, weights: {use: [0, 0, 0], mend: [0, -1.5, 1], look: [0, -1, 0.2]}",
+       "weights"},
+      {"planner: prototype, sharpness: 8, prototypes: {use: [0.9, 0.1], mend: [0.1, 0.9], "
+       "look: [0.6, 0.4]}",
+       "sharpness"},
+      {"planner: decision-network, hidden: 3, seed: 2", "network"}};
+  const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS);
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = belief_problem(BMOST, agents[i][0], agents[i][1]);
+    idm_data *data = log_of(problem, 400);
+    idm_posterior *found = support_fit(name, problem, data, &settings);
+    idm_projection projection;
+    assert_int_equal(idm_finding_holds(found->finding), i < 2);
+    if (i < 2) assert_int_equal(found->finding->faults.count, 0);
+    check(idm_projection_centre(problem, found, data, &projection, &support_error));
+    idm_workspace *workspace = support_plan(problem, NULL);
+    support_scored truth = support_open_score(workspace, data);
+    assert_true(projection.log_loss <= -truth.score.log_likelihood / 8000 + 0.002);
+    support_close_score(&truth);
+    idm_workspace_destroy(workspace);
+    idm_posterior_destroy(found);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Ten decisions a point and action are wanted, the agent's resolution at most, 5 at least. */
+static void test_resolution(void **state)
+{
+  (void)state;
+  idm_problem *problem = belief_problem(BMOST, SOFT, "alpha");
+  idm_data data = {.rows = 30 * 31};
+  assert_int_equal(idm_belief_world_resolution(problem, &data), 30);
+  data.rows = 100000;
+  assert_int_equal(idm_belief_world_resolution(problem, &data), BMOST);
+  data.rows = 10;
+  assert_int_equal(idm_belief_world_resolution(problem, &data), IDM_BELIEF_COARSEST);
+  idm_problem_destroy(problem);
+}
+
+static void refused(const char *agent, const char *free_blocks, const idm_fit_settings *settings,
+                    const char *words)
+{
+  idm_problem *problem = belief_problem(20, agent, free_blocks);
+  idm_data *data = log_of(problem, 5);
+  support_refused(name, problem, data, settings, words);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+static void test_refused(void **state)
+{
+  (void)state;
+  idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS);
+  refused(SOFT, "emission", &settings, "moves these");
+  refused(SOFT ", perseverance: 0.5", "alpha", &settings, "compares policies by belief");
+  refused("planner: td-learner", "inverse_temperature", &settings, "on more than the belief");
+  settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
+  idm_problem *problem = belief_problem(20, SOFT, "alpha");
+  idm_data *data = log_of(problem, 5);
+  problem->theta->block[IDM_EMISSION].value[0] += 0.1;
+  problem->theta->block[IDM_EMISSION].value[1] -= 0.1;
+  support_refused(name, problem, data, &settings, "expects something else");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_occupancies), cmocka_unit_test(test_number),
+      cmocka_unit_test(test_policies),    cmocka_unit_test(test_resolution),
+      cmocka_unit_test(test_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+/* Matching by conjugates: where these are divergences, the nearest occupancy of the interior-point
+ * method. */
+#include "invert/utility/conjugate_matching.h"
+
+#include <math.h>
+
+#include "invert/utility/closest.h"
+#include "invert/utility/mdp_support.h"
+
+enum { STATES = 4, ACTIONS = 3, ALL = STATES * ACTIONS };
+
+static const double alpha = 0.4;
+
+/* `times` the divergence, plus `shift`, is the conjugate. */
+static void equals(const idm_regulariser *zeta, idm_divergence divergence, double times,
+                   double shift, int units)
+{
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 2, alpha, 21);
+  idm_world *world = support_world(problem);
+  double policy[ALL], p[ALL];
+  idm_random random;
+  idm_closest *expected;
+  idm_conjugate_matching *found;
+  idm_random_init(&random, 5, 0);
+  support_policy(&random, STATES, ACTIONS, policy);
+  check(idm_world_occupancy(world, policy, p, &support_error));
+  check(idm_closest_create(world, problem->setting, p, policy, NULL, divergence, zeta->scale,
+                           alpha / times, NULL, &expected, &support_error));
+  check(idm_conjugate_match(problem, world, zeta, alpha, units, p, &found, &support_error));
+  assert_near(found->objective, times * expected->objective + shift, 1e-7);
+  assert_true(found->slope <= 1e-6);
+  assert_true(found->beyond == 0);
+  for (size_t e = 0; e < ALL; e++) assert_near(found->occupancy[e], expected->occupancy[e], 1e-6);
+  idm_conjugate_matching_destroy(found);
+  idm_closest_destroy(expected);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+}
+
+static void test_divergences(void **state)
+{
+  (void)state;
+  const idm_regulariser squared = {IDM_ZETA_SQUARED, 40}, gail = {IDM_ZETA_GAIL, 1},
+                        box = {IDM_ZETA_BOX, 0.3};
+  for (int units = 0; units <= 8; units += 8) {
+    equals(&squared, IDM_DIVERGENCE_SQUARED, 1, 0, units);
+    equals(&gail, IDM_DIVERGENCE_JS, 2, -log(4), units);
+    equals(&box, IDM_DIVERGENCE_TV, 2 * box.scale, 0, units);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_divergences)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
