@@ -56,7 +56,7 @@ other-arch: deps-other-arch
 debian13: deps-debian13
 	@$$([ "$$(id -u)" = 0 ] || echo sudo) bash tests/debian13.sh build-debian13
 
-# The paper's Sections 5.1 and 5.2 again, beside its own numbers, and its figures: paper-out/paper.html.
+# The paper's Sections 4 and 5 and Appendices B and D again, with the printed numbers and figures: paper-out/paper.html.
 paper: deps all
 	@python3 validation/paper.py build/idm paper-out
 

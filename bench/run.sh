@@ -87,11 +87,11 @@ PYTHON
   done
 }
 
-# Sections 5.1 and 5.2 of the paper, as `make paper` does them.
+# Sections 4 and 5 and Appendices B and D of the paper, as `make paper` does them.
 paper() {
   local begun=$EPOCHREALTIME
   python3 validation/paper.py "$build/idm" "$work/paper" >"$work/paper.txt"
-  python3 -c "s = $EPOCHREALTIME - $begun; print(f'| make paper, whole | {s:.1f} s of wall clock | | | <= 60 s{[\", missed\", \"\"][s <= 60]} |')"
+  python3 -c "s = $EPOCHREALTIME - $begun; print(f'| make paper, whole | {s:.1f} s of wall clock | | | <= 300 s{[\", missed\", \"\"][s <= 300]} |')"
 }
 
 # Public problems to a gap of 1e-3, the whole program, best of five in turn; SARSOP's pomdpsol where SARSOP is its path.

@@ -2517,6 +2517,11 @@ test_plot() {
   holds 'without librsvg nothing is left' box_is_empty
   succeeds simulate example:diag -n 30 --seed 4 -o plotted.csv
   succeeds simulate example:clinic -n 10 --steps 4 --seed 4 -o visits.csv
+  succeeds plot simplex example:clinic visits.csv --due scan --set utility.scan=-0.1 -o cases.svg --data cases.csv
+  holds 'cases of an action that is due have their titles' grep -q 'rational' cases.csv
+  fails 2 "the action that is due is 'fly', which is none of the problem" plot simplex example:clinic visits.csv --due fly
+  fails 2 'chooses no trajectories by an action that is due' plot policy example:diag --due monitor
+  rm cases.svg cases.csv
   fails 2 'name one with --trajectory' plot surprise example:diag plotted.csv
   fails 2 "there is no trajectory 'x'" plot surprise example:diag plotted.csv --trajectory x
   hostile='<script>alert(1)</script>&"'

@@ -10,6 +10,8 @@ Every source file has its test file: that of src/plan/score.c is tests/plan/scor
 A header of src/ speaks for one source file, and a file that registers a planner, an inverse planner or a
 sampler is named as one of those in it.
 
+Parts of the paper that documents and sources cite by number exist.
+
 A file of src/ is on the floor of its first folder. A public header is on the floor that defines the
 functions it declares; one that declares none, on the highest that it includes.
 """
@@ -25,6 +27,11 @@ GROUND = -1
 
 # Sources whose tests stand elsewhere, and where.
 TESTED_ELSEWHERE = {"src/cli/main.c": "every call of the program in tests/command_line.sh"}
+
+# What the paper has: sections with their parts, appendices, and what is numbered in its text.
+PAPER = {"Section": ["1", "2", "3", "3.1", "3.2", "3.3", "4", "4.1", "4.2", "4.3", "5", "5.1", "5.2", "5.3", "6"],
+         "Appendix": list("ABCDE"), "Table": list("12345"), "Figure": list("1234567"), "Definition": list("1234"),
+         "Equation": [str(i) for i in range(1, 26)], "Lemma": list("12"), "Proposition": list("36"), "Theorem": list("45")}
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -215,6 +222,21 @@ def untested():
             yield f"{source} has no test file: expected {test}"
 
 
+def miscited():
+    """Citations such as "Sections 5.1 and 5.2" of parts that the paper does not have."""
+    word = "|".join(PAPER).replace("Appendix", "Appendix|Appendice")
+    cited = re.compile(rf"\b({word})s? ((?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b(?:(?:, | and | to )(?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b)*)")
+    files = [path for pattern in ("*.md", "docs/*.md", "src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/*.py",
+                                  "validation/*.py", "examples/**/*.md", "examples/**/*.yaml", "bench/*.py", "bench/*.sh")
+             for path in ROOT.glob(pattern)]
+    for path in sorted(files):
+        for kind, parts in cited.findall(path.read_text(encoding="utf-8", errors="replace")):
+            known = PAPER[kind.replace("Appendice", "Appendix")]
+            for part in re.split(", | and | to ", parts):
+                if part not in known:
+                    yield f"{path.relative_to(ROOT)}: the paper has no {kind} {part}"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
@@ -223,7 +245,7 @@ def main():
     missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is on no floor" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
-    failures += [*incomplete_json(), *misnamed(), *untested()]
+    failures += [*incomplete_json(), *misnamed(), *untested(), *miscited()]
     if not failures:
         defined, needed = read_symbols(nm, objects)
         uses, floors = draw_uses(defined, needed), find_floors(includes, defined)

@@ -1,46 +1,46 @@
 #!/usr/bin/env python3
-"""Sections 5.1 and 5.2 of the paper again: usage: paper.py PROGRAM FOLDER
+"""The figures and tables of the paper's Sections 4 and 5 and Appendices B and D again: usage: paper.py PROGRAM FOLDER
 
 Each table has a column for converged chains with proper priors (ours), one for the paper's own scheme
-(--sampler paper) on the same logs, and one for what the paper or the authors' code reports.
+(--sampler paper) on the same logs, and one for what the paper or the authors' code reports. FOLDER/paper.html
+has tables and figures on one page.
 """
 
-import contextlib
-import io
+import os
 import statistics
 import sys
 import time
 
-import paper_page
+import paper_adni
+import paper_agents
+import paper_ratio
+from paper_page import Page
 from study import AGENTS, Study, converged, draws, interval, quantile
 
 # What the authors' code gives on its own simulated data: posterior mean, posterior sd.
 AUTHORS = {("optimistic", "beta"): (1.35, 0.09), ("non-adaptive", "eta"): (61, 10),
            ("inflexible", "alpha"): (10.2, 0.4), ("flexible", "alpha"): (0.497, 0.031)}
-# "ratio (of incorrect/correct diagnoses) of -2.70 +- 0.31 ... -2.60 +- 0.29", Section 5.2.
-RATIO = {"optimistic": "-2.70 ± 0.31", "non-adaptive": "-2.60 ± 0.29"}
+# Figure 3a: the mode that the printed picture marks, read to a pixel (2e-6, .0005 and .005 wide).
+MODES = {"extremely flexible": "1.9e-05", "flexible": "0.4956", "inflexible": "10.11"}
 SEEDS = range(1, 11)
 FEW = range(1, 6)
 HELD_ALPHA = {"alpha": 0.5}
 HELD_NEUTRAL = {"beta": 1000, "eta": 0.001}
-HELD_IRL = {"alpha": 0.5, "beta": 1000, "eta": 0.001}
-ENTRIES = "{utility: {entries: [declare_healthy, declare_diseased], prior: {normal: [0, 50]}}}"
-TIED = ("{utility: {entries: {correct: [declare_healthy.healthy, declare_diseased.diseased], "
-        "incorrect: [declare_healthy.diseased, declare_diseased.healthy]}, prior: {normal: [0, 50]}}}")
-CORRECT = ["utility[declare_healthy,healthy]", "utility[declare_diseased,diseased]"]
-WRONG = ["utility[declare_healthy,diseased]", "utility[declare_diseased,healthy]"]
+FULL = ("--checks", "full")  # what is printed needs them, however busy the machine is
+FAST = ("--checks", "none")  # intervals alone are read
 # alpha < 0 wants a coordinate that runs through both signs: 1/alpha.
 BOTH_SIGNS = "{alpha: {scale: inverse, prior: {normal: [0, 2]}}}"
 
 
 def flexibility(fits):
-    print("\n## 5.1 Learned alpha (beta = 1000, eta = .001 held), 1,000 patients\n")
-    print(f"{'agent':20} {'truth':>8}  {'ours: mean ± sd [90 %]':34} {'paper scheme, same log':34} authors' code")
+    print("posterior of alpha (beta = 1000, eta = .001 held), 1,000 patients")
+    print(f"{'agent':20} {'truth':>8}  {'ours: mean ± sd [90 %]':34} {'paper scheme, same log':34} {'printed mode':13} "
+          "authors' code")
     for agent in ("extremely flexible", "flexible", "inflexible"):
         ours, theirs = (fits[kind, agent, 1].result() for kind in ("alpha", "alpha paper"))
         known = AUTHORS.get((agent, "alpha"))
         print(f"{agent:20} {AGENTS[agent]['alpha']:8g}  {interval(ours['posterior']['alpha']):34} "
-              f"{interval(theirs['posterior']['alpha']):34} {'%g ± %g' % known if known else '-'}")
+              f"{interval(theirs['posterior']['alpha']):34} {MODES[agent]:13} {'%g ± %g' % known if known else '-'}")
         print(f"{'':30} {converged(ours):34} {converged(theirs)}")
         sentence = ours["identification"]["alpha"]["sentence"]
         if "by the prior" in sentence:
@@ -48,7 +48,7 @@ def flexibility(fits):
 
 
 def joint(fits):
-    print("\n## 5.1 Joint posterior of beta, eta (alpha = .5 held), 1,000 patients, log 1\n")
+    print("joint posterior of beta, eta (alpha = .5 held), 1,000 patients, log 1")
     for agent in ("non-adaptive", "optimistic"):
         ours, theirs = (fits[kind, agent, 1].result() for kind in ("joint", "joint paper"))
         print(f"{agent} (beta = {AGENTS[agent]['beta']:g}, eta = {AGENTS[agent]['eta']:g})")
@@ -66,7 +66,7 @@ def joint(fits):
 
 
 def distinction(fits):
-    print("\n## 5.2 The distinction, over 10 logs each (alpha = .5 held): of 10, how many 90 % intervals\n")
+    print("the distinction, over 10 logs each (alpha = .5 held): of 10, how many 90 % intervals")
     posts = {agent: [fits["joint", agent, seed].result() for seed in SEEDS]
              for agent in ("optimistic", "non-adaptive")}
 
@@ -93,48 +93,15 @@ def distinction(fits):
 
 
 def three_free(fits):
-    print("\n## All three free: the optimistic agent, log 1\n")
+    print("all three free: the optimistic agent, log 1")
     fit = fits["three", "optimistic", 1].result()
     for name, one in fit["posterior"].items():
         print(f"  {name:14} {interval(one)}")
     print(f"  {converged(fit)}\n  {fit['ridge']['sentence']}")
 
 
-def ratios(run, tied):
-    columns = draws(run)
-    names = (["utility[incorrect]"], ["utility[correct]"]) if tied else (WRONG, CORRECT)
-    sums = [[sum(values) for values in zip(*(columns[name] for name in group))] for group in names]
-    return [wrong / right for wrong, right in zip(*sums)]
-
-
-def describe(values):
-    return f"{quantile(values, .5):.2f} [{quantile(values, .05):.2f}, {quantile(values, .95):.2f}]"
-
-
-def irl(fits):
-    print("\n## 5.2 Bayesian IRL (alpha = .5, beta = 1000, eta = .001 held): cost-benefit ratio incorrect/correct,")
-    print("## median [90 %]; the normative ratio is -3.60; the mean of a ratio need not exist\n")
-    print(f"{'agent':14} {'four entries, ours':24} {'tied symmetric, ours':24} {'four, paper scheme':24} paper")
-    for agent in ("optimistic", "non-adaptive"):
-        four, tied, theirs = (fits[kind, agent, 1].result() for kind in ("four", "tied", "four paper"))
-        print(f"{agent:14} {describe(ratios(four['run'], False)):24} {describe(ratios(tied['run'], True)):24} "
-              f"{describe(ratios(theirs['run'], False)):24} {RATIO[agent]}")
-        print(f"{'':14} {converged(four):24} {converged(tied):24} {converged(theirs)}")
-    fit = fits["four", "optimistic", 1].result()
-    columns = draws(fit["run"])
-    # Adding gamma E Phi(s') - Phi(s) changes no policy. Monitoring keeps the state, so that it would gain only
-    # (gamma - 1) Phi(s) = -.05 Phi(s), which is held at 0; declaring loses Phi(s): nearly free.
-    signs = {CORRECT[0]: -1, WRONG[0]: 1, WRONG[1]: -1, CORRECT[1]: 1}
-    along = [sum(signs[name] * columns[name][i] / 2 for name in signs) for i in range(len(columns[CORRECT[0]]))]
-    print("\nnear potential shaping: declaring anything is worth Phi less to a healthy and Phi more to a diseased patient.")
-    print(f"posterior sd along that direction {statistics.pstdev(along):.2f} (prior 50); of each entry "
-          + ", ".join(f"{statistics.pstdev(columns[name]):.2f}" for name in signs))
-    print(fit["ridge"]["sentence"] or "no ridge: least eigenvalue of the correlations "
-          f"{fit['ridge']['least_eigenvalue']:.3f}")
-
-
 def other_signs(fits):
-    print("\n## Agents with other signs, in inverse coordinates\n")
+    print("agents with other signs, in inverse coordinates")
     pessimistic = fits["joint", "pessimistic", 1].result()
     contrary = fits["contrary", "contrary", 1].result()
     print(f"pessimistic, 1/beta = {1 / -0.75:.3f}: {interval(pessimistic['posterior']['inverse_beta'])} "
@@ -144,7 +111,7 @@ def other_signs(fits):
 
 
 def reference(fits):
-    print("\n## The paper's scheme against the authors' code, mean over 5 logs of the posterior mean\n")
+    print("the paper's scheme against the authors' code, mean over 5 logs of the posterior mean")
     for (agent, name), (mean, sd) in AUTHORS.items():
         kind = "alpha paper" if name == "alpha" else "joint paper"
         means = [fits[kind, agent, seed].result()["posterior"][name]["mean"] for seed in FEW]
@@ -153,23 +120,8 @@ def reference(fits):
               f"{abs(ours - mean) / sd:.2f} posterior sd apart (expected < 2)")
 
 
-class Both(io.StringIO):
-    """Keeps what is printed, and prints it."""
-
-    def __init__(self, out):
-        super().__init__()
-        self.out = out
-
-    def write(self, text):
-        self.out.write(text)
-        self.out.flush()
-        return super().write(text)
-
-
-def main():
-    program, folder = sys.argv[1:3]
-    began = time.time()
-    study = Study(program, folder)
+def start_fits(study):
+    """Every fit, by kind, agent and log; they run side by side."""
     fits = {}
 
     def fit(kind, agent, seed, *rest):
@@ -177,28 +129,56 @@ def main():
 
     paper = ("--sampler", "paper")
     for agent in ("extremely flexible", "flexible", "inflexible"):
-        fit("alpha", agent, 1, "alpha", HELD_NEUTRAL)
+        fit("alpha", agent, 1, "alpha", HELD_NEUTRAL, *FULL)
         for seed in FEW if agent != "extremely flexible" else [1]:
-            fit("alpha paper", agent, seed, "alpha", HELD_NEUTRAL, *paper)
+            fit("alpha paper", agent, seed, "alpha", HELD_NEUTRAL, *FAST, *paper)
     for agent in ("non-adaptive", "optimistic"):
         for seed in SEEDS:
-            fit("joint", agent, seed, "beta,eta", HELD_ALPHA)
+            fit("joint", agent, seed, "beta,eta", HELD_ALPHA, *(FULL if seed == 1 else FAST))
         for seed in FEW:
-            fit("joint paper", agent, seed, "beta,eta", HELD_ALPHA, *paper)
-        fit("four", agent, 1, ENTRIES, HELD_IRL, "--stan")
-        fit("tied", agent, 1, TIED, HELD_IRL, "--stan")
-        fit("four paper", agent, 1, ENTRIES, HELD_IRL, "--stan", *paper)
-    fit("three", "optimistic", 1, "alpha,beta,eta")
-    fit("joint", "pessimistic", 1, "beta,eta", HELD_ALPHA)
-    fit("contrary", "contrary", 1, BOTH_SIGNS, HELD_NEUTRAL)
+            fit("joint paper", agent, seed, "beta,eta", HELD_ALPHA, *(FULL if seed == 1 else FAST), *paper)
+    paper_ratio.start(fit, SEEDS)
+    fit("three", "optimistic", 1, "alpha,beta,eta", {}, *FULL)
+    fit("joint", "pessimistic", 1, "beta,eta", HELD_ALPHA, *FAST)
+    fit("contrary", "contrary", 1, BOTH_SIGNS, HELD_NEUTRAL, *FAST)
+    return fits
 
-    tables = Both(sys.stdout)
-    with contextlib.redirect_stdout(tables):
-        print(f"# The paper's Sections 5.1 and 5.2 again: {len(fits)} fits to simulated logs in {folder}")
-        for part in (flexibility, joint, distinction, three_free, irl, other_signs, reference):
-            part(fits)
-    print(f"\nwith the paper's figures: {paper_page.write(study, fits, tables.getvalue())}")
-    print(f"{time.time() - began:.0f} s in all")
+
+def figures_3(fits):
+    """Words of `idm plot` for Figure 3: caption, words."""
+    for agent in ("extremely flexible", "flexible", "inflexible"):
+        truth = AGENTS[agent]["alpha"]
+        yield (f"(a) {agent}: alpha, true value {truth:g}, with its mode.",
+               ["posterior", fits["alpha", agent, 1].result()["run"], "--truth", f"alpha={truth}", "--size", "narrow"])
+    for letter, agent in ("b", "non-adaptive"), ("c", "optimistic"):
+        truth = AGENTS[agent]
+        yield (f"({letter}) {agent}: 1/beta and eta, true values {1 / truth['beta']:g} and {truth['eta']:g}, with the mode.",
+               ["joint", fits["joint", agent, 1].result()["run"], "--truth", f"1/beta={1 / truth['beta']}",
+                "--truth", f"eta={truth['eta']}"])
+
+
+def main():
+    program, folder = sys.argv[1:3]
+    began = time.time()
+    study = Study(program, folder)
+    cohort = paper_adni.Cohort(study)
+    fits = start_fits(study)
+    page = Page(study, f"The paper again: {len(fits)} fits to simulated logs, and a synthetic cohort, in {folder}")
+    page.add("Table 4: Boundedly Rational Agents (Section 4.2)", paper_agents.table_4, study)
+    page.add("Figure 2: Bounded Rational Control (Section 5)", paper_agents.figure_2, study,
+             figures=[("What each agent does at every belief, and its belief after 0, 1, 2 and 3 positive tests.",
+                       paper_agents.plot_six(study)[0])])
+    page.add("Figure 3: Inverse Bounded Rational Control (Section 5.1)", lambda: (flexibility(fits), joint(fits)),
+             figures=figures_3(fits))
+    page.add("Section 5.2: IBRC tells optimistic from non-adaptive", distinction, fits)
+    page.add("Section 5.2: Bayesian IRL does not", paper_ratio.report, fits, SEEDS)
+    page.add("Section 5.3: the audit, on a synthetic cohort", paper_adni.audit, cohort)
+    page.add("Appendix B: data, computation and Table 5", paper_adni.appendix_b, cohort)
+    page.add("Appendix D, Figure 7: Decision Trajectories, on the synthetic cohort", paper_adni.cases, cohort,
+             figures=[paper_adni.plot_cases(cohort)])
+    page.add("Beyond the paper", lambda: (three_free(fits), other_signs(fits), reference(fits)))
+    path = page.write(os.path.join(folder, "paper.html"))
+    print(f"\non one page: {path}\n{time.time() - began:.0f} s in all")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ typedef struct idm_plot_settings {
   const char *const *panel; /* "TITLE: KEY=VALUE, KEY=VALUE"; 0: the problem's own */
   const char *path;         /* "ACTION:OBSERVATION,...": how beliefs go on from the start */
   const char *trajectory;   /* of the log, by its name */
+  const char *due;          /* an action: draw trajectories by when they took it */
   size_t quantities;        /* of a posterior, by their names; 0: all that are summarised */
   const char *const *quantity;
   size_t truths;            /* of quantities, where it is known, each */
@@ -55,6 +56,7 @@ typedef struct idm_plot {
   const char *summary;
   unsigned needs;         /* IDM_PLOT_PROBLEM, ... */
   bool truths;            /* has a place for the truth; others refuse one */
+  bool due;               /* chooses trajectories by an action; others refuse one */
   idm_drawn_use dynamics; /* of a run over learnt ones: those that it shows policies of */
   idm_status (*make)(const idm_plot_subject *subject, const idm_plot_settings *settings,
                      idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error);

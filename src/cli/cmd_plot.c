@@ -48,7 +48,8 @@ static idm_status read_log(cli_call *call, const idm_plot *plot, cli_shown *s)
     const idm_status status = cli_data_paths(call, 2, paths, sizeof paths);
     return status == IDM_OK ? cli_read_data(call, paths, s->subject.problem, 0, &s->data) : status;
   }
-  const bool needed = (plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory");
+  const bool needed =
+      (plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory") || cli_given(call, "due");
   return needed && s->subject.posterior ? cli_read_run_data(call, &s->subject, &s->data) : IDM_OK;
 }
 
@@ -99,7 +100,8 @@ static idm_status run(cli_call *call)
   idm_figure_look look = {.id = "figure"};
   const char *data = cli_text(call, "data");
   idm_plot_settings settings = {.path = cli_text(call, "path"),
-                                .trajectory = cli_text(call, "trajectory")};
+                                .trajectory = cli_text(call, "trajectory"),
+                                .due = cli_text(call, "due")};
   settings.panels = cli_list(call, "panel", &settings.panel);
   settings.quantities = cli_list(call, "quantity", &settings.quantity);
   settings.truths = cli_list(call, "truth", &settings.truth);
@@ -150,6 +152,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "ID",
      .help = "of simplex and surprise: one trajectory of the log"},
+    {.name = "due",
+     .kind = CLI_TEXT,
+     .value = "ACTION",
+     .help = "of simplex: three trajectories of the log, one with rational decisions, one that "
+             "lacks an ACTION that is due, one that has it belatedly"},
     {.name = "quantity",
      .kind = CLI_LIST,
      .value = "NAME",
@@ -157,7 +164,8 @@ static const cli_option options[] = {
     {.name = "truth",
      .kind = CLI_LIST,
      .value = "NAME=VALUE",
-     .help = "of posterior: what a quantity is in truth, where that is known; may be repeated"},
+     .help = "of posterior and joint: what a quantity is in truth, where that is known; may be "
+             "repeated"},
     CLI_SET_OPTION,
     CLI_WHERE_OPTION,
     CLI_PLUGIN_OPTION,

@@ -61,6 +61,17 @@ static idm_status add_contour(idm_panel *panel, const idm_joint *joint, const id
   return status;
 }
 
+/* Where the joint density is highest. */
+static idm_status add_mode(idm_panel *panel, const idm_curve *curve, const double *density,
+                           idm_error *opt_error)
+{
+  size_t best = 0;
+  for (size_t i = 1; i < (size_t)grid * grid; i++)
+    if (density[i] > density[best]) best = i;
+  const double x = curve[0].at[best % grid], y = curve[1].at[best / grid];
+  return idm_panel_plot(panel, IDM_MARK_POINTS, "mode", 1, 1, &x, &y, opt_error);
+}
+
 static idm_status add_contours(idm_panel *panel, const idm_curve *curve, idm_error *opt_error)
 {
   const idm_joint joint = {.draw = {curve[0].draw, curve[1].draw},
@@ -74,16 +85,36 @@ static idm_status add_contours(idm_panel *panel, const idm_curve *curve, idm_err
   if (status == IDM_OK) status = idm_joint_density(&joint, density, opt_error);
   for (size_t i = 0; i < sizeof levels / sizeof *levels && status == IDM_OK; i++)
     status = add_contour(panel, &joint, curve, density, i, opt_error);
+  if (status == IDM_OK) status = add_mode(panel, curve, density, opt_error);
   free(density);
   return status;
 }
 
-static void set_ends(idm_figure_axis *axis, const idm_curve *curve)
+/* The axis reaches as far as the truth, if that is given (fmin and fmax ignore NaN) and has a place
+ * on it. */
+static void set_ends(idm_figure_axis *axis, const idm_curve *curve, double truth)
 {
   if (!curve->varies) return;
+  if (curve->logarithmic && !(truth > 0)) truth = NAN;
   axis->logarithmic = curve->logarithmic;
-  axis->low = curve->at[0];
-  axis->high = curve->at[curve->points - 1];
+  axis->low = fmin(curve->at[0], truth);
+  axis->high = fmax(curve->at[curve->points - 1], truth);
+}
+
+/* A line across the panel at the truth of each quantity for which it is given. */
+static idm_status add_truth(idm_panel *panel, const idm_shown *shown, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  bool named = false;
+  for (int d = 0; d < 2 && status == IDM_OK; d++) {
+    idm_mark *line;
+    if (!isfinite(shown->one[d].truth)) continue;
+    status = idm_panel_add(panel, d ? IDM_MARK_LEVELS : IDM_MARK_RULES, named ? "" : "truth", 2, 1,
+                           &line, opt_error);
+    if (status == IDM_OK) line->column[d ? IDM_FIGURE_Y : IDM_FIGURE_X][0] = shown->one[d].truth;
+    named = true;
+  }
+  return status;
 }
 
 static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const idm_curve *curve,
@@ -94,9 +125,10 @@ static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const id
       idm_figure_add(figure, "", shown->one[0].name, shown->one[1].name, &panel, opt_error);
   if (status != IDM_OK) return status;
   panel->aspect = 0.6;
-  set_ends(&panel->x, &curve[0]);
-  set_ends(&panel->y, &curve[1]);
+  set_ends(&panel->x, &curve[0], shown->one[0].truth);
+  set_ends(&panel->y, &curve[1], shown->one[1].truth);
   status = add_dots(panel, shown, curve, opt_error);
+  if (status == IDM_OK) status = add_truth(panel, shown, opt_error);
   if (status == IDM_OK && curve[0].varies && curve[1].varies)
     return add_contours(panel, curve, opt_error);
   if (status == IDM_OK)
@@ -116,7 +148,7 @@ static idm_status add_marginal(idm_figure *figure, const idm_shown_one *one, boo
   status = idm_figure_add(figure, "", "", "", &panel, opt_error);
   if (status == IDM_OK) {
     panel->place = upright ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT;
-    set_ends(upright ? &panel->x : &panel->y, &curve);
+    set_ends(upright ? &panel->x : &panel->y, &curve, one->truth);
     *(upright ? &panel->y.low : &panel->x.low) = 0;
     status =
         idm_panel_plot(panel, IDM_MARK_LINE, "", 0, curve.points, upright ? curve.at : curve.height,
@@ -133,7 +165,7 @@ static idm_status make_figure(const idm_shown *shown, idm_figure **ret_figure, i
   idm_status status =
       idm_figure_create("",
                         "The joint density of two quantities of a run, with contours that hold 50 "
-                        "% and 90 % of the draws, and the density of each.",
+                        "% and 90 % of the draws, its mode, and the density of each.",
                         1, ret_figure, opt_error);
   for (int d = 0; d < 2 && status == IDM_OK; d++)
     status = idm_curve_create(&shown->one[d], grid, 2, &curve[d], opt_error);
@@ -163,7 +195,8 @@ static idm_status make_joint(const idm_plot_subject *subject, const idm_plot_set
 const idm_plot idm_plot_joint = {
     .name = "joint",
     .summary = "two quantities of a run together, with contours that hold half and 90 % of the "
-               "draws",
+               "draws, and their mode",
     .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
+    .truths = true,
     .make = make_joint,
 };

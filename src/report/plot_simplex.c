@@ -10,6 +10,7 @@
 #include "idm/plot.h"
 #include "idm/trials.h"
 #include "report/agents.h"
+#include "report/cases.h"
 #include "report/policy.h"
 #include "report/triangles.h"
 
@@ -328,6 +329,8 @@ typedef struct wish {
   const idm_data *data;
   bool one;          /* this trajectory: */
   size_t trajectory; /* else everybody */
+  int32_t due;       /* else three cases by this action, where it is none of IDM_MISSING */
+  idm_notes *notes;
 } wish;
 
 static idm_status add_log(const wish *wanted, const idm_plot_agent *agent, idm_panel *panel,
@@ -379,8 +382,8 @@ static idm_status draw_view(const wish *wanted, const idm_plot_agent *agent, idm
   return status;
 }
 
-static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
-                       idm_error *opt_error)
+static idm_status draw_views(const wish *wanted, const idm_plot_agent *agent, const char *heading,
+                             idm_figure *figure, idm_error *opt_error)
 {
   const idm_setting *setting = agent->problem->setting;
   const size_t views = idm_policy_views(setting, agent->workspace);
@@ -388,10 +391,47 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
   for (size_t i = 0; i < views && status == IDM_OK; i++) {
     char title[320];
     const idm_policy_view view =
-        idm_policy_view_at(setting, agent->workspace, i, agent->title, title, sizeof title);
-    status = draw_view(context, agent, view, title, figure, opt_error);
+        idm_policy_view_at(setting, agent->workspace, i, heading, title, sizeof title);
+    status = draw_view(wanted, agent, view, title, figure, opt_error);
   }
   return status;
+}
+
+static const char *const missing_case[IDM_CASES] = {
+    "no trajectory has the actions of the rational policy alone: that case is not drawn",
+    "no trajectory lacks the action at a time when it was due: that case is not drawn",
+    "no trajectory has the action later than it was due: that case is not drawn",
+};
+
+/* A panel for each case that the log has. */
+static idm_status draw_cases(const wish *wanted, const idm_plot_agent *agent, idm_figure *figure,
+                             idm_error *opt_error)
+{
+  idm_case found[IDM_CASES];
+  idm_status status =
+      idm_cases_choose(agent->problem, wanted->data, wanted->due, found, wanted->notes, opt_error);
+  for (int kind = 0; kind < IDM_CASES && status == IDM_OK; kind++) {
+    char title[280];
+    wish one = *wanted;
+    if (!found[kind].found) {
+      idm_notes_add(wanted->notes, "%s", missing_case[kind]);
+      continue;
+    }
+    one.one = true;
+    one.trajectory = found[kind].trajectory;
+    snprintf(title, sizeof title, "%.100s%s%s", agent->title, agent->title[0] ? ", " : "",
+             found[kind].title);
+    status = draw_views(&one, agent, title, figure, opt_error);
+  }
+  return status;
+}
+
+static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
+                       idm_error *opt_error)
+{
+  const wish *wanted = context;
+  return wanted->due == IDM_MISSING ? draw_views(wanted, agent, agent->title, figure, opt_error)
+                                    : draw_cases(wanted, agent, figure, opt_error);
 }
 
 static idm_status check(const idm_problem *problem, idm_error *opt_error)
@@ -405,17 +445,39 @@ static idm_status check(const idm_problem *problem, idm_error *opt_error)
                   states, problem->setting->fully_observed ? ", which are observed" : "");
 }
 
+/* Which part of the log is drawn. */
+static idm_status choose(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                         wish *wanted, idm_error *opt_error)
+{
+  const char *name = settings->trajectory, *due = settings->due;
+  const idm_labels *actions = &subject->problem->setting->actions;
+  if (name && due)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "an action that is due chooses trajectories by itself; give it or trajectory "
+                    "'%s'",
+                    name);
+  if ((name || due) && !wanted->data)
+    return idm_fail(opt_error, IDM_USAGE, "%s '%s' is of a log, and there is none",
+                    name ? "trajectory" : "a case of action", name ? name : due);
+  if (name) return idm_data_find(wanted->data, name, &wanted->trajectory, opt_error);
+  if (!due) return IDM_OK;
+  wanted->due = (int32_t)idm_labels_find(actions, due, strlen(due));
+  if (wanted->due >= 0) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "the action that is due is '%s', which is none of the problem; the first is '%s'",
+                  due, actions->name[0]);
+}
+
 static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  wish wanted = {.path = settings->path, .data = subject->data, .one = settings->trajectory};
+  wish wanted = {.path = settings->path,
+                 .data = subject->data,
+                 .one = settings->trajectory,
+                 .due = IDM_MISSING,
+                 .notes = notes};
   const idm_plot_drawer drawer = {check, draw, &wanted};
-  idm_status status = IDM_OK;
-  if (wanted.one && !wanted.data)
-    return idm_fail(opt_error, IDM_USAGE, "trajectory '%s' is of a log, and there is none",
-                    settings->trajectory);
-  if (wanted.one)
-    status = idm_data_find(wanted.data, settings->trajectory, &wanted.trajectory, opt_error);
+  idm_status status = choose(subject, settings, &wanted, opt_error);
   if (status == IDM_OK)
     status = idm_figure_create("",
                                "The most probable action at each belief over three states, the "
@@ -423,6 +485,11 @@ static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_s
                                idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status == IDM_OK)
     status = idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
+  if (status == IDM_OK && !(*ret_figure)->panels)
+    status = idm_fail(opt_error, IDM_USAGE,
+                      "the log has no case of action '%s': no trajectory is late with it, and none "
+                      "has the rational policy's actions alone",
+                      settings->due);
   if (status == IDM_OK) (*ret_figure)->columns = idm_policy_columns((*ret_figure)->panels);
   return status;
 }
@@ -430,8 +497,10 @@ static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_s
 const idm_plot idm_plot_simplex = {
     .name = "simplex",
     .summary = "what an agent does at every belief over three states, and where beliefs go: of a "
-               "trajectory, of a log on average, or along a path",
+               "trajectory, of a log on average, along a path, or of three cases by an action that "
+               "is due",
     .needs = IDM_PLOT_PROBLEM,
+    .due = true,
     .dynamics = IDM_DRAWN_CENTRAL,
     .make = make_simplex,
 };

@@ -100,6 +100,10 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
   if (opt_settings && opt_settings->truths && !plot->truths)
     return idm_fail(opt_error, IDM_USAGE, "a plot of kind '%s' has no place for a truth",
                     plot->name);
+  if (opt_settings && opt_settings->due && !plot->due)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "a plot of kind '%s' chooses no trajectories by an action that is due",
+                    plot->name);
   idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
                                  opt_notes ? opt_notes : &ignored, opt_error);
   if (status == IDM_OK) status = name_dynamics(plot, subject, *ret_figure, opt_error);

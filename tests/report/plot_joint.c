@@ -69,6 +69,67 @@ static void test_contours(void **state)
   idm_posterior_destroy(p);
 }
 
+/* The kernel density of two columns at a point, up to a factor, by the sum over all draws. */
+static double density_at(const double *a, const double *b, size_t count, double x, double y)
+{
+  const double *const column[2] = {a, b};
+  const double at[2] = {x, y};
+  double width[2], sum = 0;
+  for (int d = 0; d < 2; d++) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < count; i++) mean += column[d][i] / (double)count;
+    for (size_t i = 0; i < count; i++)
+      square += (column[d][i] - mean) * (column[d][i] - mean) / (double)count;
+    width[d] = sqrt(square) * pow((double)count, -1.0 / 6);
+  }
+  for (size_t i = 0; i < count; i++) {
+    double exponent = 0;
+    for (int d = 0; d < 2; d++) {
+      const double u = (column[d][i] - at[d]) / width[d];
+      exponent += u * u / 2;
+    }
+    sum += exp(-exponent);
+  }
+  return sum;
+}
+
+/* The mode has the highest density; truths are lines, and axes reach them. */
+static void test_mode_and_truth(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"alpha", "inverse_beta"};
+  static const char *const truth[] = {"1/beta=25", "alpha=0.125"};
+  idm_posterior *p = report_posterior(4, 500, names, 2);
+  const double *a = p->value, *b = p->value + 2000;
+  const idm_plot_subject subject = {.posterior = p};
+  idm_figure *figure = report_make("joint", &subject, NULL);
+  const idm_mark *mode = report_mark(figure->panel[0], IDM_MARK_POINTS, 1);
+  assert_string_equal(mode->name, "mode");
+  assert_int_equal(mode->count, 1);
+  const double top =
+      density_at(a, b, 2000, mode->column[IDM_FIGURE_X][0], mode->column[IDM_FIGURE_Y][0]);
+  /* Between points of the grid, and with the narrower bandwidth where that is the interquartile
+   * range's, a draw may have a density that is higher by a little. */
+  for (size_t i = 0; i < 2000; i++) assert_true(density_at(a, b, 2000, a[i], b[i]) < 1.02 * top);
+  idm_figure_destroy(figure);
+  for (size_t truths = 1; truths <= 2; truths++) {
+    figure = report_make("joint", &subject, &(idm_plot_settings){.truths = truths, .truth = truth});
+    const idm_panel *panel = figure->panel[0];
+    const idm_mark *level = report_mark(panel, IDM_MARK_LEVELS, 0);
+    assert_true(level->column[IDM_FIGURE_Y][0] == 25);
+    assert_string_equal(level->name, truths == 1 ? "truth" : "");
+    assert_true(panel->y.high == 25 && figure->panel[2]->y.high == 25 && panel->x.high < 25);
+    if (truths == 2) {
+      const idm_mark *rule = report_mark(panel, IDM_MARK_RULES, 0);
+      assert_string_equal(rule->name, "truth");
+      assert_true(rule->column[IDM_FIGURE_X][0] == 0.125);
+    }
+    report_draw(figure);
+    idm_figure_destroy(figure);
+  }
+  idm_posterior_destroy(p);
+}
+
 static void test_odd(void **state)
 {
   (void)state;
@@ -98,6 +159,8 @@ static void test_odd(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_contours), cmocka_unit_test(test_odd)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_contours),
+                                     cmocka_unit_test(test_mode_and_truth),
+                                     cmocka_unit_test(test_odd)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

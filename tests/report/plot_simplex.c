@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/cases.h"
 #include "report/figure_support.h"
 
 static void cells_and_boundary(void **state)
@@ -150,6 +151,48 @@ static void a_cohort(void **state)
   idm_problem_destroy(problem);
 }
 
+/* By an action that is due: a panel for each case, with its walk; cases that the log lacks are in a
+ * note. */
+static void cases(void **state)
+{
+  (void)state;
+  idm_problem *problem = figure_clinic();
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 200, .steps = 8, .seed = 1});
+  const idm_plot_subject subject = {.problem = problem, .data = data};
+  const idm_plot_settings settings = {.due = figure_hostile};
+  idm_figure *figure = figure_make("simplex", &subject, &settings);
+  idm_case found[IDM_CASES];
+  check(idm_cases_choose(problem, data, 1, found, NULL, &support_error));
+  assert_int_equal(figure->panels, IDM_CASES);
+  for (size_t i = 0; i < IDM_CASES; i++) {
+    char name[24];
+    idm_data_trajectory(data, found[i].trajectory, name, sizeof name);
+    idm_figure *one = figure_make("simplex", &subject, &(idm_plot_settings){.trajectory = name});
+    const idm_mark *arrows = figure_mark(figure, i, IDM_MARK_ARROWS, "belief update");
+    const idm_mark *same = figure_mark(one, 0, IDM_MARK_ARROWS, "belief update");
+    assert_string_equal(figure->panel[i]->title, found[i].title);
+    assert_int_equal(arrows->count, same->count);
+    for (size_t k = 0; k < same->count; k++)
+      assert_true(arrows->column[IDM_FIGURE_TOP][k] == same->column[IDM_FIGURE_TOP][k]);
+    idm_figure_destroy(one);
+  }
+  free(figure_draw(figure, IDM_FIGURE_WIDE));
+  idm_figure_destroy(figure);
+  idm_data_destroy(data);
+  data = support_data(problem, visits);
+  idm_notes notes = {0};
+  const idm_plot_subject few = {.problem = problem, .data = data};
+  check(idm_plot_make(idm_plot_find("simplex"), &few, &settings, &figure, &notes, &support_error));
+  assert_in_range(figure->panels, 1, IDM_CASES - 1);
+  assert_int_equal(notes.count, IDM_CASES - figure->panels);
+  assert_true(support_mentions(&notes, "that case is not drawn"));
+  idm_notes_clear(&notes);
+  idm_figure_destroy(figure);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 static void what_is_refused(void **state)
 {
   (void)state;
@@ -162,6 +205,18 @@ static void what_is_refused(void **state)
   idm_data *data = support_data(clinic, visits);
   figure_refuse("simplex", &(idm_plot_subject){.problem = clinic, .data = data},
                 &(idm_plot_settings){.trajectory = "c"}, "there is no trajectory 'c'");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic, .data = data},
+                &(idm_plot_settings){.due = "visits"}, "none of the problem");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic, .data = data},
+                &(idm_plot_settings){.due = "visit", .trajectory = "a"}, "by itself");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic},
+                &(idm_plot_settings){.due = "visit"}, "there is none");
+  figure_refuse("surprise", &(idm_plot_subject){.problem = clinic, .data = data},
+                &(idm_plot_settings){.due = "visit"}, "no trajectories");
+  idm_data_destroy(data);
+  data = support_data(clinic, "trajectory,step,action,observation\na,1,,none/none\n");
+  figure_refuse("simplex", &(idm_plot_subject){.problem = clinic, .data = data},
+                &(idm_plot_settings){.due = "visit"}, "no case of action");
   idm_data_destroy(data);
   idm_problem_destroy(diag);
   idm_problem_destroy(clinic);
@@ -172,6 +227,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(cells_and_boundary),
                                      cmocka_unit_test(a_trajectory), cmocka_unit_test(a_cohort),
-                                     cmocka_unit_test(what_is_refused)};
+                                     cmocka_unit_test(cases), cmocka_unit_test(what_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
