@@ -58,6 +58,13 @@ static void test_utility(void **state)
   const double by_action[] = {1, 2, 0, 3, -4.5, 0};
   assert_memory_equal(problem->theta->block[IDM_UTILITY].value, by_action, sizeof by_action);
   idm_problem_destroy(problem);
+  idm_notes notes = {0};
+  write_file(p.table, "state,utility\nb,2\na,1\nend,3\n", "");
+  check(idm_problem_read(p.problem, &problem, &notes, &support_error));
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "utility: 2 entries of terminal states (as 'end')"));
+  idm_notes_clear(&notes);
+  idm_problem_destroy(problem);
   problem = read_with(&p, "utility: t.csv\n", "state,utility\nb,2\na,1\nend,0\n");
   const double by_state[] = {1, 2, 0, 1, 2, 0};
   assert_memory_equal(problem->theta->block[IDM_UTILITY].value, by_state, sizeof by_state);
