@@ -1337,6 +1337,10 @@ PYTHON
   succeeds score walk-run wind.csv
   holds "decisions are scored by the plan for the other problem" differ out elsewhere
   succeeds explain walk-run wind.csv --problem wind.yaml --json
+  sed '/^discount/d; /^utility/d' wind.yaml >other.yaml
+  printf 'discount: 0.5\nutility: {"*": 7}\n' >>other.yaml
+  succeeds solve walk-run --problem other.yaml
+  holds "which names what is not used" says 'not used of other.yaml: utility, discount (0.5; here 0.9)'
   sed 's/\[a, b, c\]/[a, x, c]/' wind.yaml >other.yaml
   for command in solve simulate; do
     fails 3 "other.yaml: state 2 of the other problem is 'x'; expected 'b'" $command walk-run --problem other.yaml

@@ -157,7 +157,7 @@ IDM_API idm_status idm_problem_enter(idm_problem *problem, const char *environme
  * endings, horizon and family of environments. The agent and its numbers stay; its models follow
  * from the new environment. `other` gets the former environment, for the caller to destroy.
  * IDM_INPUT where states or actions differ, observations differ between problems of hidden states,
- * or the agent has models that do not follow from an environment. */
+ * features have other names, or the agent has models that do not follow from an environment. */
 IDM_API idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other,
                                         idm_error *opt_error);
 /* Where two problems differ: writes the first difference into buffer and returns false; true when

@@ -124,6 +124,7 @@ idm_status cli_check_move(cli_call *call, bool run)
 static idm_status move_run(cli_call *call, cli_subject *subject)
 {
   const char *path = cli_text(call, "problem");
+  char unused[120] = "";
   idm_problem *other = NULL;
   if (!path) return IDM_OK;
   idm_status status = cli_check_move(call, subject->posterior);
@@ -131,6 +132,7 @@ static idm_status move_run(cli_call *call, cli_subject *subject)
   if (status == IDM_OK) status = idm_problem_transfer(subject->problem, other, &call->error);
   if (status == IDM_INPUT && !call->error.file[0])
     snprintf(call->error.file, sizeof call->error.file, "%s", path);
+  if (status == IDM_OK) idm_problem_name_unused(subject->problem, other, unused, sizeof unused);
   idm_problem_destroy(other);
   if (status != IDM_OK) return status;
   /* The draws are taken without the learnt dynamics, which are of the environment left. */
@@ -140,6 +142,7 @@ static idm_status move_run(cli_call *call, cli_subject *subject)
                 "dynamics, start and endings are those of %.300s; all numbers of the agent are "
                 "those of the run",
                 path);
+  if (unused[0]) idm_notes_add(&call->notes, "not used of %.300s: %s", path, unused);
   return IDM_OK;
 }
 

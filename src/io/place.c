@@ -36,17 +36,30 @@ const char *idm_place_kind(mode_t mode)
 static idm_status refuse(const idm_place *place, mode_t mode, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' is %s; a run has a regular file of that name, and nothing else is read or "
-                  "replaced",
+                  idm_place_inside(place)
+                      ? "'%s' is %s; a run has a regular file of that name, and nothing else is "
+                        "read or replaced"
+                      : "'%s' is %s; a file that another file names is a regular file",
                   place->path, idm_place_kind(mode));
+}
+
+static idm_status fail_open(const idm_place *place, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", place->path, strerror(errno));
+}
+
+/* Whether a place holds a regular file, or nothing; links of a path are followed. */
+static idm_status check_regular(const idm_place *place, idm_error *opt_error)
+{
+  struct stat info;
+  const int flags = idm_place_inside(place) ? AT_SYMLINK_NOFOLLOW : 0;
+  if (fstatat(place->folder, place->name, &info, flags) != 0) return IDM_OK;
+  return S_ISREG(info.st_mode) ? IDM_OK : refuse(place, info.st_mode, opt_error);
 }
 
 idm_status idm_place_check(const idm_place *place, idm_error *opt_error)
 {
-  struct stat info;
-  if (!idm_place_inside(place)) return IDM_OK;
-  if (fstatat(place->folder, place->name, &info, AT_SYMLINK_NOFOLLOW) != 0) return IDM_OK;
-  return S_ISREG(info.st_mode) ? IDM_OK : refuse(place, info.st_mode, opt_error);
+  return idm_place_inside(place) ? check_regular(place, opt_error) : IDM_OK;
 }
 
 idm_status idm_place_check_again(const idm_place *place, idm_error *opt_error)
@@ -61,21 +74,33 @@ idm_status idm_place_check_again(const idm_place *place, idm_error *opt_error)
 
 /* The check comes first because opening a device can have effects, and is repeated on the
  * descriptor because the name can change hands in between. */
-idm_status idm_place_open(const idm_place *place, int *ret_descriptor, idm_error *opt_error)
+static idm_status open_regular(const idm_place *place, int *ret_descriptor, idm_error *opt_error)
 {
-  struct stat info;
-  const bool inside = idm_place_inside(place);
-  const idm_status status = idm_place_check(place, opt_error);
-  *ret_descriptor = -1;
+  struct stat info = {0};
+  const idm_status status = check_regular(place, opt_error);
   if (status != IDM_OK) return status;
-  const int descriptor = openat(place->folder, place->name,
-                                O_RDONLY | O_CLOEXEC | (inside ? O_NOFOLLOW | O_NONBLOCK : 0));
-  if (descriptor < 0)
-    return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", place->path, strerror(errno));
-  if (inside && (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))) {
+  const int links = idm_place_inside(place) ? O_NOFOLLOW : 0;
+  const int descriptor =
+      openat(place->folder, place->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | links);
+  if (descriptor < 0) return fail_open(place, opt_error);
+  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
     close(descriptor);
     return refuse(place, info.st_mode, opt_error);
   }
   *ret_descriptor = descriptor;
   return IDM_OK;
+}
+
+idm_status idm_place_open(const idm_place *place, int *ret_descriptor, idm_error *opt_error)
+{
+  *ret_descriptor = -1;
+  if (idm_place_inside(place)) return open_regular(place, ret_descriptor, opt_error);
+  *ret_descriptor = open(place->path, O_RDONLY | O_CLOEXEC);
+  return *ret_descriptor < 0 ? fail_open(place, opt_error) : IDM_OK;
+}
+
+idm_status idm_place_open_named(const idm_place *place, int *ret_descriptor, idm_error *opt_error)
+{
+  *ret_descriptor = -1;
+  return open_regular(place, ret_descriptor, opt_error);
 }

@@ -32,6 +32,8 @@ idm_status idm_place_check(const idm_place *place, idm_error *opt_error);
 idm_status idm_place_check_again(const idm_place *place, idm_error *opt_error);
 /* Open a file for reading. */
 idm_status idm_place_open(const idm_place *place, int *ret_descriptor, idm_error *opt_error);
+/* Open a file that another file names: a path too must lead to a regular file. */
+idm_status idm_place_open_named(const idm_place *place, int *ret_descriptor, idm_error *opt_error);
 /* What a mode describes: "a folder", "a symbolic link", ... */
 const char *idm_place_kind(mode_t mode);
 

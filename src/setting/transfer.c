@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "base/number.h"
 #include "idm/dynamics.h"
 
 /* Refuse the first place at which two lists of names differ. */
@@ -123,6 +124,60 @@ static void exchange_worlds(idm_problem *a, idm_problem *b)
   b->within = kept.within;
 }
 
+/* Weights are of features by name. */
+static idm_status check_features(const idm_problem *problem, const idm_problem *other,
+                                 idm_error *opt_error)
+{
+  const idm_features *here = problem->theta->block[IDM_UTILITY].features;
+  const idm_features *there = other->theta->block[IDM_UTILITY].features;
+  return here && there ? check_names("feature", &there->name, &here->name, opt_error) : IDM_OK;
+}
+
+static bool any_given(const double *value, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (value[i] != 0) return true;
+  return false;
+}
+
+static bool differ(const double *a, const double *b, size_t count)
+{
+  for (size_t i = 0; i < count; i++)
+    if (a[i] != b[i]) return true;
+  return false;
+}
+
+/* Which part of the other's utility is not used: its features, their weights, the utility, or
+ * nothing. */
+static const char *unused_utility(const idm_block *here, const idm_block *there)
+{
+  const idm_features *f = here->features;
+  const idm_features *g = there->features;
+  if (g && (!f || differ(f->value, g->value, f->name.count * here->size))) return "features";
+  if (g)
+    return any_given(g->weight, g->name.count) && differ(f->weight, g->weight, f->name.count)
+               ? "feature_weights"
+               : NULL;
+  return any_given(there->value, there->size) && differ(here->value, there->value, here->size)
+             ? "utility"
+             : NULL;
+}
+
+void idm_problem_name_unused(const idm_problem *problem, const idm_problem *other, char *buffer,
+                             size_t size)
+{
+  const idm_block *here = problem->theta->block;
+  const idm_block *there = other->theta->block;
+  const char *utility = problem->utility_sources != other->utility_sources
+                            ? "utility"
+                            : unused_utility(&here[IDM_UTILITY], &there[IDM_UTILITY]);
+  const double discount = there[IDM_DISCOUNT].value[0], kept = here[IDM_DISCOUNT].value[0];
+  const size_t length = (size_t)idm_print(buffer, size, "%s", utility ? utility : "");
+  if (discount != kept)
+    idm_print(buffer + length, size - length, "%sdiscount (%g; here %g)", utility ? ", " : "",
+              discount, kept);
+}
+
 idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other, idm_error *opt_error)
 {
   idm_require(problem, other);
@@ -130,6 +185,7 @@ idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other, idm_er
     return idm_fail(opt_error, IDM_USAGE, "the problem is in its own environment");
   idm_status status = check_spaces(other->setting, problem->setting, opt_error);
   if (status == IDM_OK) status = idm_problem_check_models(problem, opt_error);
+  if (status == IDM_OK) status = check_features(problem, other, opt_error);
   if (status == IDM_OK)
     status = check_terminal(other->setting, &problem->theta->block[IDM_UTILITY], opt_error);
   if (status == IDM_OK) status = make_models(problem, other, opt_error);

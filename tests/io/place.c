@@ -43,6 +43,32 @@ static void test_paths(void **state)
   assert_non_null(strstr(error.message, "a pipe"));
 }
 
+/* Opened at once; the alarm ends a test that waits for a writer. */
+static void test_named(void **state)
+{
+  const folder *f = *state;
+  static const char *const names[] = {"pipe", "link-to-pipe", "inner"};
+  static const char *const kinds[] = {"a pipe", "a pipe", "a folder"};
+  int descriptor;
+  spill(f->file, "x", 1);
+  assert_int_equal(symlink("out.txt", in(f, "link")), 0);
+  assert_int_equal(symlink("pipe", in(f, "link-to-pipe")), 0);
+  assert_int_equal(mkfifo(in(f, "pipe"), 0666), 0);
+  assert_int_equal(mkdir(in(f, "inner"), 0777), 0);
+  alarm(30);
+  for (size_t i = 0; i < 3; i++) {
+    idm_error error = {0};
+    const idm_place place = idm_place_of(in(f, names[i]));
+    assert_int_equal(idm_place_open_named(&place, &descriptor, &error), IDM_INPUT);
+    assert_int_equal(descriptor, -1);
+    assert_non_null(strstr(error.message, kinds[i]));
+  }
+  alarm(0);
+  const idm_place place = idm_place_of(in(f, "link"));
+  check(idm_place_open_named(&place, &descriptor, &support_error));
+  close(descriptor);
+}
+
 static void test_names(void **state)
 {
   const folder *f = *state;
@@ -86,6 +112,7 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_paths),
+      IN_FOLDER(test_named),
       IN_FOLDER(test_names),
       cmocka_unit_test(test_kinds),
   };

@@ -1,5 +1,7 @@
 /* An agent in the environment of another problem: plans there are those of a problem that has both
  * from the beginning. */
+#include "setting/transfer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +90,44 @@ static void test_rules(void **state)
   idm_problem_destroy(problem);
 }
 
+/* What the other problem gives and the agent does not use is named. */
+static void expect_unused(const char *from, const char *to, const char *expected)
+{
+  char found[120];
+  idm_problem *problem = support_yaml(from);
+  idm_problem *other = support_yaml(to);
+  check(idm_problem_transfer(problem, other, &support_error));
+  idm_problem_name_unused(problem, other, found, sizeof found);
+  assert_string_equal(found, expected);
+  idm_problem_destroy(other);
+  idm_problem_destroy(problem);
+}
+
+#define FEATURES "features: {wet: {\"*\": [1, 0, 0]}, step: {left: 1}}\n"
+
+static void test_unused(void **state)
+{
+  (void)state;
+  static const char utility[] = SPACES CALM AGENT;
+  static const char features[] = SPACES CALM FEATURES "feature_weights: {wet: 2}\n";
+  static const char other_features[] =
+      SPACES WINDY "features: {wet: {\"*\": [0, 1, 0]}, step: {left: 1}}\n";
+  expect_unused(utility, utility, "");
+  expect_unused(utility, SPACES WINDY, ""); /* gives no utility */
+  expect_unused(utility, SPACES WINDY "utility: {\"*\": 7}\n", "utility");
+  expect_unused(utility, SPACES WINDY "utility: {left: cost, right: 0}\n", "utility");
+  expect_unused(utility,
+                "states: [a, b, c]\nactions: [left, right]\nobservations: states\n"
+                "discount: 0.5\nutility: {\"*\": 7}\n" CALM,
+                "utility, discount (0.5; here 0.9)");
+  expect_unused(utility, features, "features");
+  expect_unused(features, features, "");
+  expect_unused(features, SPACES WINDY FEATURES, "");
+  expect_unused(features, SPACES WINDY FEATURES "feature_weights: {wet: 3}\n", "feature_weights");
+  expect_unused(features, other_features, "features");
+  expect_unused(features, utility, "utility");
+}
+
 static void expect_refusal(const char *from, const char *to, const char *words)
 {
   idm_problem *problem = support_yaml(from);
@@ -124,11 +164,14 @@ static void test_refusals(void **state)
   expect_refusal(SEEN "models: [{weight: 1, observation: {\"*\": uniform}}]\n", SEEN,
                  "a list of models of its own");
   expect_refusal(SEEN "free: [emission]\n", SEEN, "emission is free");
+  expect_refusal(SPACES CALM FEATURES, SPACES CALM "features: {wet: {left: 1}, dry: {left: 1}}\n",
+                 "feature 2 of the other problem is 'dry'; expected 'step'");
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_worlds), cmocka_unit_test(test_rules),
+                                     cmocka_unit_test(test_unused),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

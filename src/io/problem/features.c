@@ -172,8 +172,8 @@ static idm_status read_weight(const idm_yaml_reader *reader, const idm_yaml_node
   for (size_t k = 0; k < f->name.count; k++)
     if (strcmp(f->name.name[k], name) == 0)
       return idm_yaml_number(reader->tree, value, "feature_weights", false, &f->weight[k]);
-  return idm_yaml_unknown(reader->tree, key, "in feature_weights, the feature",
-                          (const char *const *)f->name.name, f->name.count);
+  return idm_yaml_unknown_word(reader->tree, key, "in feature_weights, the feature", name,
+                               (const char *const *)f->name.name, f->name.count);
 }
 
 static idm_status read_weights(const idm_yaml_reader *reader)
@@ -200,14 +200,24 @@ idm_status idm_yaml_set_weight(const idm_yaml_reader *reader, const char *name)
   return status;
 }
 
-/* Features of terminal states are 0, as their utilities are. */
-static void clear_terminal(const idm_yaml_reader *reader)
+/* Set feature k of terminal states to 0, as their utilities are. */
+static void clear_terminal(const idm_yaml_reader *reader, size_t k)
 {
   const idm_features *f = utility_of(reader)->features;
-  const size_t states = reader->sizes.states, features = f->name.count;
-  for (size_t i = 0; i < reader->sizes.actions * states; i++)
-    for (size_t k = 0; k < features && reader->problem->setting->terminal_state[i % states]; k++)
-      f->value[i * features + k] = 0;
+  const size_t states = reader->sizes.states;
+  bool cleared = false, kept = false;
+  for (size_t i = 0; i < reader->sizes.actions * states; i++) {
+    double *value = &f->value[i * f->name.count + k];
+    const bool over = reader->problem->setting->terminal_state[i % states];
+    cleared = cleared || (over && *value != 0);
+    kept = kept || (!over && *value != 0);
+    if (over) *value = 0;
+  }
+  if (cleared && !kept)
+    idm_notes_add(reader->opt_notes,
+                  "the feature '%.60s' differs from 0 in terminal states only, where nothing is "
+                  "done: its weight is not used",
+                  f->name.name[k]);
 }
 
 idm_status idm_yaml_read_features(idm_yaml_reader *reader)
@@ -222,7 +232,7 @@ idm_status idm_yaml_read_features(idm_yaml_reader *reader)
     status = idm_yaml_is_table(node) ? read_table(reader, node) : read_mapping(reader, node);
   if (status == IDM_OK) status = read_weights(reader);
   if (status != IDM_OK || !node) return status;
-  clear_terminal(reader);
+  for (size_t k = 0; k < utility_of(reader)->features->name.count; k++) clear_terminal(reader, k);
   idm_features_apply(utility_of(reader));
   return IDM_OK;
 }

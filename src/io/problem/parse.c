@@ -127,17 +127,20 @@ static idm_status validate(const idm_yaml_reader *reader)
   return status;
 }
 
-idm_status idm_problem_parse_sections(const char *text, size_t length, const char *file,
+idm_status idm_problem_parse_sections(const char *text, size_t length, const idm_place *place,
                                       idm_yaml_section opt_section, void *context,
                                       idm_problem **ret_problem, idm_notes *opt_notes,
                                       idm_error *opt_error)
 {
   *ret_problem = NULL;
   idm_yaml_tree *tree = NULL;
-  idm_status status = idm_yaml_load(text, length, file, &tree, opt_error);
+  idm_status status = idm_yaml_load(text, length, place->path, &tree, opt_error);
   if (status != IDM_OK) return status;
-  idm_yaml_reader reader = {
-      .tree = tree, .root = idm_yaml_root(tree), .opt_notes = opt_notes, .opt_error = opt_error};
+  idm_yaml_reader reader = {.tree = tree,
+                            .root = idm_yaml_root(tree),
+                            .opt_place = place,
+                            .opt_notes = opt_notes,
+                            .opt_error = opt_error};
   status = idm_yaml_check_placeholders(tree);
   if (status == IDM_OK) status = read_problem(&reader);
   if (status == IDM_OK) status = validate(&reader);
@@ -157,6 +160,7 @@ idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *o
                                   idm_error *opt_error)
 {
   idm_require(text, ret_problem);
-  return idm_problem_parse_sections(text, length, opt_file, NULL, NULL, ret_problem, opt_notes,
+  const idm_place place = idm_place_of(opt_file);
+  return idm_problem_parse_sections(text, length, &place, NULL, NULL, ret_problem, opt_notes,
                                     opt_error);
 }

@@ -61,7 +61,7 @@ idm_status idm_problem_read_sections(const idm_place *place, idm_yaml_section op
   if (status != IDM_OK) return status;
   status = ends_in_pomdp(path)
                ? idm_problem_parse_pomdp(text, length, path, ret_problem, opt_notes, opt_error)
-               : idm_problem_parse_sections(text, length, path, opt_section, context, ret_problem,
+               : idm_problem_parse_sections(text, length, place, opt_section, context, ret_problem,
                                             opt_notes, opt_error);
   free(text);
   return status;

@@ -3,6 +3,7 @@
 #define IDM_IO_PROBLEM_READER_H
 
 #include "idm/problem.h"
+#include "io/place.h"
 #include "io/yaml/names.h"
 #include "io/yaml/tree.h"
 
@@ -23,7 +24,8 @@ typedef struct idm_yaml_mended {
 typedef struct idm_yaml_reader {
   const idm_yaml_tree *tree;
   const idm_yaml_node *root;
-  idm_problem *problem; /* being filled */
+  const idm_place *opt_place; /* of the document; NULL: a path */
+  idm_problem *problem;       /* being filled */
   idm_notes *opt_notes;
   idm_error *opt_error;
   idm_sizes sizes;

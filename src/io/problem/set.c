@@ -90,6 +90,20 @@ static idm_status keep_references(const idm_problem *problem, const idm_yaml_ent
   return status;
 }
 
+/* What is given for one state by its name must be paid there. */
+static idm_status check_paid(const idm_yaml_reader *reader, const idm_yaml_entry *target,
+                             double value, size_t references, size_t kept)
+{
+  const idm_setting *setting = reader->problem->setting;
+  if (!target->one_state || !setting->terminal_state[target->state] ||
+      (value == 0 && references == kept))
+    return IDM_OK;
+  return idm_yaml_fail(reader->tree, reader->root,
+                       "'%.60s' is terminal, and nothing is done there; expected 0, or another "
+                       "state",
+                       setting->states.name[target->state]);
+}
+
 static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *target)
 {
   idm_problem *problem = reader->problem;
@@ -102,11 +116,13 @@ static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *tar
   double *values = idm_new(count, sizeof *values);
   idm_status status = values ? IDM_OK : idm_fail_memory(reader->opt_error);
   if (status == IDM_OK) status = keep_references(problem, target, &references, reader->opt_error);
+  const size_t kept = references.count;
   if (status == IDM_OK)
     status = target->one_state ? idm_yaml_read_utility_entry(reader, reader->root, target->action,
                                                              target->state, values, &references)
                                : idm_yaml_read_utility_of(reader, reader->root, target->action,
                                                           values, &references);
+  if (status == IDM_OK) status = check_paid(reader, target, values[0], references.count, kept);
   if (status == IDM_OK) status = idm_yaml_store_references(problem, &references, reader->opt_error);
   if (status == IDM_OK) {
     const idm_block *utility = &problem->theta->block[IDM_UTILITY];

@@ -1,10 +1,10 @@
 /* A table beside a YAML problem. */
 #include "io/problem/table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -43,17 +43,38 @@ static idm_status read_header(idm_yaml_table *t)
   return status;
 }
 
+/* The file that the table's path leads to. A table of a run lies in the folder of the run. */
+static idm_status open_stream(idm_yaml_table *t, const char *name, idm_error *opt_error)
+{
+  const idm_place *document = t->reader->opt_place;
+  idm_place place = idm_place_of(t->path);
+  int descriptor = -1;
+  if (document && idm_place_inside(document)) {
+    if (strchr(name, '/'))
+      return idm_fail(opt_error, IDM_INPUT, "'%.200s' is not a file in the folder of the run",
+                      name);
+    place.folder = document->folder;
+    place.name = name;
+  }
+  const idm_status status = idm_place_open_named(&place, &descriptor, opt_error);
+  if (status != IDM_OK) return status;
+  t->stream = fdopen(descriptor, "rb");
+  if (t->stream) return IDM_OK;
+  close(descriptor);
+  return idm_fail_memory(opt_error);
+}
+
 idm_status idm_yaml_table_open(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                const char *expected, idm_yaml_table *table)
 {
   *table = (idm_yaml_table){.reader = reader, .path = path_of(reader, idm_yaml_text(node))};
   if (!table->path) return idm_fail_memory(reader->opt_error);
-  table->stream = fopen(table->path, "rb");
-  if (!table->stream)
-    return idm_yaml_fail(reader->tree, node, "cannot open '%.200s': %s; expected %s", table->path,
-                         strerror(errno), expected);
-  const idm_status status =
-      idm_csv_open_stream(table->stream, table->path, &table->csv, reader->opt_error);
+  idm_error error = {0};
+  idm_status status = open_stream(table, idm_yaml_text(node), &error);
+  if (status == IDM_MEMORY) return idm_fail_memory(reader->opt_error);
+  if (status != IDM_OK)
+    return idm_yaml_fail(reader->tree, node, "%.400s; expected %s", error.message, expected);
+  status = idm_csv_open_stream(table->stream, table->path, &table->csv, reader->opt_error);
   return status == IDM_OK ? read_header(table) : status;
 }
 

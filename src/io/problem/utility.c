@@ -158,6 +158,41 @@ idm_status idm_yaml_read_utility_of(const idm_yaml_reader *reader, const idm_yam
   return status;
 }
 
+/* Whether an action's utility in a state is given by the state's own entry, not by one for all. */
+static bool names_state(const idm_yaml_reader *reader, const idm_yaml_node *node, size_t state)
+{
+  return idm_yaml_is_list(node) ||
+         (idm_yaml_is_mapping(node) &&
+          idm_yaml_find(reader->tree, node, reader->problem->setting->states.name[state]));
+}
+
+/* Note utilities that terminal states are given; a number for every state is meant for the
+ * others. opt_value: the node of every action, NULL for a table, which names its states. */
+static void note_terminal(const idm_yaml_reader *reader, const idm_yaml_node *const *opt_value)
+{
+  const idm_problem *problem = reader->problem;
+  const double *utility = problem->theta->block[IDM_UTILITY].value;
+  const size_t states = reader->sizes.states;
+  size_t count = 0, first = 0;
+  for (size_t i = 0; i < reader->sizes.actions * states; i++) {
+    const size_t s = i % states;
+    bool paid = utility[i] != 0;
+    if (!problem->setting->terminal_state[s]) continue;
+    for (size_t k = 0; k < problem->utility_sources && !paid; k++)
+      paid =
+          problem->utility_source[k].action == i / states && problem->utility_source[k].state == s;
+    if (!paid || (opt_value && !names_state(reader, opt_value[i / states], s))) continue;
+    if (!count++) first = s;
+  }
+  if (count)
+    idm_notes_add(reader->opt_notes,
+                  "utility: %zu entr%s of terminal states (as '%.60s') %s not used: an episode "
+                  "ends on arrival, and nothing is done there; a utility of arriving is given for "
+                  "the actions that lead there",
+                  count, count == 1 ? "y" : "ies", problem->setting->states.name[first],
+                  count == 1 ? "is" : "are");
+}
+
 static idm_status read_each(idm_yaml_reader *reader, const idm_yaml_node *node,
                             const idm_yaml_node *const *value, idm_yaml_references *references)
 {
@@ -225,6 +260,7 @@ static idm_status read_table(const idm_yaml_reader *reader, const idm_yaml_node 
       reader, node, "a table of utilities, or a mapping of actions to values", &table);
   if (status == IDM_OK)
     status = read_records(&table, given, reader->problem->theta->block[IDM_UTILITY].value);
+  if (status == IDM_OK) note_terminal(reader, NULL);
   idm_yaml_table_close(&table);
   free(given);
   return status;
@@ -246,6 +282,7 @@ idm_status idm_yaml_read_utility(idm_yaml_reader *reader)
   if (status == IDM_OK) status = read_each(reader, node, value, &references);
   if (status == IDM_OK)
     status = idm_yaml_store_references(reader->problem, &references, reader->opt_error);
+  if (status == IDM_OK) note_terminal(reader, value);
   free(references.item);
   free(value);
   return status;

@@ -332,10 +332,17 @@ idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *n
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             const char *const *known, size_t count)
 {
-  const char *nearest = idm_suggest(idm_yaml_text(node), known, count);
+  return idm_yaml_unknown_word(tree, node, what, idm_yaml_text(node), known, count);
+}
+
+idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                                 const char *what, const char *word, const char *const *known,
+                                 size_t count)
+{
+  const char *nearest = idm_suggest(word, known, count);
   if (nearest)
-    return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; did you mean '%.60s'?", what,
-                         idm_yaml_text(node), nearest);
+    return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; did you mean '%.60s'?", what, word,
+                         nearest);
   char list[480] = "";
   size_t length = 0;
   for (size_t i = 0; i < count; i++) {
@@ -346,8 +353,7 @@ idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node
     }
     length += (size_t)snprintf(list + length, room, "%s%s", i ? ", " : "", known[i]);
   }
-  return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; expected one of %s", what,
-                       idm_yaml_text(node), list);
+  return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; expected one of %s", what, word, list);
 }
 
 idm_status idm_yaml_check_keys(const idm_yaml_tree *tree, const idm_yaml_node *node,

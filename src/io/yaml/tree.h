@@ -62,6 +62,10 @@ idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *n
 /* A word that is none of the known ones: names the nearest, or else lists them. */
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             const char *const *known, size_t count);
+/* The same of a word that is not the text of the node. */
+idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                                 const char *what, const char *word, const char *const *known,
+                                 size_t count);
 /* The node is a mapping with none but the known keys (NULL ends the list). */
 idm_status idm_yaml_check_keys(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                const char *what, const char *const *known);

@@ -118,7 +118,8 @@ static void test_mappings(void **state)
   idm_error error = {0};
   assert_int_equal(idm_problem_set(problem, "utility.go=1", &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "feature_weights.NAME"));
-  assert_int_equal(idm_problem_set(problem, "feature_weights.z=1", &error), IDM_USAGE);
+  assert_int_equal(idm_problem_set(problem, "feature_weights.typo=1", &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "the feature 'typo' is unknown; expected one of x"));
   idm_problem_destroy(problem);
 }
 

@@ -1,9 +1,12 @@
 /* Tables beside a problem file: utilities and starts, and where an error is. */
 #include "io/problem/table.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/problem/problem_support.h"
+#include "io/problem/read.h"
 
 static const char spaces[] = "states: [a, b, end]\nactions: [stay, go]\nobservations: states\n"
                              "discount: 0.9\nterminal: [end]\ntransition: {\"*\": identity}\n";
@@ -54,6 +57,13 @@ static void test_utility(void **state)
                                    "-4.5,b,go,\n");
   const double by_action[] = {1, 2, 0, 3, -4.5, 0};
   assert_memory_equal(problem->theta->block[IDM_UTILITY].value, by_action, sizeof by_action);
+  idm_problem_destroy(problem);
+  idm_notes notes = {0};
+  write_file(p.table, "state,utility\nb,2\na,1\nend,3\n", "");
+  check(idm_problem_read(p.problem, &problem, &notes, &support_error));
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "utility: 2 entries of terminal states (as 'end')"));
+  idm_notes_clear(&notes);
   idm_problem_destroy(problem);
   problem = read_with(&p, "utility: t.csv\n", "state,utility\nb,2\na,1\nend,0\n");
   const double by_state[] = {1, 2, 0, 1, 2, 0};
@@ -110,9 +120,84 @@ static void test_errors(void **state)
   remove_place(&p);
 }
 
+static const char *const lines[] = {"utility: t.csv\n", "start: t.csv\n", "features: t.csv\n",
+                                    "transition: t.csv\n"};
+
+/* A problem with one of the lines above. Only the last replaces a line of the spaces. */
+static void write_problem(const place *p, size_t line)
+{
+  char head[sizeof spaces];
+  strcpy(head, spaces);
+  if (line == 3) *strstr(head, "transition:") = '\0';
+  write_file(p->problem, head, lines[line]);
+}
+
+/* Read the problem as the file of a folder. */
+static idm_status read_inside(const place *p, idm_problem **ret_problem, idm_error *opt_error)
+{
+  const int folder = open(p->folder, O_RDONLY);
+  assert_true(folder >= 0);
+  const idm_place here = {folder, "p.yaml", p->problem};
+  const idm_status status =
+      idm_problem_read_sections(&here, NULL, NULL, ret_problem, NULL, opt_error);
+  close(folder);
+  return status;
+}
+
+/* A pipe without a writer is refused at once; the alarm ends a test that waits for one. */
+static void test_pipes(void **state)
+{
+  (void)state;
+  const place p = make_place();
+  assert_int_equal(mkfifo(p.table, 0666), 0);
+  alarm(30);
+  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+    for (size_t inside = 0; inside < 2; inside++) {
+      idm_problem *problem = NULL;
+      idm_error error = {0};
+      write_problem(&p, i);
+      assert_int_equal(inside ? read_inside(&p, &problem, &error)
+                              : idm_problem_read(p.problem, &problem, NULL, &error),
+                       IDM_INPUT);
+      assert_non_null(strstr(error.message, "t.csv' is a pipe"));
+      assert_string_equal(error.file, p.problem);
+    }
+  alarm(0);
+  remove_place(&p);
+}
+
+/* A link is followed where the caller names the problem, and refused in a folder. */
+static void test_links(void **state)
+{
+  (void)state;
+  const place p = make_place();
+  char target[80], line[120];
+  idm_problem *problem = NULL;
+  idm_error error = {0};
+  snprintf(target, sizeof target, "%s/target.csv", p.folder);
+  write_file(target, "state,utility\na,1\nb,2\n", "");
+  assert_int_equal(symlink(target, p.table), 0);
+  write_problem(&p, 0);
+  check(idm_problem_read(p.problem, &problem, NULL, &support_error));
+  idm_problem_destroy(problem);
+  assert_int_equal(read_inside(&p, &problem, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "t.csv' is a symbolic link"));
+  write_file(p.problem, spaces, "utility: target.csv\n");
+  check(read_inside(&p, &problem, &support_error));
+  assert_true(problem->theta->block[IDM_UTILITY].value[1] == 2);
+  idm_problem_destroy(problem);
+  snprintf(line, sizeof line, "utility: %s\n", target);
+  write_file(p.problem, spaces, line);
+  assert_int_equal(read_inside(&p, &problem, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "not a file in the folder of the run"));
+  unlink(target);
+  remove_place(&p);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_utility), cmocka_unit_test(test_start),
-                                     cmocka_unit_test(test_errors)};
+                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_pipes),
+                                     cmocka_unit_test(test_links)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

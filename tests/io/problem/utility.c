@@ -120,6 +120,44 @@ static void test_references(void **state)
   idm_problem_destroy(p);
 }
 
+/* Entries of terminal states that are not used have one note; a number for every state, and 0, have
+ * none. */
+static void test_terminal(void **state)
+{
+  (void)state;
+#define SPACES                                                                                     \
+  "states: [a, end]\nactions: [stay, go]\nobservations: states\ndiscount: 0.9\nterminal: [end]\n"  \
+  "transition: {\"*\": identity}\nstart: a\n"
+  static const struct {
+    const char *text, *words;
+  } cases[] = {
+      {SPACES "utility: {stay: -1, go: [2, 5]}\n", "utility: 1 entry of terminal states"},
+      {SPACES "utility: {\"*\": {a: 0, end: 5}}\n", "2 entries of terminal states (as 'end')"},
+      {SPACES "utility: {stay: 0, go: [0, prize]}\n", "1 entry of terminal states"},
+      {SPACES "utility: {stay: -1, go: [2, 0]}\n", NULL},
+      {SPACES "utility: {stay: -1, go: {a: 2, \"*\": 1}}\n", NULL},
+      {SPACES "features: {home: {\"*\": [0, 1]}, step: {\"*\": 1}}\n",
+       "the feature 'home' differs from 0 in terminal states only"},
+      {SPACES "features: {step: {\"*\": 1}}\n", NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_notes notes = {0};
+    idm_problem_destroy(parse(cases[i].text, &notes));
+    assert_int_equal(notes.count, cases[i].words ? 1 : 0);
+    if (cases[i].words && !strstr(notes.text[0], cases[i].words))
+      fail_msg("'%s' lacks '%s'", notes.text[0], cases[i].words);
+    idm_notes_clear(&notes);
+  }
+  idm_problem *p = parse(cases[3].text, NULL);
+  idm_error error = {0};
+  assert_int_equal(idm_problem_set(p, "utility.go.end=1", &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "'end' is terminal"));
+  assert_int_equal(idm_problem_set(p, "utility.go.end=prize", NULL), IDM_USAGE);
+  check(idm_problem_set(p, "utility.go.end=0", &support_error));
+  check(idm_problem_set(p, "utility.go=3", &support_error));
+  expect_numbers(block(p, IDM_UTILITY), (double[]){-1, 0, 3, 0}, 4);
+  idm_problem_destroy(p);
+}
+
 static void test_round_trip(void **state)
 {
   (void)state;
@@ -136,6 +174,6 @@ int main(void)
       cmocka_unit_test(test_utility_columns), cmocka_unit_test(test_bad_utility),
       cmocka_unit_test(test_by_state),        cmocka_unit_test(test_none),
       cmocka_unit_test(test_long_name),       cmocka_unit_test(test_references),
-      cmocka_unit_test(test_round_trip)};
+      cmocka_unit_test(test_terminal),        cmocka_unit_test(test_round_trip)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
