@@ -7,10 +7,12 @@ Rows are agents, columns inverse planners. Every pair simulates a log of the pla
 every free number is within 4 posterior sds or 15 % of the truth (and 0.1 of a number below 1). It *recovers up to* what
 the inverse planner itself lists as open where that is not so, but the second log has at most 0.01 nats per decision
 less than under the truth. Else the cell refers to the refusal, below the table. Exit code 1 where a pair is neither
-recovered nor refused, and answers within 2 minutes. Results are kept in FOLDER, so that the same command goes on where it stopped.
+recovered nor refused, and answers within 2 minutes of processor time. Results are kept in FOLDER, so that the same command goes on where it stopped.
 """
 import json
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 
@@ -58,7 +60,7 @@ AGENTS = {
     ("td-learner", "hidden"): (BANDIT, "inverse_temperature: 3, learning_rate_gain: 0.4, learning_rate_loss: 0.4",
                                "inverse_temperature,learning_rate_gain,learning_rate_loss"),
     ("rational", "observed"): (MDP, "", "utility"),
-    # every plan of a learner is a run of learning: posteriors take long
+    # every plan of a learner is a run of learning
     ("soft-q-learning", "observed"): (MDP, "alpha: 0.5, seed: 1", "alpha"),
 }
 INVERSES = {"map": [], "bayes": ["--draws", "500"], "laplace": [], "distribution-matching": ["--divergence", "js"],
@@ -66,8 +68,16 @@ INVERSES = {"map": [], "bayes": ["--draws", "500"], "laplace": [], "distribution
             "minimum-perturbation": []}
 
 
+LIMIT = 120  # seconds of processor time, whatever else the machine does
+
+
 def run(*command):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True)
+
+
+def run_limited(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT)))
 
 
 def last_words(done):
@@ -121,9 +131,9 @@ def outcome(program, folder, key, inverse):
         done = run(program, "simulate", problem, "-n", 200, "--steps", 20, "--seed", seed, "-o", file)
         if done.returncode:
             return "not simulated: " + last_words(done)
-    done = run("timeout", 120, program, "fit", problem, log, "--inverse", inverse, "--free", free, "-o", place / "run",
-               "--overwrite", *INVERSES[inverse])
-    if done.returncode == 124:
+    done = run_limited(program, "fit", problem, log, "--inverse", inverse, "--free", free, "-o", place / "run",
+                       "--overwrite", *INVERSES[inverse])
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "over 2 minutes"
     if done.returncode:
         return "refused: " + last_words(done)

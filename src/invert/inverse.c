@@ -63,7 +63,8 @@ static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *thet
     const idm_block *block = &theta->block[i];
     if (block->role == IDM_DESCRIPTIVE && block->info->opaque && !inverse->opaque)
       return idm_fail(opt_error, IDM_INPUT,
-                      "%s has %zu numbers without names, too many for '%s'; use --inverse map",
+                      "%s has %zu numbers without names, too many for '%s'; use --inverse map or "
+                      "distribution-matching",
                       block->info->name, block->size, inverse->name);
   }
   return IDM_OK;

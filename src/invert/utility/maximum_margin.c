@@ -345,8 +345,9 @@ const idm_inverse idm_inverse_maximum_margin = {
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .finds = "utility",
-    .alone = "margins at different alphas, discounts or dynamics are in different units, and the "
-             "largest says nothing of these; use --inverse distribution-matching, map or bayes",
+    .alone = "margins at different alphas, discounts or dynamics are in different units, and their "
+             "size does not depend on these in a way that data bound; use --inverse "
+             "distribution-matching, map or bayes",
     .also = "risk_level",
     .settings = settings_read,
     .fit = fit_margin,

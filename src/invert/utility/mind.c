@@ -53,7 +53,8 @@ static idm_status check_agent(const idm_problem *problem, const char *who, idm_e
   return IDM_OK;
 }
 
-static idm_status check_worth(const idm_theta *theta, const char *who, idm_error *opt_error)
+static idm_status check_belief_utility(const idm_theta *theta, const char *who,
+                                       idm_error *opt_error)
 {
   const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
@@ -165,7 +166,7 @@ idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, con
 {
   *ret_mind = NULL;
   idm_status status = check_agent(problem, who, opt_error);
-  if (status == IDM_OK) status = check_worth(problem->theta, who, opt_error);
+  if (status == IDM_OK) status = check_belief_utility(problem->theta, who, opt_error);
   return status == IDM_OK ? idm_mind_create_acting(problem, data, who, ret_mind, opt_error)
                           : status;
 }

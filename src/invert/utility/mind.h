@@ -25,8 +25,8 @@ typedef struct idm_mind {
  * open, or several environments. */
 idm_status idm_mind_create_acting(const idm_problem *problem, const idm_data *data, const char *who,
                                   idm_mind **ret_mind, idm_error *opt_error);
-/* The same of one that has a utility by state and action: IDM_INPUT too where beliefs are worth
- * something themselves. */
+/* The same of one that has a utility by state and action: IDM_INPUT too where beliefs have
+ * a utility themselves. */
 idm_status idm_mind_create(const idm_problem *problem, const idm_data *data, const char *who,
                            idm_mind **ret_mind, idm_error *opt_error);
 /* Takes NULL. */

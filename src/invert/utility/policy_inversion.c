@@ -163,8 +163,8 @@ const idm_inverse idm_inverse_policy_inversion = {
     .columns = 1u << IDM_COLUMN_BATCH,
     .family = IDM_LATTICE_PLANNER,
     .finds = "utility",
-    .alone = "what a step of the learner improves is told in units of alpha, under its own "
-             "discount; use --inverse map or bayes",
+    .alone = "the objective depends on utilities in units of alpha, under the discount that is "
+             "given; use --inverse map or bayes",
     .settings = settings_read,
     .fit = fit_inversion,
 };

@@ -288,8 +288,8 @@ const idm_inverse idm_inverse_preference = {
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
     .finds = "utility",
-    .alone = "comparisons of trajectories say nothing of how actions are chosen; use --inverse map "
-             "or bayes",
+    .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
+             "map or bayes",
     .preferences = true,
     .settings = settings_read,
     .fit = fit_preference,

@@ -117,7 +117,7 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
 
 /* --- both sides, of any regulariser --------------------------------------------------------- */
 
-/* What `gail` is worth in an action that the demonstrator never takes is least at no utility. */
+/* In an action that the demonstrator never takes `gail` is least at no utility. */
 static idm_status check_taken(const idm_world *world, const double *target,
                               const idm_proposition *p, idm_error *opt_error)
 {
@@ -127,10 +127,11 @@ static idm_status check_taken(const idm_world *world, const double *target,
     for (size_t u = 0; u < actions; u++) mass += target[s * actions + u];
     for (size_t u = 0; u < actions && mass > 0; u++)
       if (!(target[s * actions + u] > 0))
-        return idm_fail(opt_error, IDM_INPUT,
-                        "'gail' needs a demonstrator that takes every action wherever it comes; in "
-                        "'%s' it never takes '%s'",
-                        p->state.name[s], p->action.name[u]);
+        return idm_fail(
+            opt_error, IDM_INPUT,
+            "'gail' needs a demonstrator that takes every action in every state it visits; in "
+            "'%s' it never takes '%s'",
+            p->state.name[s], p->action.name[u]);
   }
   return IDM_OK;
 }

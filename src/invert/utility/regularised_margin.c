@@ -16,7 +16,7 @@
 
 extern const idm_inverse idm_inverse_regularised_margin; /* registered below */
 
-/* Of the derivative of occupancies by free numbers, what is rounding beside the largest. */
+/* Of the derivative of occupancies by free numbers, what is rounding relative to the largest. */
 static const double no_effect = 1e-10;
 
 /* --- what it cannot do without -------------------------------------------------------------- */

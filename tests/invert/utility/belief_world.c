@@ -151,7 +151,7 @@ static void test_policies(void **state)
   }
 }
 
-/* Ten decisions a point and action are wanted, the agent's resolution at most, 5 at least. */
+/* Ten decisions per point and action, the agent's resolution at most, 5 at least. */
 static void test_resolution(void **state)
 {
   (void)state;

@@ -132,7 +132,7 @@ static void refusals(void **state)
   check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
   assert_int_equal(idm_proposition_create_with(problem, 1, IDM_ZETA_GAIL, 1, 0, &p, &support_error),
                    IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "takes every action wherever it comes"));
+  assert_non_null(strstr(support_error.message, "takes every action in every state it visits"));
   problem->setting->horizon = 5;
   assert_int_equal(idm_proposition_create(problem, 1, 1, &p, &support_error), IDM_INPUT);
   assert_null(p);
