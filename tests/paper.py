@@ -54,7 +54,7 @@ def solve(alpha, beta, eta):
             quality = []
             for k, action in enumerate(ACTIONS):
                 outcome = [surprise[i][k][m] + DISCOUNT * sum(p * at(values, after) for p, after in ahead[i][k][m])
-                         for m in range(len(MODELS))]
+                           for m in range(len(MODELS))]
                 best, model = soft_maximum(outcome, beta)
                 quality.append(utility(z, action) + best)
             value, policy = soft_maximum(quality, alpha)
