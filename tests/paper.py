@@ -53,9 +53,9 @@ def solve(alpha, beta, eta):
         for i, z in enumerate(grid):
             quality = []
             for k, action in enumerate(ACTIONS):
-                worth = [surprise[i][k][m] + DISCOUNT * sum(p * at(values, after) for p, after in ahead[i][k][m])
-                         for m in range(len(MODELS))]
-                best, model = soft_maximum(worth, beta)
+                outcome = [surprise[i][k][m] + DISCOUNT * sum(p * at(values, after) for p, after in ahead[i][k][m])
+                           for m in range(len(MODELS))]
+                best, model = soft_maximum(outcome, beta)
                 quality.append(utility(z, action) + best)
             value, policy = soft_maximum(quality, alpha)
             policies.append(policy)

@@ -28,7 +28,7 @@ HELD_ALPHA = {"alpha": 0.5}
 HELD_NEUTRAL = {"beta": 1000, "eta": 0.001}
 FULL = ("--checks", "full")  # what is printed needs them, however busy the machine is
 FAST = ("--checks", "none")  # intervals alone are read
-# alpha < 0 wants a coordinate that runs through both signs: 1/alpha.
+# alpha < 0 needs a coordinate that runs through both signs: 1/alpha.
 BOTH_SIGNS = "{alpha: {scale: inverse, prior: {normal: [0, 2]}}}"
 
 
@@ -170,7 +170,7 @@ def main():
                        paper_agents.plot_six(study)[0])])
     page.add("Figure 3: Inverse Bounded Rational Control (Section 5.1)", lambda: (flexibility(fits), joint(fits)),
              figures=figures_3(fits))
-    page.add("Section 5.2: IBRC tells optimistic from non-adaptive", distinction, fits)
+    page.add("Section 5.2: IBRC separates optimistic from non-adaptive behaviour", distinction, fits)
     page.add("Section 5.2: Bayesian IRL does not", paper_ratio.report, fits, SEEDS)
     page.add("Section 5.3: the audit, on a synthetic cohort", paper_adni.audit, cohort)
     page.add("Appendix B: data, computation and Table 5", paper_adni.appendix_b, cohort)

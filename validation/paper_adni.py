@@ -49,7 +49,7 @@ def audit(cohort):
               f"{truth['effects'].get(group, '')}")
     print("verdicts: " + ", ".join(f"{words} {found['groups'][group]['verdict']}" for words, group, _ in PRINTED))
     print("""The data of the paper are gated. The cohort is synthetic, and its effects were chosen: the table shows that the audit finds them, and
-repeats nothing of the printed column. Those betas are means under a flat prior on log beta, improper wherever decisions look
+repeats nothing of the printed column. Those betas are means under a flat prior on log beta, improper where decisions look
 neutral; in 1/beta three of the four are 0.""")
 
 
