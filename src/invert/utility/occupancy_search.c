@@ -42,8 +42,12 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
 typedef struct reached {
   double *y; /* [dimension]: the best */
   double objective;
-  size_t alike; /* starts that end as near */
-  double slope; /* largest derivative there, per usual change */
+  size_t alike;   /* starts that end as near */
+  double slope;   /* largest derivative there, per usual change */
+  double *end;    /* [starts][dimension]: where each start ends */
+  double *height; /* [starts]: the objective there */
+  bool *ended;    /* [dimension]: the number is at an end of its range, where coordinates move it
+                     by nothing, and is not open for that */
 } reached;
 
 /* The problem's own numbers, then draws of the prior or, where it is improper, two usual changes
@@ -102,21 +106,20 @@ static idm_status climb(idm_occupancy_loss *s, double *y, double *ret_objective,
 
 static idm_status climb_all(idm_occupancy_loss *s, reached *best, idm_error *opt_error)
 {
-  double *y = idm_new(s->dimension, sizeof *y);
-  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
   best->objective = INFINITY;
   for (size_t i = 0; i < starts && status == IDM_OK; i++) {
-    double found = INFINITY;
+    double found = INFINITY, *y = best->end + i * s->dimension;
     begin(s, i, y);
     status = climb(s, y, &found, opt_error);
     const double margin = same * (1 + fabs(found));
+    best->height[i] = found;
     if (!(found < INFINITY) || found > best->objective + margin) continue;
     best->alike = found < best->objective - margin ? 1 : best->alike + 1;
     if (found >= best->objective) continue;
     best->objective = found;
     memcpy(best->y, y, s->dimension * sizeof *y);
   }
-  free(y);
   if (status == IDM_OK && !(best->objective < INFINITY))
     return idm_fail(opt_error, IDM_INPUT,
                     "the divergence from the demonstrator's occupancy is infinite from %d starts; "
@@ -125,17 +128,16 @@ static idm_status climb_all(idm_occupancy_loss *s, reached *best, idm_error *opt
   return status;
 }
 
-/* From the best place of all starts, for longer than each of them took. */
-static idm_status polish(idm_occupancy_loss *s, reached *best, idm_error *opt_error)
+/* From a place where a start ended, for longer than it took. */
+static idm_status polish(idm_occupancy_loss *s, double *y, double *objective, idm_error *opt_error)
 {
   enum { longer = 10 };
   const idm_target target = {
       .dimension = s->dimension, .gradient = true, .context = s, .evaluate = evaluate};
-  double height = -best->objective;
+  double height = -*objective;
   if (s->divergence == IDM_DIVERGENCE_TV || s->leaps) return IDM_OK;
-  const idm_status status =
-      idm_maximise(&target, 0, longer * most_steps, best->y, &height, opt_error);
-  best->objective = -height;
+  const idm_status status = idm_maximise(&target, 0, longer * most_steps, y, &height, opt_error);
+  *objective = -height;
   return status;
 }
 
@@ -196,7 +198,19 @@ static void put_direction(const idm_occupancy_loss *s, const double *vector, dou
   }
 }
 
-static idm_status find_open(idm_occupancy_loss *s, const double *y, idm_finding *f,
+/* Give numbers at an end of their range as much effect as all others have. */
+static void close_ended(const reached *best, size_t d, double *square)
+{
+  double trace = 0;
+  for (size_t j = 0; j < d; j++) trace += square[j * (d + 1)];
+  for (size_t j = 0; j < d; j++) {
+    if (!best->ended[j]) continue;
+    for (size_t k = 0; k < d; k++) square[j * d + k] = square[k * d + j] = 0;
+    square[j * (d + 1)] = trace;
+  }
+}
+
+static idm_status find_open(idm_occupancy_loss *s, const reached *best, idm_finding *f,
                             idm_error *opt_error)
 {
   const size_t d = s->dimension;
@@ -205,8 +219,10 @@ static idm_status find_open(idm_occupancy_loss *s, const double *y, idm_finding 
   double *vectors = idm_new(idm_times(d, d), sizeof *vectors);
   f->direction = idm_new(idm_times(d, d), sizeof *f->direction);
   const bool made = square && values && vectors && f->direction;
-  idm_status status = made ? square_slopes(s, y, square, opt_error) : idm_fail_memory(opt_error);
+  idm_status status =
+      made ? square_slopes(s, best->y, square, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
+    close_ended(best, d, square);
     idm_symmetric_eigen(d, square, values, vectors);
     const double least = no_effect * no_effect * values[d - 1];
     for (size_t j = 0; j < d && values[j] <= least; j++)
@@ -245,6 +261,24 @@ static idm_status is_low_at(idm_occupancy_loss *s, const reached *best, size_t j
   return status;
 }
 
+/* The item that a coordinate is the only one of; NULL where there is none. */
+static const parameter *scalar_at(const idm_parameters *parameters, size_t coordinate)
+{
+  for (size_t i = 0; i < parameters->items; i++)
+    if (parameters->item[i].first == coordinate && idm_parameter_is_scalar(&parameters->item[i]))
+      return &parameters->item[i];
+  return NULL;
+}
+
+/* Whether a number lies between two ends that it can have: a share of 0 is an answer, though no
+ * coordinate attains it. */
+static bool has_ends(const idm_parameters *parameters, size_t coordinate)
+{
+  const parameter *item = scalar_at(parameters, coordinate);
+  return item && isfinite(idm_parameter_reported_at(item, -INFINITY)) &&
+         isfinite(idm_parameter_reported_at(item, INFINITY));
+}
+
 /* Numbers that J bounds on one side alone. Where it bounds neither, the number is open. */
 static idm_status find_unbounded(idm_occupancy_loss *s, const reached *best, idm_finding *f,
                                  idm_error *opt_error)
@@ -254,13 +288,60 @@ static idm_status find_unbounded(idm_occupancy_loss *s, const reached *best, idm
     bool below = false, above = false;
     status = is_low_at(s, best, j, -window, &below, opt_error);
     if (status == IDM_OK) status = is_low_at(s, best, j, window, &above, opt_error);
-    if (status == IDM_OK && below != above)
+    if (status != IDM_OK || below == above) continue;
+    best->ended[j] = has_ends(s->parameters, j);
+    if (best->ended[j])
+      idm_notes_add(&f->words,
+                    "%.100s is at the %s end of its range: the objective falls towards it",
+                    s->parameters->coordinate.name[j], below ? "lower" : "upper");
+    else
       idm_notes_add(&f->faults,
                     "nothing bounds %.100s from %s: the objective is no larger %g usual changes "
                     "from the value in the problem",
                     s->parameters->coordinate.name[j], below ? "below" : "above", window);
   }
   return status;
+}
+
+/* Largest distance of a place from the best in a number, in usual changes; *at is that number. */
+static double distance(const idm_occupancy_loss *s, const double *y, const reached *best,
+                       size_t *at)
+{
+  double most = 0;
+  for (size_t j = 0; j < s->dimension; j++) {
+    const double own = fabs(y[j] - best->y[j]) / s->unit[j];
+    if (own <= most || best->ended[j]) continue;
+    most = own;
+    *at = j;
+  }
+  return most;
+}
+
+/* Other numbers that are as near, though no direction leads to them: a start that ends there, and
+ * stays there when its search goes on. */
+static idm_status find_others(idm_occupancy_loss *s, const reached *best, idm_finding *f,
+                              idm_error *opt_error)
+{
+  static const double apart = 0.1;
+  for (size_t i = 0; i < starts; i++) {
+    double *y = best->end + i * s->dimension, objective = best->height[i];
+    size_t at = 0;
+    const double margin = same * (1 + fabs(best->objective));
+    if (!(objective <= best->objective + margin) || distance(s, y, best, &at) < apart) continue;
+    const idm_status status = polish(s, y, &objective, opt_error);
+    if (status != IDM_OK) return status;
+    if (objective > best->objective + margin || distance(s, y, best, &at) < apart) continue;
+    const parameter *item = scalar_at(s->parameters, at);
+    idm_notes_add(&f->faults,
+                  "other numbers are as near: a start of the search ends at %.100s = %.4g in place "
+                  "of %.4g, and the log does not decide between them; use --inverse bayes, or a "
+                  "narrower prior",
+                  s->parameters->coordinate.name[at],
+                  item ? idm_parameter_reported_at(item, y[at]) : y[at],
+                  item ? idm_parameter_reported_at(item, best->y[at]) : best->y[at]);
+    return IDM_OK;
+  }
+  return IDM_OK;
 }
 
 static idm_status look_around(idm_occupancy_loss *s, const reached *best, idm_finding *f,
@@ -272,8 +353,10 @@ static idm_status look_around(idm_occupancy_loss *s, const reached *best, idm_fi
                   "looked for; networks with other numbers have the same policy");
     return IDM_OK;
   }
-  const idm_status status = find_unbounded(s, best, f, opt_error);
-  return status == IDM_OK && !f->faults.count ? find_open(s, best->y, f, opt_error) : status;
+  idm_status status = find_unbounded(s, best, f, opt_error);
+  if (status == IDM_OK && !f->faults.count) status = find_open(s, best, f, opt_error);
+  if (status == IDM_OK && f->looked && !f->open) status = find_others(s, best, f, opt_error);
+  return status;
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -303,7 +386,7 @@ static void certify(const idm_occupancy_loss *s, const reached *best, double lea
                   "%.6g",
                   least, best->objective);
   idm_notes_add(&f->words,
-                "%zu of %d starts of the search end here and none below; that no other numbers "
+                "%zu of %d starts of the search end as near and none nearer; that no other numbers "
                 "are nearer is not proved",
                 best->alike, starts);
   if (s->asked->settings->divergence == IDM_DIVERGENCE_TV)
@@ -315,12 +398,18 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
                                 idm_finding *finding, idm_error *opt_error)
 {
   idm_occupancy_loss s;
-  reached best = {.y = idm_new(parameters->dimension, sizeof *best.y)};
+  const size_t d = parameters->dimension;
+  reached best = {.y = idm_new(idm_times(d, 1 + starts) + starts, sizeof *best.y),
+                  .ended = idm_new(d, sizeof *best.ended)};
   idm_status status = idm_occupancy_loss_open(&s, asked, parameters, target, opt_error);
-  if (status == IDM_OK && !best.y) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK && !(best.y && best.ended)) status = idm_fail_memory(opt_error);
   s.window = window;
-  if (status == IDM_OK) status = climb_all(&s, &best, opt_error);
-  if (status == IDM_OK) status = polish(&s, &best, opt_error);
+  if (status == IDM_OK) {
+    best.end = best.y + d;
+    best.height = best.end + starts * d;
+    status = climb_all(&s, &best, opt_error);
+  }
+  if (status == IDM_OK) status = polish(&s, best.y, &best.objective, opt_error);
   if (status == IDM_OK) status = find_slope(&s, &best, opt_error);
   if (status == IDM_OK) status = look_around(&s, &best, finding, opt_error);
   if (status == IDM_OK) {
@@ -329,6 +418,7 @@ idm_status idm_occupancy_search(idm_asked *asked, const idm_parameters *paramete
   }
   idm_occupancy_loss_close(&s);
   free(best.y);
+  free(best.ended);
   return status;
 }
 

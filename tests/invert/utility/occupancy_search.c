@@ -145,6 +145,53 @@ static void test_unbounded(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A share of 0 is an answer: of eight logs of an agent without slips some end there, and none is
+ * refused for it or calls the share open. */
+static void test_ends(void **state)
+{
+  (void)state;
+  size_t ended = 0;
+  for (size_t k = 0; k < 8; k++) {
+    idm_problem *problem = occupancy_problem(0, "alpha,lapse");
+    idm_data *data = occupancy_log(problem, 20 + 5 * k);
+    const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
+    idm_posterior *found = support_fit(name, problem, data, &settings);
+    const bool lapses = strcmp(found->quantity.name[0], "lapse") == 0;
+    assert_int_equal(found->finding->faults.count, 0);
+    assert_int_equal(found->finding->open, 0);
+    if (support_mentions(&found->finding->words, "is at the lower end of its range")) {
+      assert_true(found->value[lapses ? 0 : 1] < 1e-6);
+      ended++;
+    }
+    idm_posterior_destroy(found);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  assert_in_range(ended, 1, 7);
+}
+
+/* A gain soon and a loss for long after it: to go pays most at a discount in the middle, so that
+ * every rate of going but the highest has two discounts. */
+static void test_two_optima(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "states: [start, gain, loss, out]\nactions: [go, stay]\nobservations: states\n"
+      "start: [1, 0, 0, 0]\ndiscount: 0.6\nterminal: [out]\n"
+      "transition: {go: {start: gain, gain: loss, loss: {loss: 0.75, out: 0.25}, out: out}, "
+      "stay: {start: out, gain: loss, loss: {loss: 0.75, out: 0.25}, out: out}}\n"
+      "utility: {go: [0, 3, -2, 0], stay: [0, 3, -2, 0]}\n"
+      "agent: {planner: bounded-rational, alpha: 0.5}\nfree: [discount]\n");
+  const idm_simulation simulation = {.trajectories = 300, .seed = 3};
+  idm_data *data = support_simulate(problem, simulation);
+  const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
+  idm_posterior *found = support_fit(name, problem, data, &settings);
+  assert_true(support_mentions(&found->finding->faults, "other numbers are as near"));
+  idm_posterior_destroy(found);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 static void test_refused(void **state)
 {
   (void)state;
@@ -227,6 +274,7 @@ int main(void)
       cmocka_unit_test(test_draws),     cmocka_unit_test(test_utilities),
       cmocka_unit_test(test_unbounded), cmocka_unit_test(test_refused),
       cmocka_unit_test(test_network),   cmocka_unit_test(test_leaps),
+      cmocka_unit_test(test_ends),      cmocka_unit_test(test_two_optima),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
