@@ -1405,6 +1405,14 @@ YAML
   succeeds fit single.yaml cells-log.csv --class me-irl -o single-me --json
   json 'all(near(v["mean"], json.load(open("entries.json"))["posterior"][k]["mean"], 1e-6) for k, v in j["posterior"].items())'
   json 'near(j["objective"], json.load(open("entries.json"))["objective"], 1e-9) and len(j["posterior"]) == 3'
+  # Without a price weights are finite where other actions are seen too, though not every one in every state.
+  printf 'trajectory,state,action\n' >seen.csv
+  cp seen.csv greedy.csv
+  printf '1,%s\n' a,right b,right c,left b,left a,right b,right c,right goal, >>seen.csv
+  printf '1,%s\n' a,right b,right c,right goal, >>greedy.csv
+  succeeds fit cells.yaml seen.csv --class me-irl --lambda inf -o cells-inf --json
+  json 'j["certificate"] <= j["certificate_limit"]'
+  fails 3 "with --lambda inf utilities grow without end" fit cells.yaml greedy.csv --class me-irl --lambda inf -o box/inf
   printf 'trajectory,state,action\n1,c,right\n1,goal,left\n1,goal,left\n' >stay.csv
   fails 3 "stay.csv:3: the trajectory goes on after it came to 'goal'" score cells.yaml stay.csv
 }

@@ -95,7 +95,7 @@ static idm_status check_beliefs(const idm_problem *problem, const idm_fit_settin
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static void say(const idm_world *world, const idm_fit_settings *settings,
+static void say(const idm_world *world, const idm_sought *sought, const idm_fit_settings *settings,
                 const idm_lambda *opt_chosen, double slope, idm_finding *f)
 {
   if (opt_chosen && !opt_chosen->folds)
@@ -110,8 +110,11 @@ static void say(const idm_world *world, const idm_fit_settings *settings,
                   opt_chosen->value >= opt_chosen->most ? "; larger ones were not compared" : "");
   if (isinf(settings->lambda))
     idm_notes_add(&f->words,
-                  "no price on utilities: the plan's occupancy is the demonstrator's to %.1g, and "
-                  "of all utilities that do as well these have the least squares",
+                  sought->features
+                      ? "no price on weights: the plan's mean features are the demonstrator's to "
+                        "%.1g, and of all weights that do as well these have the least squares"
+                      : "no price on utilities: the plan's occupancy is the demonstrator's to "
+                        "%.1g, and of all utilities that do as well these have the least squares",
                   slope);
   if (world->horizon)
     idm_notes_add(&f->words,
@@ -161,8 +164,8 @@ static idm_status check_finite(idm_asked *asked, const idm_soft_agent *agent,
                                const double *demonstrated, idm_error *opt_error)
 {
   if (!isinf(asked->settings->lambda)) return IDM_OK;
-  /* The linear program has a column per free entry of the utility, and no horizon. */
-  return asked->world->horizon || asked->sought->features
+  /* The linear program has values that do not depend on the step. */
+  return asked->world->horizon
              ? check_seen(asked->demonstrator, asked->problem->setting, agent->prior, opt_error)
              : idm_attained_check(asked, demonstrated, opt_error);
 }
@@ -272,7 +275,7 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const idm_
     snprintf(f->certificate, sizeof f->certificate, "gradient norm");
     f->attained = slope;
     f->closed = 1e-9;
-    say(world, settings, opt_chosen, slope, f);
+    say(world, sought, settings, opt_chosen, slope, f);
     status = find_open(asked, plan, f, opt_error);
   }
   if (status == IDM_OK && asked->beliefs) status = compare_lattices(asked, plan, x, f, opt_error);

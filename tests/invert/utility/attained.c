@@ -1,5 +1,5 @@
 /* Whether utilities stay finite without a price: against all deterministic policies, where one
- * number is free. */
+ * number or one weight of a feature is free. */
 #include "invert/utility/attained.h"
 
 #include <math.h>
@@ -9,66 +9,87 @@
 
 enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
-/* What the free number counts of a policy[state][action]: how often it is the utility. */
-static double moment_of(const idm_world *world, const int32_t *number, const double *policy,
+/* What the free number counts of a policy[state][action]: value[entry] over the occupancy. */
+static double moment_of(const idm_world *world, const double *value, const double *policy,
                         double *demonstrated)
 {
   double occupancy[ENTRIES], sum = 0;
   check(idm_world_occupancy(world, policy, occupancy, &support_error));
   for (size_t e = 0; e < ENTRIES; e++) {
     demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
-    if (number[e] >= 0) sum += demonstrated[e];
+    sum += value[e] * demonstrated[e];
   }
   return sum;
 }
 
 /* Of the moments of policies those of deterministic ones are the extremes. */
-static bool is_inside(const idm_world *world, const int32_t *number, double moment)
+static bool is_inside(const idm_world *world, const double *value, double moment)
 {
   double low = INFINITY, high = -INFINITY, scratch[ENTRIES];
   for (unsigned bits = 0; bits < 1U << STATES; bits++) {
     double policy[ENTRIES] = {0};
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (bits >> s & 1U)] = 1;
-    const double own = moment_of(world, number, policy, scratch);
+    const double own = moment_of(world, value, policy, scratch);
     low = fmin(low, own);
     high = fmax(high, own);
   }
   return high - low < 1e-9 || (moment > low + 1e-9 && moment < high - 1e-9);
 }
 
+/* Every state has one action, or now and then both. */
+static void draw_policy(idm_random *random, double *policy)
+{
+  for (size_t s = 0; s < STATES; s++) {
+    const double first = idm_random_uniform(random);
+    policy[s * ACTIONS] = first < 0.48 ? 0 : first < 0.96 ? 1 : first;
+    policy[s * ACTIONS + 1] = 1 - policy[s * ACTIONS];
+  }
+}
+
+/* One trial: entries that are one number, or all of them as a feature gives them. Whether utilities
+ * are finite. */
+static bool try_one(uint64_t trial, bool features, idm_random *random)
+{
+  idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
+  idm_world *world = support_world(problem);
+  int32_t number[ENTRIES];
+  double held[ENTRIES], value[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
+  for (size_t e = 0; e < ENTRIES; e++) {
+    const bool one = e == trial % ENTRIES || idm_random_uniform(random) < 0.4;
+    value[e] = features ? one * idm_random_normal(random) : one;
+    number[e] = one && !features ? 0 : -1;
+    held[e] = features ? 0 : 3; /* which no direction moves */
+  }
+  draw_policy(random, policy);
+  const idm_features f = {.value = value};
+  idm_sought sought = {.entries = ENTRIES,
+                       .count = 1,
+                       .number = number,
+                       .held = held,
+                       .unit = 1,
+                       .features = features ? &f : NULL};
+  idm_asked asked = {.problem = problem, .world = world, .sought = &sought};
+  idm_halt_begin(&asked.halt, NULL, "checking");
+  const double moment = moment_of(world, value, policy, demonstrated);
+  const bool inside = is_inside(world, value, moment);
+  const idm_status status = idm_attained_check(&asked, demonstrated, &support_error);
+  assert_int_equal(status, inside ? IDM_OK : IDM_INPUT);
+  idm_world_destroy(world);
+  idm_problem_destroy(problem);
+  return inside;
+}
+
 static void one_number_is_finite_inside_the_range_of_policies(void **state)
 {
   (void)state;
   enum { TRIALS = 60 };
-  size_t finite = 0;
-  idm_random random;
-  idm_random_init(&random, 5, 0);
-  for (uint64_t trial = 0; trial < TRIALS; trial++) {
-    idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
-    idm_world *world = support_world(problem);
-    int32_t number[ENTRIES];
-    double held[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
-    for (size_t e = 0; e < ENTRIES; e++) {
-      number[e] = e == trial % ENTRIES || idm_random_uniform(&random) < 0.4 ? 0 : -1;
-      held[e] = 3; /* which no direction moves */
-    }
-    for (size_t s = 0; s < STATES; s++) {
-      const double first = idm_random_uniform(&random);
-      policy[s * ACTIONS] = first < 0.48 ? 0 : first < 0.96 ? 1 : first;
-      policy[s * ACTIONS + 1] = 1 - policy[s * ACTIONS];
-    }
-    idm_sought sought = {.entries = ENTRIES, .count = 1, .number = number, .held = held, .unit = 1};
-    idm_asked asked = {.problem = problem, .world = world, .sought = &sought};
-    idm_halt_begin(&asked.halt, NULL, "checking");
-    const double moment = moment_of(world, number, policy, demonstrated);
-    const bool inside = is_inside(world, number, moment);
-    const idm_status status = idm_attained_check(&asked, demonstrated, &support_error);
-    assert_int_equal(status, inside ? IDM_OK : IDM_INPUT);
-    finite += inside;
-    idm_world_destroy(world);
-    idm_problem_destroy(problem);
+  for (int features = 0; features < 2; features++) {
+    size_t finite = 0;
+    idm_random random;
+    idm_random_init(&random, 5, 0);
+    for (uint64_t trial = 0; trial < TRIALS; trial++) finite += try_one(trial, features, &random);
+    assert_in_range(finite, 10, TRIALS - 10);
   }
-  assert_in_range(finite, 10, TRIALS - 10);
 }
 
 int main(void)
