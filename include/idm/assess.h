@@ -145,7 +145,7 @@ typedef enum idm_person_verdict {
   IDM_PERSON_MISFIT,            /* the model does not fit */
   IDM_PERSON_FAILED,            /* absent, or the draws are not to be trusted */
   IDM_PERSON_POINT,             /* nothing says how sure it is */
-  IDM_PERSON_UNCHECKED,         /* checks that might speak against it were left out */
+  IDM_PERSON_UNCHECKED,         /* as identified, but checks were left out */
   IDM_PERSON_VERDICTS
 } idm_person_verdict;
 
