@@ -13,6 +13,7 @@
 
 #include "data/part.h"
 #include "invert/assess/asked_support.h"
+#include "invert/assess/changing_support.h"
 #include "invert/assess/model.h"
 #include "invert/assess/odd_support.h"
 #include "invert/assess/pool.h"
@@ -73,11 +74,13 @@ typedef struct kind {
   const char *differs;  /* a number whose logarithm differs between agents with sd `spread` */
   bool within;          /* it differs between trajectories of one agent */
   double spread;
-  const char *other; /* problem whose agent decides; NULL: the same */
-  size_t agents;     /* 0: one, or with `differs` one a trajectory */
-  bool anew;         /* the one agent forgets between trajectories */
-  bool hides;        /* the bandit of odd_support.h */
-  odd_learner odd;   /* what its one learner carries over */
+  const char *other;     /* problem whose agent decides; NULL: the same */
+  size_t agents;         /* 0: one, or with `differs` one a trajectory */
+  bool anew;             /* the one agent forgets between trajectories */
+  bool hides;            /* the bandit of odd_support.h */
+  odd_learner odd;       /* what its one learner carries over */
+  changing_when changes; /* the planner of changing_support.h: at these steps alpha is `times` */
+  double times;          /* as large */
   size_t people; /* that are fitted one by one, a trajectory each, and whose scores are added up:
                     what fails is the sum; 0: one fit */
 } kind;
@@ -86,6 +89,8 @@ typedef struct kind {
 /* A learner at the bandit, over so many steps. */
 #define LEARNER_OF(count)                                                                          \
   .problem = bandit, .free_blocks = RATES, .steps = (count), .length = (count)
+#define CHANGING(when, factor)                                                                     \
+  .free_blocks = "alpha", .steps = 30, .length = 30, .changes = (when), .times = (factor)
 static const kind kinds[] = {
     {.name = "right-learner", .problem = bandit, .free_blocks = RATES, .steps = 50, .length = 50},
     {.name = "right-reversal",
@@ -104,6 +109,9 @@ static const kind kinds[] = {
      .free_blocks = "alpha",
      .steps = 25,
      .length = 25},
+    {.name = "right-three", CHANGING(changing_parity, 1)},
+    {.name = "three-middle", CHANGING(changing_middle, 4)},
+    {.name = "three-parity", CHANGING(changing_parity, 4)},
     {.name = "search-of-awarded",
      .problem = search,
      .free_blocks = "alpha",
@@ -332,6 +340,7 @@ static idm_problem *make(const kind *k, const char *text)
 {
   idm_problem *problem;
   if (k->hides) return odd_bandit();
+  if (k->changes) return changing_problem();
   if (text) {
     check(idm_problem_parse_yaml(text, strlen(text), "kind.yaml", &problem, NULL, &support_error));
     return problem;
@@ -381,9 +390,11 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
   idm_problem *truth = make(k, k->other ? k->other : k->problem);
   for (size_t i = 0; i < 4 && k->truth[i]; i++)
     check(idm_problem_set(truth, k->truth[i], &support_error));
-  if (k->hides) {
+  if (k->hides || k->changes) {
     const size_t trajectories = (size_t)lround((double)decisions / k->length);
-    idm_data *data = odd_simulate(truth, &k->odd, trajectories, k->steps, seed);
+    idm_data *data =
+        k->hides ? odd_simulate(truth, &k->odd, trajectories, k->steps, seed)
+                 : changing_simulate(truth, k->times, k->changes, trajectories, k->steps, seed);
     idm_problem_destroy(truth);
     return data;
   }

@@ -86,12 +86,14 @@ typedef struct idm_tested {
 typedef struct idm_extended {
   char name[128];   /* the number that is held; "drift of NAME within trajectories", "... over an
                        agent's trajectories", "... over the log's trajectories" or "... along a
-                       history" of one that is free, or "NAME after a reward above 0", "... after
+                       history" of one that is free, each also "... and back", "... by odd and
+                       even rows", or "NAME after a reward above 0", "... after
                        'win'"; "memory of single trajectories"; "actions of the last rows", "last
                        action, by its reward" and so on, of what is carried over */
   double held;      /* its value in the fit; 0 of the others */
   double value;     /* of one Newton step; where that is significant, of a fit with it free. Of a
-                       drift, how far the coordinate moves from first to last; after a reward or an
+                       drift, how far the coordinate moves from first to last, from the middle to
+                       both ends or from odd to even rows; after a reward or an
                        observation, how far it is from where it is after others; of a memory, the
                        share of choices; of what is carried over, its weight in log odds */
   double gain;      /* in nats, of the same */

@@ -24,23 +24,54 @@ static double reading(const question *q, clock_kind kind)
     return q->when.of_agent;
   case CLOCK_LOG:
     return q->when.of_log;
+  case CLOCK_PARITY:
+    return q->step % 2;
   default:
     return q->depth;
   }
 }
 
-/* time[question]; false where it is the same for all. */
-static bool read_clock(const residual *r, clock_kind kind, double *time)
+/* Bring time[question] into the range from -1/2 to 1/2; false where it is the same for all. */
+static bool spread_out(const residual *r, double *time)
 {
   double least = INFINITY, most = -INFINITY;
   for (size_t i = 0; i < r->questions; i++) {
-    time[i] = reading(&r->question[i], kind);
     least = fmin(least, time[i]);
     most = fmax(most, time[i]);
   }
   if (!(most > least)) return false;
   for (size_t i = 0; i < r->questions; i++) time[i] = (time[i] - least) / (most - least) - 0.5;
   return true;
+}
+
+/* time[question]; false where it is the same for all. */
+static bool read_clock(const residual *r, clock_kind kind, double *time)
+{
+  for (size_t i = 0; i < r->questions; i++) time[i] = reading(&r->question[i], kind);
+  return spread_out(r, time);
+}
+
+/* time[question] of the square of a clock; false where it follows from the clock, which then has
+ * two values. */
+static bool square_clock(const residual *r, const double *clock, double *time)
+{
+  double n = 0, mean = 0, mean_square = 0, xx = 0, xy = 0, yy = 0;
+  for (size_t i = 0; i < r->questions; i++) {
+    n += r->question[i].asked;
+    mean += r->question[i].asked * clock[i];
+    mean_square += r->question[i].asked * clock[i] * clock[i];
+  }
+  mean /= n;
+  mean_square /= n;
+  for (size_t i = 0; i < r->questions; i++) {
+    const double x = clock[i] - mean, y = clock[i] * clock[i] - mean_square;
+    xx += r->question[i].asked * x * x;
+    xy += r->question[i].asked * x * y;
+    yy += r->question[i].asked * y * y;
+  }
+  for (size_t i = 0; i < r->questions; i++)
+    time[i] = clock[i] * clock[i] - xy / xx * (clock[i] - mean);
+  return yy - xy * xy / xx > 1e-6 * n && spread_out(r, time);
 }
 
 bool idm_clocks_coincide(const residual *r, const double *x, const double *y)
@@ -60,6 +91,14 @@ bool idm_clocks_coincide(const residual *r, const double *x, const double *y)
   return xy * xy > most_alike * xx * yy;
 }
 
+/* Keep the clock that was read last, unless it coincides with one before it. */
+static void keep(clocks *c, const residual *r, clock_kind kind, bool moves)
+{
+  for (size_t i = 0; i < c->count && moves; i++)
+    moves = !idm_clocks_coincide(r, c->time[c->count], c->time[i]);
+  if (moves) c->kind[c->count++] = kind;
+}
+
 idm_status idm_clocks_open(clocks *c, const residual *r, idm_error *opt_error)
 {
   *c = (clocks){0};
@@ -70,12 +109,12 @@ idm_status idm_clocks_open(clocks *c, const residual *r, idm_error *opt_error)
       return idm_fail_memory(opt_error);
     }
   }
-  for (int kind = 0; kind < CLOCK_KINDS; kind++) {
-    double *time = c->time[c->count];
-    bool own = read_clock(r, (clock_kind)kind, time);
-    for (size_t i = 0; i < c->count && own; i++) own = !idm_clocks_coincide(r, time, c->time[i]);
-    if (own) c->kind[c->count++] = (clock_kind)kind;
-  }
+  for (int kind = 0; kind < CLOCK_ROW_TURN; kind++)
+    keep(c, r, (clock_kind)kind, read_clock(r, (clock_kind)kind, c->time[c->count]));
+  const size_t straight = c->count;
+  for (size_t i = 0; i < straight; i++)
+    keep(c, r, c->kind[i] + CLOCK_ROW_TURN, square_clock(r, c->time[i], c->time[c->count]));
+  keep(c, r, CLOCK_PARITY, read_clock(r, CLOCK_PARITY, c->time[c->count]));
   return IDM_OK;
 }
 
@@ -86,6 +125,11 @@ const char *idm_clock_name(clock_kind kind)
       [CLOCK_AGENT] = "over an agent's trajectories",
       [CLOCK_LOG] = "over the log's trajectories",
       [CLOCK_HISTORY] = "along a history",
+      [CLOCK_ROW_TURN] = "within trajectories and back",
+      [CLOCK_AGENT_TURN] = "over an agent's trajectories and back",
+      [CLOCK_LOG_TURN] = "over the log's trajectories and back",
+      [CLOCK_HISTORY_TURN] = "along a history and back",
+      [CLOCK_PARITY] = "by odd and even rows",
   };
   return name[kind];
 }
@@ -97,12 +141,20 @@ const char *idm_clock_span(clock_kind kind)
       [CLOCK_AGENT] = "between the first and the last trajectory of an agent",
       [CLOCK_LOG] = "between the first and the last trajectory of the log",
       [CLOCK_HISTORY] = "between the first and the last row of a history",
+      [CLOCK_ROW_TURN] = "between the middle and both ends of a trajectory",
+      [CLOCK_AGENT_TURN] = "between the middle and both ends of an agent's trajectories",
+      [CLOCK_LOG_TURN] = "between the middle and both ends of the log",
+      [CLOCK_HISTORY_TURN] = "between the middle and both ends of a history",
+      [CLOCK_PARITY] = "between odd and even rows of a trajectory",
   };
   return span[kind];
 }
 
 const char *idm_clock_cure(clock_kind kind, bool people)
 {
+  if (kind == CLOCK_PARITY) return "fit odd and even rows apart (--where)";
+  if (kind == CLOCK_ROW_TURN || kind == CLOCK_HISTORY_TURN)
+    return "fit the rows of the middle apart (--where)";
   if (kind == CLOCK_ROW || kind == CLOCK_HISTORY) return "fit early and late rows apart (--where)";
   return people ? "add a column that separates early from late trajectories (--model)"
                 : "fit early and late trajectories apart (--where, or --each COLUMN)";

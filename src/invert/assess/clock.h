@@ -1,5 +1,8 @@
 /* Clocks: what a free number may drift over. A clock gives every question a time from -1/2 to 1/2.
  *
+ * A number that comes back moves with the square of a clock, less its regression on the clock:
+ * least between the ends, and without correlation with the drift from end to end.
+ *
  * Those that differ for no decision, and those that nearly coincide with one before them, are left
  * out: a memory of trajectories has no history but the trajectory, the log of one agent is that
  * agent's, and the rows of a long history are in the order of its trajectories. */
@@ -9,10 +12,15 @@
 #include "invert/assess/residual.h"
 
 typedef enum clock_kind {
-  CLOCK_ROW,     /* row within a trajectory */
-  CLOCK_AGENT,   /* trajectory among those of its agent */
-  CLOCK_LOG,     /* trajectory among those of the log */
-  CLOCK_HISTORY, /* row within all that the agent remembers */
+  CLOCK_ROW,      /* row within a trajectory */
+  CLOCK_AGENT,    /* trajectory among those of its agent */
+  CLOCK_LOG,      /* trajectory among those of the log */
+  CLOCK_HISTORY,  /* row within all that the agent remembers */
+  CLOCK_ROW_TURN, /* the squares of these four */
+  CLOCK_AGENT_TURN,
+  CLOCK_LOG_TURN,
+  CLOCK_HISTORY_TURN,
+  CLOCK_PARITY, /* odd and even rows of a trajectory */
   CLOCK_KINDS
 } clock_kind;
 

@@ -491,7 +491,7 @@ void idm_extension_name(const extensions *x, const extension *e, char *text, siz
     idm_print(text, size, "%.100s", x->q->f->problem->theta->block[e->at].info->name);
     break;
   case EXTENSION_DRIFT:
-    idm_print(text, size, "drift of %.85s %s", x->q->f->parameters->coordinate.name[e->at],
+    idm_print(text, size, "drift of %.80s %s", x->q->f->parameters->coordinate.name[e->at],
               idm_clock_name(e->clock));
     break;
   case EXTENSION_ANEW:

@@ -2,10 +2,11 @@
  *
  * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
  * discount), among these what a belief is worth by its entropy, or lets a free number drift: c + x
- * t, where t is the time of a clock (clock.h) or a signal of the row before (past.h), which is 1 or
- * -1. Or a share x of choices is by a memory that begins anew in every trajectory (anew.h), or the
- * log odds of an action rise by x times a trace of what was done before (past.h). With g(u|h) = d
- * log pi(u|h) / dx, the efficient score of a decision is
+ * t, where t is the time of a clock, or of its square for a drift that comes back (clock.h), or a
+ * signal of the row before (past.h), which is 1 or -1. Or a share x of choices is by a memory that
+ * begins anew in every trajectory (anew.h), or the log odds of an action rise by x times a trace of
+ * what was done before (past.h). With g(u|h) = d log pi(u|h) / dx, the efficient score of a
+ * decision is
  *
  *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
  *

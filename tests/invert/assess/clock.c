@@ -29,14 +29,36 @@ static residual log_of(size_t agents, size_t trajectories, size_t rows, bool rem
   return r;
 }
 
+/* Sum of x[question] y[question], both less their means. */
+static double covariance(const residual *r, const double *x, const double *y)
+{
+  double n = (double)r->questions, mean_x = 0, mean_y = 0, sum = 0;
+  for (size_t i = 0; i < r->questions; i++) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  for (size_t i = 0; i < r->questions; i++) sum += (x[i] - mean_x) * (y[i] - mean_y);
+  return sum;
+}
+
+/* The straight clocks are these, and the squares of some of them, each uncorrelated with its clock.
+ */
 static void expect(residual r, size_t count, const clock_kind *kind)
 {
   clocks c;
+  size_t straight = 0;
   check(idm_clocks_open(&c, &r, &support_error));
-  assert_int_equal(c.count, count);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < c.count; i++) {
     double least = 1, most = -1;
-    assert_int_equal(c.kind[i], kind[i]);
+    if (c.kind[i] < CLOCK_ROW_TURN) {
+      assert_true(straight < count && i == straight);
+      assert_int_equal(c.kind[i], kind[straight++]);
+    } else if (c.kind[i] < CLOCK_PARITY) {
+      size_t own = 0;
+      while (own < count && kind[own] + CLOCK_ROW_TURN != c.kind[i]) own++;
+      assert_true(own < count);
+      assert_near(covariance(&r, c.time[i], c.time[own]), 0, 1e-9);
+    }
     for (size_t k = 0; k < r.questions; k++) {
       least = c.time[i][k] < least ? c.time[i][k] : least;
       most = c.time[i][k] > most ? c.time[i][k] : most;
@@ -44,7 +66,38 @@ static void expect(residual r, size_t count, const clock_kind *kind)
     assert_near(least, -0.5, 0);
     assert_near(most, 0.5, 0);
   }
+  assert_int_equal(straight, count);
   idm_clocks_close(&c);
+}
+
+static size_t count_turns(residual r, bool *ret_parity)
+{
+  clocks c;
+  size_t turns = 0;
+  *ret_parity = false;
+  check(idm_clocks_open(&c, &r, &support_error));
+  for (size_t i = 0; i < c.count; i++) {
+    turns += c.kind[i] >= CLOCK_ROW_TURN && c.kind[i] < CLOCK_PARITY;
+    *ret_parity = *ret_parity || c.kind[i] == CLOCK_PARITY;
+  }
+  idm_clocks_close(&c);
+  return turns;
+}
+
+/* A clock of two values has no square of its own, and two rows are odd and even by themselves. */
+static void test_turns(void **state)
+{
+  (void)state;
+  bool parity;
+  assert_int_equal(count_turns(log_of(1, 20, 10, false), &parity), 2);
+  assert_true(parity);
+  assert_int_equal(count_turns(log_of(1, 20, 2, false), &parity), 1);
+  assert_false(parity);
+  assert_int_equal(count_turns(log_of(1, 2, 2, false), &parity), 0);
+  assert_false(parity);
+  /* In three rows, the middle is the even one. */
+  assert_int_equal(count_turns(log_of(1, 1, 3, false), &parity), 1);
+  assert_false(parity);
 }
 
 static void test_kept(void **state)
@@ -82,6 +135,7 @@ static void test_words(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept), cmocka_unit_test(test_words)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept), cmocka_unit_test(test_turns),
+                                     cmocka_unit_test(test_words)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
+#include "invert/assess/changing_support.h"
 #include "invert/assess/crowd_support.h"
 #include "invert/assess/model.h"
 #include "invert/assess/odd_support.h"
@@ -222,6 +223,39 @@ static void test_switch(void **state)
   }
 }
 
+/* A number that is larger in the middle of trajectories, or at every second row, and the same at
+ * both ends. Logs of an agent whose alpha stays pass: each does with a probability of 99 %. */
+static void test_there_and_back(void **state)
+{
+  (void)state;
+  static const struct {
+    changing_when when;
+    const char *name, *words;
+    double sign;
+  } cases[] = {{changing_middle, "drift of alpha within trajectories and back",
+                "between the middle and both ends of a trajectory would gain about", -1},
+               {changing_parity, "drift of alpha by odd and even rows",
+                "between odd and even rows of a trajectory would gain about", 1}};
+  for (size_t i = 0; i < 2; i++)
+    for (uint64_t seed = 1; seed <= 3; seed++)
+      for (int factor = 4; factor >= 1; factor -= 3) {
+        asked a;
+        idm_problem *problem = changing_problem();
+        asked_open(&a, problem, changing_simulate(problem, factor, cases[i].when, 17, 30, seed),
+                   "alpha");
+        check(idm_assess_model(&a.q, &support_error));
+        const idm_extended *e = extended(&a, cases[i].name);
+        const bool found = support_mentions(&a.assessment->misfits, cases[i].words);
+        assert_int_equal(found, factor > 1);
+        if (found)
+          assert_true(e->p < 1e-3 && cases[i].sign * e->value > 0.5 && e->gain > 5);
+        else
+          assert_int_equal(a.assessment->misfits.count, 0);
+        assert_true(extended(&a, "drift of alpha within trajectories")->p > 0.01);
+        asked_close(&a);
+      }
+}
+
 /* --- learners ------------------------------------------------------------------------------- */
 
 /* A log of a learner with equal rates, fitted with what is free. */
@@ -370,6 +404,7 @@ int main(void)
       cmocka_unit_test(test_no_slips),
       cmocka_unit_test(test_tail),
       cmocka_unit_test(test_switch),
+      cmocka_unit_test(test_there_and_back),
       cmocka_unit_test(test_anew),
       cmocka_unit_test(test_odd),
   };
