@@ -47,8 +47,11 @@ extern const char *const idm_divergence_words[];
               "draws that adapt the sampler first"),                                               \
   IDM_FIT_KEY(base, thin, "thin", IDM_KEY_LONG, 0, 1e6, "N",                                       \
               "steps a draw (0: the sampler's own)"),                                              \
-  IDM_FIT_KEY(base, depth, "depth", IDM_KEY_LONG, 0, 16, "N",                                      \
-              "of nuts: at most 2^N - 1 steps per trajectory (0: the sampler's own)"),             \
+  {                                                                                                \
+    .name = "depth", .kind = IDM_KEY_LONG,                                                         \
+    .offset = (base) + offsetof(idm_fit_settings, depth), .most = 16, .value = "N",                \
+    .help = "of nuts: at most 2^N - 1 steps per trajectory (0: the sampler's own)", .later = true  \
+  },                                                                                               \
   IDM_FIT_KEY(base, seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed; chain i uses stream i"),      \
   {                                                                                                \
     .name = "log_likelihood", .kind = IDM_KEY_WORD,                                                \
