@@ -14,7 +14,7 @@ cd "$folder"
 "$IDM" simulate ice.yaml -n 200 --steps 60 --seed 2 -o ice.csv
 
 per_decision() {
-  python3 -c 'import json, sys; j = json.load(sys.stdin); print("%.4f" % (j["log_likelihood"] / j["decisions"]))'
+  python3 -c 'import json, sys; j = json.load(sys.stdin); print("%.6f" % (j["log_likelihood"] / j["decisions"]))'
 }
 
 fit() { # NAME PROBLEM OPTIONS...
