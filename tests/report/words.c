@@ -74,10 +74,12 @@ static void test_sentences(void **state)
   unmake(&m);
 }
 
-static idm_markup tell(const idm_posterior *p, idm_diagnosis *diagnosis, bool question)
+static idm_markup tell(const idm_posterior *p, idm_diagnosis *diagnosis, bool question,
+                       bool trusted)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  const idm_assessment a = {.quantities = p->quantity.count, .diagnosis = diagnosis};
+  const idm_assessment a = {
+      .quantities = p->quantity.count, .diagnosis = diagnosis, .trusted = trusted};
   const idm_plot_subject subject = {.problem = problem, .posterior = p, .assessment = &a};
   idm_markup markup = {0};
   (question ? idm_words_question : idm_words_answer)(&subject, &markup);
@@ -85,10 +87,18 @@ static idm_markup tell(const idm_posterior *p, idm_diagnosis *diagnosis, bool qu
   return markup;
 }
 
+/* Of an answer that is not trusted. */
+static void expect_doubt(const idm_posterior *p, idm_diagnosis *diagnosis, const char *expected)
+{
+  idm_markup markup = tell(p, diagnosis, false, false);
+  assert_non_null(strstr(markup.text, expected));
+  free(markup.text);
+}
+
 static void expect_words(const idm_posterior *p, idm_diagnosis *diagnosis, bool question,
                          const char *expected)
 {
-  idm_markup markup = tell(p, diagnosis, question);
+  idm_markup markup = tell(p, diagnosis, question, true);
   assert_string_equal(markup.text, expected);
   free(markup.text);
 }
@@ -118,6 +128,7 @@ static void test_groups(void **state)
   expect_words(p, d, false,
                "Of 2 differences in log alpha 1 is clear (0 lies outside of their 95 % intervals), "
                "most of all c - a (3.5); of 2 differences in eta none is clear.");
+  expect_doubt(p, d, "none is clear; the verdict does not trust all of them.");
   idm_posterior_destroy(p);
 }
 
