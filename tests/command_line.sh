@@ -1757,7 +1757,9 @@ test_audit() {
     holds "config.yaml makes the same audit again" \
       python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
     fails 2 'holds a run already' audit example:diag groups.csv --by site $few -o box/audit
-    succeeds audit example:diag groups.csv --by site --free alpha --checks none --json -o box/unchecked
+    succeeds simulate example:diag -n 300 --seed 5 -o many.csv
+    awk -F, -v OFS=, 'NR == 1 { print $0, "site" } NR > 1 { print $0, $2 % 2 ? "a" : "b" }' many.csv >halves.csv
+    succeeds audit example:diag halves.csv --by site --free alpha --checks none --json -o halves
     json '[g["verdict"] for g in j["groups"].values()] == 3 * ["unchecked"]'
     json 'not j["contrasts"][0]["log_alpha"]["flagged"] and j["contrasts"][0]["verdict"] == "unchecked"'
     json 'j["verdict"]["trusted"] is None and "depends-on-dynamics" in j["verdict"]["unchecked"]'
