@@ -109,7 +109,8 @@ static bool factor(idm_soft_plan *p)
 }
 
 /* Newton's method for V = B V: the chain of the greedy policy carries the residual back. After the
- * first step values only rise, and it ends where the residual is rounding. */
+ * first step values only rise, and it ends where the residual is rounding: of the values, or of the
+ * soft maximum, whose terms are of the size of alpha where utilities and values are 0. */
 static bool settle(idm_soft_plan *p, const double *utility)
 {
   const size_t states = p->world->n.states;
@@ -117,7 +118,7 @@ static bool settle(idm_soft_plan *p, const double *utility)
   double last = INFINITY;
   for (int k = 0; k < most_iterations; k++) {
     double worst = 0;
-    double size = 0;
+    double size = p->alpha;
     choose(p, utility, p->v, 0, change);
     for (size_t s = 0; s < states; s++) {
       size = fmax(size, fabs(change[s]));

@@ -186,9 +186,27 @@ static void endless_needs_a_discount(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Utilities of 0 after others: every value is 0, so that no residual is small beside it. */
+static void nothing_is_paid(void **state)
+{
+  (void)state;
+  for (uint64_t k = 0; k < 40; k++) {
+    scene s = open_scene(0, 0.9, uniform);
+    idm_random random;
+    idm_random_init(&random, 11, k);
+    double utility[ENTRIES];
+    for (size_t e = 0; e < ENTRIES; e++) utility[e] = idm_random_normal(&random);
+    solve(&s, utility);
+    memset(utility, 0, sizeof utility);
+    assert_near(solve(&s, utility), 0, 1e-13);
+    close_scene(&s);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(nothing_is_paid),
       cmocka_unit_test(values_are_those_of_sweeps),
       cmocka_unit_test(policies_are_those_of_the_planner),
       cmocka_unit_test(occupancies_are_slopes),
