@@ -223,6 +223,28 @@ static void points_are_answers_too(void **state)
   idm_assessment_destroy(a);
 }
 
+/* Whose checks are left out is not called identified. */
+static void left_out_people_are_unchecked(void **state)
+{
+  (void)state;
+  idm_posterior *p;
+  idm_assessment *a;
+  idm_projection projection;
+  size_t unchecked = 0;
+  idm_fit_settings none = settings;
+  none.checks = IDM_CHECKS_NONE;
+  none.draws = 1500;
+  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &none, NULL, &p, &a, &projection,
+                     &support_error));
+  for (size_t i = 0; i < a->people; i++) {
+    assert_int_not_equal(a->person[i].verdict, IDM_PERSON_IDENTIFIED);
+    unchecked += a->person[i].verdict == IDM_PERSON_UNCHECKED;
+  }
+  assert_int_not_equal(unchecked, 0);
+  idm_posterior_destroy(p);
+  idm_assessment_destroy(a);
+}
+
 /* People who flip coins, and one person alone who does: neither is described by the model. */
 static void chance_speaks_against_the_model(void **state)
 {
@@ -437,6 +459,7 @@ int main(void)
       cmocka_unit_test(finished_people_are_kept),
       cmocka_unit_test(scores_are_added_up),
       cmocka_unit_test(points_are_answers_too),
+      cmocka_unit_test(left_out_people_are_unchecked),
       cmocka_unit_test(chance_speaks_against_the_model),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -107,6 +107,12 @@ static void test_draws(void **state)
     assert_near(sqrt(squares - sum * sum), sd, 0.115 * sd);
     assert_true(idm_finding_holds(found->finding));
     assert_int_equal(found->finding->faults.count, 0);
+    /* Nothing tests the model or the width of the intervals. */
+    idm_assessment *a;
+    check(idm_assess(problem, data, found, 1, &a, &support_error));
+    assert_true(idm_check_is_left_out(&a->checks, IDM_CHECK_COVERAGE));
+    assert_int_not_equal(idm_checks_left_out(&a->checks), 0);
+    idm_assessment_destroy(a);
     idm_posterior_destroy(found);
   }
   idm_data_destroy(data);
