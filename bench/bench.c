@@ -619,8 +619,8 @@ static int bench_margin(const char *path)
   for (int i = 0; i < count; i++) {
     idm_posterior *posterior;
     const span begun = now();
-    check(idm_inverse_find("regularised-margin")
-              ->fit(problem, data, &settings, NULL, &posterior, NULL, &error));
+    check(idm_inverse_fit(idm_inverse_find("regularised-margin"), problem, data, &settings, NULL,
+                          &posterior, NULL, &error));
     taken[i] = since(begun, 1);
     slope = posterior->finding->attained;
     idm_posterior_destroy(posterior);

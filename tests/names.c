@@ -252,7 +252,8 @@ static void through_runs(const folder *f, const idm_problem *problem, const idm_
   idm_posterior *p, *again;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &p, NULL,
+                        &support_error));
   assert_int_equal(p->quantity.count, 1 + parts * parts);
   for (size_t i = 0; i < p->quantity.count; i++)
     for (size_t k = 0; k < i; k++)

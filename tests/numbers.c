@@ -264,8 +264,8 @@ static void put_fit(const char *name, const char *inverse, const char *sampler)
   settings.threads = 2;
   settings.keep = IDM_KEEP_NOTHING;
   idm_posterior *posterior;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   for (size_t i = 0; i < posterior->quantity.count; i++)
     if (posterior->summarised[i]) put_quantity(name, posterior, i);
   idm_posterior_destroy(posterior);

@@ -463,8 +463,8 @@ static void add_person(const kind *k, const idm_data *data, uint32_t person, uin
   settings.draws = 50;
   settings.seed = seed;
   settings.prior_draws = 0;
-  check(idm_inverse_find("bayes")->fit(problem, part, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, part, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_pool_open(&own, problem, part, posterior, NULL, &support_error));
   check(idm_pool_add(all, &own, &support_error));
   idm_pool_close(&own);

@@ -13,6 +13,16 @@ extern "C" {
 
 typedef struct idm_inverse idm_inverse;
 
+/* The input of a fit. All are borrowed. */
+typedef struct idm_fit_call {
+  const idm_inverse *inverse; /* the row whose `fit` is called */
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_fit_settings *settings;
+  const idm_fit_watch *opt_watch;
+  idm_notes *opt_notes;
+} idm_fit_call;
+
 /* Planners that an inverse planner can invert. */
 typedef enum idm_family {
   IDM_ANY_PLANNER,    /* by the likelihood of its behaviour */
@@ -44,9 +54,8 @@ struct idm_inverse {
   const char *planner; /* the one whose numbers it finds; NULL: any of the family */
   const char *also;    /* a block of some planners that it may look for as well; NULL: none */
   const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
-  idm_status (*fit)(const idm_problem *problem, const idm_data *data,
-                    const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                    idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error);
+  const void *method; /* constants of `fit`, of inverse planners that share it; NULL: none */
+  idm_status (*fit)(const idm_fit_call *call, idm_posterior **ret_posterior, idm_error *opt_error);
 };
 
 /* Registry: inverse planner i, or NULL past the last; by name, or NULL. */
@@ -55,6 +64,11 @@ IDM_API const idm_inverse *idm_inverse_find(const char *name);
 /* Add an inverse planner, as idm_planner_register. */
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
+/* Fit. *ret_posterior is NULL unless the status is IDM_OK. */
+IDM_API idm_status idm_inverse_fit(const idm_inverse *inverse, const idm_problem *problem,
+                                   const idm_data *data, const idm_fit_settings *settings,
+                                   const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                                   idm_notes *opt_notes, idm_error *opt_error);
 /* Whether an inverse planner goes by the likelihood of the recorded decisions. */
 IDM_API bool idm_inverse_by_likelihood(const idm_inverse *inverse);
 /* Whether an inverse planner reads a setting, by its name in idm_fit_keys. */

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Changes with every change of the tables below that a compiler would not notice. */
-enum { IDM_PLUGIN_ABI = 1, IDM_PLUGIN_SIZES = 7 };
+enum { IDM_PLUGIN_ABI = 2, IDM_PLUGIN_SIZES = 7 };
 
 /* Sizes of what a plug-in and the library hand each other. */
 #define IDM_PLUGIN_LAYOUT                                                                          \

@@ -271,8 +271,8 @@ static idm_status fit_log(const replication *r, size_t index, idm_posterior **re
   settings.seed = r->c->settings.seed + index + 1;
   for (int extension = 0;; extension++) {
     idm_assessment *assessment = NULL;
-    idm_status status =
-        inverse->fit(r->c->problem, r->data, &settings, NULL, ret_posterior, NULL, opt_error);
+    idm_status status = idm_inverse_fit(inverse, r->c->problem, r->data, &settings, NULL,
+                                        ret_posterior, NULL, opt_error);
     if (status == IDM_OK) status = idm_assess_draws(*ret_posterior, &assessment, opt_error);
     if (status != IDM_OK) return status;
     *rhat = 0;

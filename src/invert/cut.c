@@ -258,8 +258,8 @@ static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem
   idm_fit_watch own = {.progress = watch, .context = s};
   const bool watched = s->watch && s->watch->progress;
   idm_journal_go_on(s->work.journal, s->work.step, &own);
-  idm_status status = inverse->fit(problem, data, settings, watched ? &own : NULL, ret_posterior,
-                                   s->work.step ? NULL : opt_notes, opt_error);
+  idm_status status = idm_inverse_fit(inverse, problem, data, settings, watched ? &own : NULL,
+                                      ret_posterior, s->work.step ? NULL : opt_notes, opt_error);
   if (s->watch) idm_record_blame(s->watch, status, opt_error);
   if (status == IDM_OK && inverse->answer != IDM_POINT &&
       (*ret_posterior)->draws < (size_t)settings->draws)

@@ -10,6 +10,22 @@
 #include "idm/planner.h"
 #include "invert/policy.h"
 
+idm_status idm_inverse_fit(const idm_inverse *inverse, const idm_problem *problem,
+                           const idm_data *data, const idm_fit_settings *settings,
+                           const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                           idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(inverse, problem, data, settings, ret_posterior);
+  const idm_fit_call call = {.inverse = inverse,
+                             .problem = problem,
+                             .data = data,
+                             .settings = settings,
+                             .opt_watch = opt_watch,
+                             .opt_notes = opt_notes};
+  *ret_posterior = NULL;
+  return inverse->fit(&call, ret_posterior, opt_error);
+}
+
 bool idm_inverse_reads(const idm_inverse *inverse, const char *setting)
 {
   if (!inverse || !setting) return false;

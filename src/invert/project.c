@@ -237,7 +237,8 @@ idm_status idm_project(const idm_problem *problem, const idm_data *data, const i
   *ret_posterior = NULL;
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
   if (status == IDM_OK)
-    status = inverse->fit(problem, data, settings, opt_watch, ret_posterior, opt_notes, opt_error);
+    status = idm_inverse_fit(inverse, problem, data, settings, opt_watch, ret_posterior, opt_notes,
+                             opt_error);
   if (status == IDM_OK)
     status = idm_projection_centre(problem, *ret_posterior, data, projection, opt_error);
   if (status != IDM_OK) {

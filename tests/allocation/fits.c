@@ -95,7 +95,7 @@ static idm_status fit(const void *argument, idm_error *error)
   const idm_fit_settings settings = few("");
   idm_posterior *posterior = GARBAGE;
   const idm_status status =
-      f->inverse->fit(f->problem, f->data, &settings, NULL, &posterior, NULL, error);
+      idm_inverse_fit(f->inverse, f->problem, f->data, &settings, NULL, &posterior, NULL, error);
   assert_result(status, posterior);
   idm_posterior_destroy(posterior);
   return status;
@@ -141,9 +141,8 @@ static idm_status seek(const void *argument, idm_error *error)
   idm_posterior *posterior = GARBAGE;
   idm_fit_settings_default(&settings);
   settings.entropy = 0.2;
-  const idm_status status =
-      idm_inverse_find(s->inverse)
-          ->fit(s->problem, s->data, &settings, NULL, &posterior, NULL, error);
+  const idm_status status = idm_inverse_fit(idm_inverse_find(s->inverse), s->problem, s->data,
+                                            &settings, NULL, &posterior, NULL, error);
   assert_result(status, posterior);
   idm_posterior_destroy(posterior);
   return status;
@@ -273,8 +272,8 @@ static idm_status fit_preferences(const void *argument, idm_error *error)
   settings.draws = settings.warmup = 4;
   settings.threads = 1;
   settings.prior_draws = 3;
-  idm_status status = idm_inverse_find(p->inverse)
-                          ->fit(p->problem, p->data, &settings, NULL, &posterior, NULL, error);
+  idm_status status = idm_inverse_fit(idm_inverse_find(p->inverse), p->problem, p->data, &settings,
+                                      NULL, &posterior, NULL, error);
   assert_result(status, posterior);
   if (status == IDM_OK) {
     assessment = GARBAGE;

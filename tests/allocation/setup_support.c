@@ -39,8 +39,8 @@ fitted open_fit(void)
                                    "a,1,monitor,positive\na,1,declare_diseased,\n"
                                    "a,2,monitor,negative\na,2,declare_healthy,\n");
   const idm_fit_settings settings = few("metropolis");
-  check(idm_inverse_find("bayes")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), f.problem, f.data, &settings, NULL, &f.posterior,
+                        NULL, &support_error));
   check(idm_assess_draws(f.posterior, &f.assessment, &support_error));
   return f;
 }

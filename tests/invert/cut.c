@@ -111,7 +111,7 @@ static void test_fit(void **state)
   check(idm_dynamics_take(s.problem, &s.draws, 1, 0, d, &support_error));
   check(idm_problem_put_dynamics(s.problem, d, &support_error));
   settings.keep = IDM_KEEP_NOTHING;
-  check(laplace->fit(s.problem, s.data, &settings, NULL, &alone, NULL, &support_error));
+  check(idm_inverse_fit(laplace, s.problem, s.data, &settings, NULL, &alone, NULL, &support_error));
   assert_memory_equal(pooled->value + 2 * 250, alone->value, 2 * 250 * sizeof(double));
   check(idm_assess_draws(pooled, &a, &support_error));
   assert_true(a->between[0] >= 0 && a->between[0] <= 1);

@@ -109,8 +109,8 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data, c
   idm_fit_settings_default(&settings);
   settings.keep = IDM_KEEP_NOTHING;
   settings.draws = settings.warmup = 500;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 

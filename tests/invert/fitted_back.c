@@ -99,8 +99,8 @@ static void fit_back(const idm_planner *planner, idm_problem *problem, size_t id
   settings.chains = 1;
   settings.prior_draws = 10;
   idm_posterior *posterior;
-  if (idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                   &support_error) != IDM_OK)
+  if (idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
+                      &support_error) != IDM_OK)
     fail_msg("%s of '%s': %s", problem->theta->block[id].info->name, planner->name,
              support_error.message);
   const double found = posterior->statistics[0].log_density;

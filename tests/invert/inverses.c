@@ -72,7 +72,8 @@ static void close_question(question *q)
 static idm_posterior *answer(const question *q, const idm_fit_settings *settings)
 {
   idm_posterior *posterior;
-  check(q->inverse->fit(q->problem, q->data, settings, NULL, &posterior, NULL, &support_error));
+  check(idm_inverse_fit(q->inverse, q->problem, q->data, settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 
@@ -299,8 +300,9 @@ static void check_refusal(const question *q, idm_status expected, const char *wo
   const idm_fit_settings settings = make_settings();
   idm_posterior *posterior = (idm_posterior *)q->problem;
   idm_error error = {0};
-  assert_int_equal(q->inverse->fit(q->problem, q->data, &settings, NULL, &posterior, NULL, &error),
-                   expected);
+  assert_int_equal(
+      idm_inverse_fit(q->inverse, q->problem, q->data, &settings, NULL, &posterior, NULL, &error),
+      expected);
   assert_null(posterior);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
 }

@@ -185,10 +185,12 @@ static void test_streams(void **state)
     const idm_inverse *inverse = idm_inverse_find(inverses[k]);
     idm_posterior *answer[LOGS], *again;
     for (size_t i = 0; i < LOGS; i++)
-      check(inverse->fit(problem, data[i], &settings, NULL, &answer[i], NULL, &support_error));
+      check(idm_inverse_fit(inverse, problem, data[i], &settings, NULL, &answer[i], NULL,
+                            &support_error));
     for (size_t i = 0; i < LOGS; i++)
       for (size_t j = 0; j < i; j++) check_independent(answer[i], answer[j]);
-    check(inverse->fit(problem, data[0], &settings, NULL, &again, NULL, &support_error));
+    check(
+        idm_inverse_fit(inverse, problem, data[0], &settings, NULL, &again, NULL, &support_error));
     assert_memory_equal(again->value, answer[0]->value,
                         idm_posterior_numbers(again) * again->chains * again->draws *
                             sizeof(double));

@@ -195,8 +195,8 @@ static int set_up(void **state)
   f.data = support_simulate(f.problem, simulation);
   check(idm_problem_free(f.problem, "{weight: {prior: {normal: [0, 1]}}}", &support_error));
   const idm_fit_settings settings = make_settings();
-  check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &f.posterior,
+                        NULL, &support_error));
   check(idm_assess(f.problem, f.data, f.posterior, 1, &f.assessment, &support_error));
   *state = &f;
   return 0;
@@ -258,9 +258,9 @@ static void others_refuse(void **state)
     idm_posterior *posterior;
     assert_int_equal(idm_inverse_check(inverse, f->problem, f->data, &support_error), IDM_INPUT);
     assert_non_null(strstr(support_error.message, "weight"));
-    assert_int_equal(
-        inverse->fit(f->problem, f->data, &settings, NULL, &posterior, NULL, &support_error),
-        IDM_INPUT);
+    assert_int_equal(idm_inverse_fit(inverse, f->problem, f->data, &settings, NULL, &posterior,
+                                     NULL, &support_error),
+                     IDM_INPUT);
     assert_null(posterior);
     assert_non_null(strstr(support_error.message, "weight"));
     assert_non_null(strstr(support_error.message, "20000"));
@@ -306,8 +306,8 @@ static void a_network_learns_a_parity(void **state)
   idm_posterior *posterior;
   idm_parameters *parameters;
   idm_assessment *assessment;
-  check(idm_inverse_find("map")->fit(problem, log, &settings, NULL, &posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, log, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_assess(problem, log, posterior, 1, &assessment, &support_error));
   assert_true(support_mentions(&assessment->remarks, "learn 2000 decisions by heart"));
   assert_false(support_mentions(&assessment->misfits, "chance"));

@@ -227,8 +227,8 @@ static void test_draws(void **state)
   settings.warmup = 20;
   settings.threads = 1;
   idm_posterior *posterior;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   size_t count = 0;
   for (size_t k = 0; k < DRAWS; k++) {
     /* Draws far apart, so that the centre is not their mean. */
@@ -256,8 +256,8 @@ static void test_draws(void **state)
   idm_posterior_destroy(posterior);
   /* A point is its own centre. */
   settings.draws = 50;
-  check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_projection_draws(problem, posterior, data, &p, &support_error));
   check(idm_projection_centre(problem, posterior, data, &centre, &support_error));
   assert_true(p.log_loss == centre.log_loss && p.divergence == centre.divergence);

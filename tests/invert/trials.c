@@ -156,8 +156,8 @@ static void draws_are_summarised(void **state)
   settings.draws = 20;
   settings.warmup = 50;
   idm_posterior *posterior = NULL;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   idm_trials *trials, *one;
   check(idm_posterior_trials(problem, posterior, data, &trials, &support_error));
   assert_int_equal(trials->draws, 40);

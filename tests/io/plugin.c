@@ -30,8 +30,8 @@ static void test_refused(void **state)
   (void)state;
   refuses("that_is_not_there", "cannot load a plug-in");
   refuses("none", "is no plug-in");
-  refuses("abi", "built against another library (interface 2, this is 1)");
-  refuses("layout", "this is 1 with other tables");
+  refuses("abi", "built against another library (interface 3, this is 2)");
+  refuses("layout", "this is 2 with other tables");
   refuses("empty", "neither a planner nor an inverse planner");
   refuses("bare", "the planner 'bare' lacks what idm_planner requires");
 }

@@ -19,21 +19,19 @@ static idm_status answer(fit *f, double *y, idm_posterior **ret_posterior, idm_n
   return idm_posterior_complete(f, *ret_posterior, opt_notes, opt_error);
 }
 
-static idm_status fit_stay(const idm_problem *problem, const idm_data *data,
-                           const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                           idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_stay(const idm_fit_call *call, idm_posterior **ret_posterior,
                            idm_error *opt_error)
 {
-  (void)opt_watch;
-  *ret_posterior = NULL;
   fit f;
-  idm_status status = idm_fit_open(&f, &idm_inverse_stay, problem, data, settings, 1, opt_error);
+  idm_status status =
+      idm_fit_open(&f, call->inverse, call->problem, call->data, call->settings, 1, opt_error);
   if (status != IDM_OK) return status;
   double *y = idm_new(idm_parameters_dimension(f.parameters), sizeof *y);
-  status = y ? answer(&f, y, ret_posterior, opt_notes, opt_error) : idm_fail_memory(opt_error);
+  status =
+      y ? answer(&f, y, ret_posterior, call->opt_notes, opt_error) : idm_fail_memory(opt_error);
   double sum = 0;
-  for (size_t i = 0; i < data->rows; i++) sum += data->number[IDM_COLUMN_CONFIDENCE][i];
-  idm_notes_add(opt_notes, "mean confidence %g", sum / (double)data->rows);
+  for (size_t i = 0; i < call->data->rows; i++) sum += call->data->number[IDM_COLUMN_CONFIDENCE][i];
+  idm_notes_add(call->opt_notes, "mean confidence %g", sum / (double)call->data->rows);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

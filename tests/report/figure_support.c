@@ -29,8 +29,8 @@ idm_posterior *figure_fit(idm_problem *problem, const idm_data *data)
   settings.draws = 20;
   settings.warmup = 50;
   check(idm_problem_free(problem, "alpha", &support_error));
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 

@@ -29,8 +29,8 @@ static answer open_answer(const folder *f)
   settings.chains = 2;
   settings.draws = 50;
   settings.keep = IDM_KEEP_NOTHING;
-  check(idm_inverse_find("laplace")->fit(a.problem, a.data, &settings, NULL, &a.posterior, NULL,
-                                         &support_error));
+  check(idm_inverse_fit(idm_inverse_find("laplace"), a.problem, a.data, &settings, NULL,
+                        &a.posterior, NULL, &support_error));
   check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
   idm_notes_add(&a.assessment->remarks, "the data bound <i>alpha</i>");
   char path[96];
@@ -99,8 +99,8 @@ static void test_points(void **state)
   idm_assessment_destroy(a.assessment);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_inverse_find("map")->fit(a.problem, a.data, &settings, NULL, &a.posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), a.problem, a.data, &settings, NULL, &a.posterior,
+                        NULL, &support_error));
   check(idm_assess_draws(a.posterior, &a.assessment, &support_error));
   const idm_plot_subject subject = subject_of(f, &a, true);
   static const char *const kinds[] = {"posterior", "joint", "trace", "rank"};

@@ -52,7 +52,8 @@ idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,
   if (posterior->dynamics) own.sampler[0] = '\0'; /* it may be one for joint posteriors */
   idm_posterior *given = NULL;
   *ret_assessment = NULL;
-  idm_status status = inverse->fit(problem, data, &own, opt_watch, &given, NULL, opt_error);
+  idm_status status =
+      idm_inverse_fit(inverse, problem, data, &own, opt_watch, &given, NULL, opt_error);
   if (status == IDM_OK && given->answer == IDM_POSTERIOR && given->draws < (size_t)own.draws)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
   if (status == IDM_OK)

@@ -241,31 +241,28 @@ static idm_status tabulate(fit *f, const idm_sampler *sampler, idm_table **ret_t
   return status;
 }
 
-static idm_status fit_bayes(const idm_problem *problem, const idm_data *data,
-                            const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                            idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_bayes(const idm_fit_call *call, idm_posterior **ret_posterior,
                             idm_error *opt_error)
 {
   static const idm_fit_watch nobody = {0};
-  *ret_posterior = NULL;
   fit f;
   idm_chains *chains = NULL;
   idm_table *table = NULL;
   const idm_sampler *sampler;
-  const idm_fit_watch *watch = opt_watch ? opt_watch : &nobody;
+  const idm_fit_watch *watch = call->opt_watch ? call->opt_watch : &nobody;
   idm_halt halt;
   idm_halt_begin(&halt, watch, "looking for where to start");
-  idm_status status = idm_fit_check_size(data, settings, opt_error);
+  idm_status status = idm_fit_check_size(call->data, call->settings, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open_halted(&f, &idm_inverse_bayes, problem, data, settings, settings->chains,
-                                 &halt, opt_error);
+    status = idm_fit_open_halted(&f, call->inverse, call->problem, call->data, call->settings,
+                                 call->settings->chains, &halt, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_drawing_sampler(settings, f.parameters->dimension, &sampler, opt_error);
+  status = idm_drawing_sampler(call->settings, f.parameters->dimension, &sampler, opt_error);
   if (status == IDM_OK) status = tabulate(&f, sampler, &table, opt_error);
   if (status == IDM_OK) status = sample(&f, sampler, watch, &halt, &chains, opt_error);
   for (size_t i = 0; i < f.matchings && status == IDM_OK; i++)
     status = idm_matching_stand_in(f.matching[i], NULL, NULL, opt_error);
-  if (status == IDM_OK) status = gather(&f, chains, ret_posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = gather(&f, chains, ret_posterior, call->opt_notes, opt_error);
   if (status == IDM_OK)
     (*ret_posterior)->table = table;
   else

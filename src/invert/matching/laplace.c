@@ -104,31 +104,29 @@ static idm_status draw_all(const fit *f, const start *peak, idm_posterior *p, id
   return status;
 }
 
-static idm_status fit_laplace(const idm_problem *problem, const idm_data *data,
-                              const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                              idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_laplace(const idm_fit_call *call, idm_posterior **ret_posterior,
                               idm_error *opt_error)
 {
-  *ret_posterior = NULL;
   fit f;
   start *peak = NULL;
   idm_halt halt;
-  idm_halt_begin(&halt, opt_watch, "looking for the mode");
-  idm_status status = idm_fit_check_size(data, settings, opt_error);
+  idm_halt_begin(&halt, call->opt_watch, "looking for the mode");
+  idm_status status = idm_fit_check_size(call->data, call->settings, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open_halted(&f, &idm_inverse_laplace, problem, data, settings,
-                                 settings->chains, &halt, opt_error);
+    status = idm_fit_open_halted(&f, call->inverse, call->problem, call->data, call->settings,
+                                 call->settings->chains, &halt, opt_error);
   if (status != IDM_OK) return status;
   status = idm_start_create(f.parameters->dimension, &peak, opt_error);
   if (status == IDM_OK) status = find_peak(&f, peak, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_create(&f, &idm_inverse_laplace, "normal", settings->chains,
-                                  (size_t)settings->draws, ret_posterior, opt_error);
+    status = idm_posterior_create(&f, call->inverse, "normal", call->settings->chains,
+                                  (size_t)call->settings->draws, ret_posterior, opt_error);
   if (status == IDM_OK) {
     (*ret_posterior)->warmup = 0;
-    status = draw_all(&f, peak, *ret_posterior, opt_notes, opt_error);
+    status = draw_all(&f, peak, *ret_posterior, call->opt_notes, opt_error);
   }
-  if (status == IDM_OK) status = idm_posterior_complete(&f, *ret_posterior, opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = idm_posterior_complete(&f, *ret_posterior, call->opt_notes, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

@@ -7,16 +7,14 @@
 
 extern const idm_inverse idm_inverse_map; /* registered below */
 
-static idm_status fit_map(const idm_problem *problem, const idm_data *data,
-                          const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                          idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status fit_map(const idm_fit_call *call, idm_posterior **ret_posterior,
+                          idm_error *opt_error)
 {
-  *ret_posterior = NULL;
   fit f;
   idm_halt halt;
-  idm_halt_begin(&halt, opt_watch, "looking for the mode");
-  idm_status status =
-      idm_fit_open_halted(&f, &idm_inverse_map, problem, data, settings, 1, &halt, opt_error);
+  idm_halt_begin(&halt, call->opt_watch, "looking for the mode");
+  idm_status status = idm_fit_open_halted(&f, call->inverse, call->problem, call->data,
+                                          call->settings, 1, &halt, opt_error);
   if (status != IDM_OK) return status;
   start *best = NULL;
   idm_statistics statistics = {
@@ -24,12 +22,12 @@ static idm_status fit_map(const idm_problem *problem, const idm_data *data,
   status = idm_start_create(f.parameters->dimension, &best, opt_error);
   if (status == IDM_OK) status = idm_start_best(&f, best, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_create(&f, &idm_inverse_map, "l-bfgs", 1, 1, ret_posterior, opt_error);
+    status = idm_posterior_create(&f, call->inverse, "l-bfgs", 1, 1, ret_posterior, opt_error);
   if (status == IDM_OK) {
     statistics.log_density = best->log_density;
     idm_posterior_put(&f, *ret_posterior, 0, 0, best->mode, &statistics);
     (*ret_posterior)->warmup = 0;
-    status = idm_posterior_complete(&f, *ret_posterior, opt_notes, opt_error);
+    status = idm_posterior_complete(&f, *ret_posterior, call->opt_notes, opt_error);
   }
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);

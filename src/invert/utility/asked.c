@@ -29,7 +29,6 @@ static idm_status open_lattice(idm_asked *asked, int resolution, idm_error *opt_
           ? idm_mind_create(asked->problem, asked->data, who, &asked->mind, opt_error)
           : idm_mind_create_acting(asked->problem, asked->data, who, &asked->mind, opt_error);
   if (status != IDM_OK) return status;
-  if (!resolution) resolution = idm_belief_world_resolution(asked->problem, asked->data);
   const idm_status made =
       idm_belief_world_create(asked->mind, resolution, who, &asked->beliefs, opt_error);
   if (made == IDM_OK) asked->world = asked->beliefs->world;
@@ -45,16 +44,25 @@ static idm_status blend(idm_asked *asked, idm_error *opt_error)
                               &asked->blended, opt_error);
 }
 
-idm_status idm_asked_open(idm_asked *asked, const idm_asked_call *call, idm_error *opt_error)
+/* The resolution of the lattice that the method takes for a log. */
+static int own_resolution(const idm_fit_call *call, const idm_asked_method *method)
+{
+  return method->resolution ? method->resolution(call->problem, call->data)
+                            : idm_belief_world_resolution(call->problem, call->data);
+}
+
+idm_status idm_asked_open(idm_asked *asked, const idm_fit_call *call, int resolution,
+                          idm_error *opt_error)
 {
   const idm_problem *problem = call->problem;
-  const idm_asked_by by = problem->setting->fully_observed ? IDM_BY_STATES : call->by;
+  const idm_asked_method *method = call->inverse->method;
+  const idm_asked_by by = problem->setting->fully_observed ? IDM_BY_STATES : method->by;
   *asked = (idm_asked){.inverse = call->inverse,
                        .problem = problem,
                        .data = call->data,
                        .settings = call->settings,
                        .opt_notes = call->opt_notes};
-  idm_halt_begin(&asked->halt, call->opt_watch, call->doing);
+  idm_halt_begin(&asked->halt, call->opt_watch, method->doing);
   idm_status status = idm_keys_check(idm_fit_keys(), asked->settings, opt_error);
   if (status == IDM_OK) status = idm_inverse_check(call->inverse, problem, call->data, opt_error);
   if (status == IDM_OK && by == IDM_BY_STATES)
@@ -62,20 +70,29 @@ idm_status idm_asked_open(idm_asked *asked, const idm_asked_call *call, idm_erro
         idm_world_create(problem, problem->setting, call->inverse->name, &asked->world, opt_error);
   if (status == IDM_OK && by == IDM_BY_MIND) status = open_mind(asked, opt_error);
   if (status == IDM_OK && by == IDM_BY_LATTICE)
-    status = open_lattice(asked, call->resolution, opt_error);
+    status = open_lattice(asked, resolution ? resolution : own_resolution(call, method), opt_error);
   if (status == IDM_OK) status = seek(asked, opt_error);
   return status == IDM_OK ? blend(asked, opt_error) : status;
 }
 
-idm_status idm_asked_fit(const idm_asked_call *call, idm_asked_answer answer,
-                         idm_posterior **ret_posterior, idm_error *opt_error)
+idm_status idm_asked_fit(const idm_fit_call *call, idm_posterior **ret_posterior,
+                         idm_error *opt_error)
 {
+  const idm_asked_method *method = call->inverse->method;
   idm_asked asked;
-  *ret_posterior = NULL;
-  idm_status status = idm_asked_open(&asked, call, opt_error);
-  if (status == IDM_OK) status = answer(&asked, ret_posterior, opt_error);
+  idm_status status = idm_asked_open(&asked, call, 0, opt_error);
+  if (status == IDM_OK) status = method->answer(&asked, ret_posterior, opt_error);
   idm_asked_close(&asked);
   return status;
+}
+
+idm_fit_call idm_asked_repeat(const idm_asked *asked)
+{
+  return (idm_fit_call){.inverse = asked->inverse,
+                        .problem = asked->problem,
+                        .data = asked->data,
+                        .settings = asked->settings,
+                        .opt_watch = asked->halt.watch};
 }
 
 const idm_sought *idm_asked_planned(const idm_asked *asked)

@@ -33,27 +33,25 @@ typedef enum idm_asked_by {
   IDM_BY_LATTICE /* policies: the states of the world are beliefs on a lattice */
 } idm_asked_by;
 
-/* What a fit receives (idm_inverse.fit), and how it is to be looked at. */
-typedef struct idm_asked_call {
-  const idm_inverse *inverse;
+/* How an inverse planner finds its answer: its row's `method`. */
+typedef struct idm_asked_method {
   idm_asked_by by;
-  int resolution;    /* of the lattice; 0: one for the log */
-  const char *doing; /* what it is then doing */
-  const idm_problem *problem;
-  const idm_data *data;
-  const idm_fit_settings *settings;
-  const idm_fit_watch *opt_watch;
-  idm_notes *opt_notes;
-} idm_asked_call;
+  const char *doing; /* what it is doing then, in words of its progress */
+  /* Of the lattice for a log; NULL: idm_belief_world_resolution. */
+  int (*resolution)(const idm_problem *problem, const idm_data *data);
+  /* NULL: the row has a fit of its own. */
+  idm_status (*answer)(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error);
+} idm_asked_method;
 
-/* Settings, needs of the inverse planner, the world, and what is sought. What is open is closed by
- * idm_asked_close, whatever this gives. */
-idm_status idm_asked_open(idm_asked *asked, const idm_asked_call *call, idm_error *opt_error);
-/* A whole fit: open, answer, close. */
-typedef idm_status (*idm_asked_answer)(idm_asked *asked, idm_posterior **ret_posterior,
-                                       idm_error *opt_error);
-idm_status idm_asked_fit(const idm_asked_call *call, idm_asked_answer answer,
-                         idm_posterior **ret_posterior, idm_error *opt_error);
+/* Settings, needs of the inverse planner, the world, and what is sought. resolution: of the
+ * lattice, 0: the method's. What is open is closed by idm_asked_close, whatever this gives. */
+idm_status idm_asked_open(idm_asked *asked, const idm_fit_call *call, int resolution,
+                          idm_error *opt_error);
+/* idm_inverse.fit of those whose method has an answer: open, answer, close. */
+idm_status idm_asked_fit(const idm_fit_call *call, idm_posterior **ret_posterior,
+                         idm_error *opt_error);
+/* The call of a fit that is open, without its notes: for the same fit at another resolution. */
+idm_fit_call idm_asked_repeat(const idm_asked *asked);
 /* And the demonstrator of the whole log. */
 idm_status idm_asked_demonstrator(idm_asked *asked, idm_error *opt_error);
 /* What is sought by the actions and states of the world. */

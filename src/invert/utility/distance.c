@@ -294,21 +294,8 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
   return find(asked, ret_posterior, opt_error);
 }
 
-static idm_status fit_distance(const idm_problem *problem, const idm_data *data,
-                               const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                               idm_posterior **ret_posterior, idm_notes *opt_notes,
-                               idm_error *opt_error)
-{
-  const idm_asked_call call = {.inverse = &idm_inverse_distance,
-                               .by = IDM_BY_STATES,
-                               .doing = "explaining scores",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
-}
+static const idm_asked_method method = {
+    .by = IDM_BY_STATES, .doing = "explaining scores", .answer = answer};
 
 static const char *const settings_read[] = {"norm", NULL};
 
@@ -322,5 +309,6 @@ const idm_inverse idm_inverse_distance = {
              "them; the discount is one that is given",
     .columns = 1u << IDM_COLUMN_SCORE,
     .settings = settings_read,
-    .fit = fit_distance,
+    .method = &method,
+    .fit = idm_asked_fit,
 };

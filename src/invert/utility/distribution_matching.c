@@ -368,26 +368,15 @@ static void close_matching(matching *m)
 }
 
 /* resolution: of the lattice where states are hidden; 0: one for the log. */
-static idm_status open_matching(matching *m, const idm_inverse *inverse, const idm_problem *problem,
-                                const idm_data *data, const idm_fit_settings *settings,
-                                const idm_fit_watch *opt_watch, int resolution,
-                                idm_notes *opt_notes, idm_error *opt_error)
+static idm_status open_matching(matching *m, const idm_fit_call *call, int resolution,
+                                idm_error *opt_error)
 {
   *m = (matching){0};
-  const idm_asked_call call = {.inverse = inverse,
-                               .by = IDM_BY_LATTICE,
-                               .resolution = resolution,
-                               .doing = "looking for the nearest occupancy",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  idm_status status = idm_asked_open(&m->asked, &call, opt_error);
+  idm_status status = idm_asked_open(&m->asked, call, resolution, opt_error);
   if (status == IDM_OK) status = check(&m->asked, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&m->asked, opt_error);
   if (status == IDM_OK)
-    status = check_taken(m->asked.world, problem->setting, m->asked.demonstrator, opt_error);
+    status = check_taken(m->asked.world, call->problem->setting, m->asked.demonstrator, opt_error);
   return status;
 }
 
@@ -439,9 +428,8 @@ static idm_status count_others(matching *m, const double *here, const double *th
 static idm_status climb_coarser(matching *m, int resolution, double *y, idm_error *opt_error)
 {
   matching coarse;
-  const idm_asked *a = &m->asked;
-  idm_status status = open_matching(&coarse, a->inverse, a->problem, a->data, a->settings,
-                                    a->halt.watch, resolution, NULL, opt_error);
+  const idm_fit_call call = idm_asked_repeat(&m->asked);
+  idm_status status = open_matching(&coarse, &call, resolution, opt_error);
   if (status == IDM_OK) status = open_numbers(&coarse, opt_error);
   if (status == IDM_OK)
     status = idm_occupancy_climb(&coarse.asked, coarse.parameters, coarse.target, y, opt_error);
@@ -659,31 +647,25 @@ static idm_status draw_numbers(matching *m, const idm_fit_watch *opt_watch,
 
 /* --- the inverse planners ------------------------------------------------------------------- */
 
-static idm_status fit_matching(const idm_problem *problem, const idm_data *data,
-                               const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                               idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_matching(const idm_fit_call *call, idm_posterior **ret_posterior,
                                idm_error *opt_error)
 {
   matching m;
-  *ret_posterior = NULL;
-  idm_status status = open_matching(&m, &idm_inverse_distribution_matching, problem, data, settings,
-                                    opt_watch, 0, opt_notes, opt_error);
+  idm_status status = open_matching(&m, call, 0, opt_error);
   if (status == IDM_OK)
-    status = has_all_policies(problem) ? fit_rule(&m.asked, ret_posterior, opt_error)
-                                       : fit_numbers(&m, ret_posterior, opt_error);
+    status = has_all_policies(call->problem) ? fit_rule(&m.asked, ret_posterior, opt_error)
+                                             : fit_numbers(&m, ret_posterior, opt_error);
   close_matching(&m);
   return status;
 }
 
-static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
-                            const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                            idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_draws(const idm_fit_call *call, idm_posterior **ret_posterior,
                             idm_error *opt_error)
 {
+  const idm_problem *problem = call->problem;
+  const idm_fit_settings *settings = call->settings;
   matching m;
-  *ret_posterior = NULL;
-  idm_status status = open_matching(&m, &idm_inverse_distribution_matching_bayes, problem, data,
-                                    settings, opt_watch, 0, opt_notes, opt_error);
+  idm_status status = open_matching(&m, call, 0, opt_error);
   if (status == IDM_OK && (problem->agent.choice == IDM_CHOICE_BEST || idm_policy_leaps(problem)))
     status =
         idm_fail(opt_error, IDM_INPUT,
@@ -695,8 +677,8 @@ static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK && !(settings->loss_scale > 0 && isfinite(settings->loss_scale)))
     status = idm_fail(opt_error, IDM_USAGE, "--loss-scale is %g; expected a number above 0",
                       settings->loss_scale);
-  if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
-  if (status == IDM_OK) status = draw_numbers(&m, opt_watch, ret_posterior, opt_error);
+  if (status == IDM_OK) status = idm_fit_check_size(call->data, settings, opt_error);
+  if (status == IDM_OK) status = draw_numbers(&m, call->opt_watch, ret_posterior, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;
@@ -704,6 +686,9 @@ static idm_status fit_draws(const idm_problem *problem, const idm_data *data,
   close_matching(&m);
   return status;
 }
+
+static const idm_asked_method nearest_occupancy = {.by = IDM_BY_LATTICE,
+                                                   .doing = "looking for the nearest occupancy"};
 
 static const char *const settings_read[] = {"divergence", "entropy", "lambda",
                                             "occupancy",  "seed",    NULL};
@@ -717,6 +702,7 @@ const idm_inverse idm_inverse_distribution_matching = {
     .by_state = true,
     .own_objective = true,
     .settings = settings_read,
+    .method = &nearest_occupancy,
     .fit = fit_matching,
 };
 
@@ -733,5 +719,6 @@ const idm_inverse idm_inverse_distribution_matching_bayes = {
     .by_state = true,
     .own_objective = true,
     .settings = drawn_read,
+    .method = &nearest_occupancy,
     .fit = fit_draws,
 };

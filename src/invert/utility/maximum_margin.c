@@ -320,21 +320,8 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
   return find(&q, ret_posterior, opt_error);
 }
 
-static idm_status fit_margin(const idm_problem *problem, const idm_data *data,
-                             const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                             idm_posterior **ret_posterior, idm_notes *opt_notes,
-                             idm_error *opt_error)
-{
-  const idm_asked_call call = {.inverse = &idm_inverse_maximum_margin,
-                               .by = IDM_BY_MIND,
-                               .doing = "looking for the utility of the largest margin",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
-}
+static const idm_asked_method method = {
+    .by = IDM_BY_MIND, .doing = "looking for the utility of the largest margin", .answer = answer};
 
 static const char *const settings_read[] = {"margin", "penalty",   "epsilon",
                                             "bound",  "occupancy", NULL};
@@ -350,5 +337,6 @@ const idm_inverse idm_inverse_maximum_margin = {
              "distribution-matching, map or bayes",
     .also = "risk_level",
     .settings = settings_read,
-    .fit = fit_margin,
+    .method = &method,
+    .fit = idm_asked_fit,
 };

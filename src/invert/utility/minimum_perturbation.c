@@ -628,21 +628,8 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
                      : find(&q, asked->demonstrator, ret_posterior, opt_error);
 }
 
-static idm_status fit_perturbation(const idm_problem *problem, const idm_data *data,
-                                   const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                   idm_posterior **ret_posterior, idm_notes *opt_notes,
-                                   idm_error *opt_error)
-{
-  const idm_asked_call call = {.inverse = &idm_inverse_minimum_perturbation,
-                               .by = IDM_BY_MIND,
-                               .doing = "looking for the nearest utility",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
-}
+static const idm_asked_method method = {
+    .by = IDM_BY_MIND, .doing = "looking for the nearest utility", .answer = answer};
 
 static const char *const settings_read[] = {"norm", "epsilon", NULL};
 
@@ -655,5 +642,6 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .alone = "that an action is the best is linear in utilities alone; use --inverse "
              "distribution-matching, map or bayes",
     .settings = settings_read,
-    .fit = fit_perturbation,
+    .method = &method,
+    .fit = idm_asked_fit,
 };

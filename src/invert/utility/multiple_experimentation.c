@@ -271,27 +271,24 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   return status;
 }
 
-static idm_status fit_experiments(const idm_problem *problem, const idm_data *data,
-                                  const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                  idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_experiments(const idm_fit_call *call, idm_posterior **ret_posterior,
                                   idm_error *opt_error)
 {
-  const char *who = idm_inverse_multiple_experimentation.name;
+  const char *who = call->inverse->name;
   idm_sought *sought = NULL;
-  *ret_posterior = NULL;
-  idm_status status =
-      idm_inverse_check(&idm_inverse_multiple_experimentation, problem, data, opt_error);
-  if (status == IDM_OK && !problem->environments)
+  idm_status status = idm_inverse_check(call->inverse, call->problem, call->data, opt_error);
+  if (status == IDM_OK && !call->problem->environments)
     status =
         idm_fail(opt_error, IDM_INPUT,
                  "'%s' needs several environments; expected `environments:` in the problem", who);
-  if (status == IDM_OK) status = idm_sought_create(problem, &sought, opt_error);
+  if (status == IDM_OK) status = idm_sought_create(call->problem, &sought, opt_error);
   if (status == IDM_OK) status = check_reference(sought, opt_error);
-  if (status == IDM_OK) idm_sought_measure(sought, false, settings->bound);
-  question q = {.problem = problem, .data = data, .settings = settings, .sought = sought};
+  if (status == IDM_OK) idm_sought_measure(sought, false, call->settings->bound);
+  question q = {
+      .problem = call->problem, .data = call->data, .settings = call->settings, .sought = sought};
   if (status == IDM_OK) {
-    idm_halt_begin(&q.halt, opt_watch, "looking for what the utilities can be");
-    status = open_experiments(&q, opt_notes, opt_error);
+    idm_halt_begin(&q.halt, call->opt_watch, "looking for what the utilities can be");
+    status = open_experiments(&q, call->opt_notes, opt_error);
     if (status == IDM_OK) status = find(&q, ret_posterior, opt_error);
     close_experiments(&q);
   }

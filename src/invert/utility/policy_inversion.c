@@ -137,21 +137,8 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
   return status;
 }
 
-static idm_status fit_inversion(const idm_problem *problem, const idm_data *data,
-                                const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                idm_posterior **ret_posterior, idm_notes *opt_notes,
-                                idm_error *opt_error)
-{
-  const idm_asked_call call = {.inverse = &idm_inverse_policy_inversion,
-                               .by = IDM_BY_STATES,
-                               .doing = "looking at how the learner changed",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
-}
+static const idm_asked_method method = {
+    .by = IDM_BY_STATES, .doing = "looking at how the learner changed", .answer = answer};
 
 static const char *const settings_read[] = {"smoothing", NULL};
 
@@ -166,5 +153,6 @@ const idm_inverse idm_inverse_policy_inversion = {
     .alone = "the objective depends on utilities in units of alpha, under the discount that is "
              "given; use --inverse map or bayes",
     .settings = settings_read,
-    .fit = fit_inversion,
+    .method = &method,
+    .fit = idm_asked_fit,
 };

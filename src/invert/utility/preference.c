@@ -255,26 +255,23 @@ static idm_status answer(const idm_problem *problem, const idm_fit_settings *set
   return status;
 }
 
-static idm_status fit_preference(const idm_problem *problem, const idm_data *data,
-                                 const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                 idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_preference(const idm_fit_call *call, idm_posterior **ret_posterior,
                                  idm_error *opt_error)
 {
-  (void)opt_notes;
-  const char *who = idm_inverse_preference.name;
+  const char *who = call->inverse->name;
   idm_halt halt;
   idm_sought *sought = NULL;
   idm_preferred *preferred = NULL;
-  *ret_posterior = NULL;
-  idm_halt_begin(&halt, opt_watch, "looking for the mode");
-  idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
+  idm_halt_begin(&halt, call->opt_watch, "looking for the mode");
+  idm_status status = idm_keys_check(idm_fit_keys(), call->settings, opt_error);
   if (status == IDM_OK)
-    status = idm_inverse_check(&idm_inverse_preference, problem, data, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(problem, &sought, opt_error);
+    status = idm_inverse_check(call->inverse, call->problem, call->data, opt_error);
+  if (status == IDM_OK) status = idm_sought_create(call->problem, &sought, opt_error);
   if (status == IDM_OK)
-    status = idm_preferred_create(problem, data, sought, who, &preferred, opt_error);
+    status = idm_preferred_create(call->problem, call->data, sought, who, &preferred, opt_error);
   if (status == IDM_OK)
-    status = answer(problem, settings, sought, preferred, &halt, ret_posterior, opt_error);
+    status =
+        answer(call->problem, call->settings, sought, preferred, &halt, ret_posterior, opt_error);
   idm_preferred_destroy(preferred);
   idm_sought_destroy(sought);
   return status;

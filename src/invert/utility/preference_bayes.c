@@ -348,19 +348,17 @@ static idm_status draw(fit_of_preferences *f, idm_posterior **ret_posterior, idm
   return status;
 }
 
-static idm_status fit_preferences(const idm_problem *problem, const idm_data *data,
-                                  const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                  idm_posterior **ret_posterior, idm_notes *opt_notes,
+static idm_status fit_preferences(const idm_fit_call *call, idm_posterior **ret_posterior,
                                   idm_error *opt_error)
 {
   static const idm_fit_watch nobody = {0};
-  fit_of_preferences f = {
-      .problem = problem, .settings = settings, .watch = opt_watch ? opt_watch : &nobody};
-  *ret_posterior = NULL;
+  fit_of_preferences f = {.problem = call->problem,
+                          .settings = call->settings,
+                          .watch = call->opt_watch ? call->opt_watch : &nobody};
   idm_halt_begin(&f.halt, f.watch, "looking for where to start");
-  idm_status status = open_fit(&f, data, opt_error);
-  if (status == IDM_OK) status = idm_fit_check_size(data, settings, opt_error);
-  if (status == IDM_OK) status = draw(&f, ret_posterior, opt_notes, opt_error);
+  idm_status status = open_fit(&f, call->data, opt_error);
+  if (status == IDM_OK) status = idm_fit_check_size(call->data, call->settings, opt_error);
+  if (status == IDM_OK) status = draw(&f, ret_posterior, call->opt_notes, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

@@ -180,15 +180,8 @@ static idm_status find_coarser(const idm_asked *asked, double alpha, const doubl
   idm_soft_plan *plan = NULL;
   double *demonstrated = NULL;
   double objective, slope;
-  const idm_asked_call call = {.inverse = asked->inverse,
-                               .by = IDM_BY_LATTICE,
-                               .resolution = resolution,
-                               .doing = asked->halt.words,
-                               .problem = asked->problem,
-                               .data = asked->data,
-                               .settings = asked->settings,
-                               .opt_watch = asked->halt.watch};
-  idm_status status = idm_asked_open(&coarse, &call, opt_error);
+  const idm_fit_call call = idm_asked_repeat(asked);
+  idm_status status = idm_asked_open(&coarse, &call, resolution, opt_error);
   if (status == IDM_OK) status = idm_asked_demonstrator(&coarse, opt_error);
   if (status == IDM_OK) status = idm_soft_plan_create(coarse.world, alpha, prior, &plan, opt_error);
   if (status == IDM_OK) {
@@ -318,22 +311,10 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
   return status;
 }
 
-static idm_status fit_regularised(const idm_problem *problem, const idm_data *data,
-                                  const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
-                                  idm_posterior **ret_posterior, idm_notes *opt_notes,
-                                  idm_error *opt_error)
-{
-  const idm_asked_call call = {.inverse = &idm_inverse_regularised_margin,
-                               .by = IDM_BY_LATTICE,
-                               .resolution = resolution_of(problem, data),
-                               .doing = "planning under one utility after the other",
-                               .problem = problem,
-                               .data = data,
-                               .settings = settings,
-                               .opt_watch = opt_watch,
-                               .opt_notes = opt_notes};
-  return idm_asked_fit(&call, answer, ret_posterior, opt_error);
-}
+static const idm_asked_method method = {.by = IDM_BY_LATTICE,
+                                        .doing = "planning under one utility after the other",
+                                        .answer = answer,
+                                        .resolution = resolution_of};
 
 static const char *const settings_read[] = {"lambda", "occupancy", NULL};
 
@@ -350,5 +331,6 @@ const idm_inverse idm_inverse_regularised_margin = {
              "use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
-    .fit = fit_regularised,
+    .method = &method,
+    .fit = idm_asked_fit,
 };

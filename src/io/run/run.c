@@ -170,8 +170,8 @@ static idm_status draw(fitting *f, long again, idm_run *run, idm_notes *opt_note
   else if (f->request->dynamics[0])
     status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
   else
-    status = inverse->fit(f->problem, f->data, &settings, &watcher, &run->posterior, opt_notes,
-                          opt_error);
+    status = idm_inverse_fit(inverse, f->problem, f->data, &settings, &watcher, &run->posterior,
+                             opt_notes, opt_error);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings.draws;
   const bool apart = run->assessment && run->assessment->apart; /* then some have no draws */

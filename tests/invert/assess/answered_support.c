@@ -17,8 +17,8 @@ answered answered_fit(const char *inverse, idm_problem *problem, idm_data *data,
   settings.draws = draws;
   settings.warmup = warmup;
   settings.thin = thin;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &a.posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &a.posterior,
+                        NULL, &support_error));
   check(idm_assess(problem, data, a.posterior, 1, &a.assessment, &support_error));
   return a;
 }

@@ -9,8 +9,8 @@ void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free
   check(idm_problem_free(problem, free_blocks, &support_error));
   idm_fit_settings_default(&a->settings);
   a->settings.threads = 1;
-  check(idm_inverse_find("map")->fit(problem, data, &a->settings, NULL, &a->posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &a->settings, NULL, &a->posterior,
+                        NULL, &support_error));
   check(idm_assess_draws(a->posterior, &a->assessment, &support_error));
   check(idm_fit_open(&a->f, NULL, problem, data, &a->settings, 1, &support_error));
   a->q = (inquiry){.f = &a->f, .posterior = a->posterior, .assessment = a->assessment, .among = 1};

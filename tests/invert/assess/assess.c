@@ -272,7 +272,7 @@ static void test_a_fit(void **state)
     idm_posterior *p;
     idm_assessment *a, *draws;
     if (idm_inverse_check(inverse, problem, data, NULL) != IDM_OK) continue;
-    check(inverse->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+    check(idm_inverse_fit(inverse, problem, data, &settings, NULL, &p, NULL, &support_error));
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     check(idm_assess_draws(p, &draws, &support_error));
     support_check_listed(&a->checks);

@@ -150,8 +150,8 @@ static idm_assessment *fitted(const idm_problem *problem, const idm_data *data, 
   settings.chains = chains;
   settings.draws = settings.warmup = 100;
   settings.threads = 1;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, ret_posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, ret_posterior,
+                        NULL, &support_error));
   check(idm_assess(problem, data, *ret_posterior, 1, &assessment, &support_error));
   return assessment;
 }

@@ -135,8 +135,8 @@ static void test_six_states(void **state)
   settings.chains = 2;
   settings.draws = 30;
   settings.keep = IDM_KEEP_NOTHING;
-  check(idm_inverse_find("laplace")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                         &support_error));
+  check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &posterior,
+                        NULL, &support_error));
   check(idm_assess(problem, data, posterior, 2, &a, &support_error));
   exact_posterior(data, 6, &mean, &sd);
   assert_true(fabs(a->diagnosis[0].mean - mean) > 2 * sd);
@@ -183,8 +183,8 @@ static void test_uneven_weights(void **state)
   settings.chains = 2;
   settings.draws = 100;
   settings.keep = IDM_KEEP_NOTHING;
-  check(idm_inverse_find("laplace")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                         &support_error));
+  check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &posterior,
+                        NULL, &support_error));
   check(idm_assess(problem, data, posterior, 1, &a, &support_error));
   assert_false(a->trusted);
   assert_true(a->finer_share * 200 < 8);
@@ -231,7 +231,8 @@ static void test_few_draws(void **state)
   settings.chains = 2;
   settings.draws = 50;
   settings.keep = IDM_KEEP_NOTHING;
-  check(idm_inverse_find("laplace")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &p, NULL,
+                        &support_error));
   check(idm_assess(problem, data, p, 1, &a, &support_error));
   idm_problem finer = *problem;
   finer.agent.resolution = a->finer;

@@ -117,8 +117,8 @@ static idm_posterior *sample(const idm_problem *problem, const idm_data *data, c
 {
   const idm_fit_settings settings = make_settings(sampler, seed);
   idm_posterior *posterior;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 

@@ -260,8 +260,8 @@ static void test_utilities(void **state)
     idm_problem *problem = support_yaml(text);
     check(idm_problem_free(problem, "alpha", &support_error));
     idm_fit_settings_default(&settings);
-    check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+    check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
+                          &support_error));
     check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
     assert_int_equal(assessment->checks.of[IDM_CHECK_RESPONSES].outcome,
                      wrong ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);

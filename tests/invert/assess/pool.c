@@ -102,8 +102,8 @@ static void test_person(void **state)
   settings.chains = 1;
   settings.warmup = 300;
   settings.draws = 40;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_pool_open(&p, problem, data, posterior, NULL, &support_error));
   const pool_score *lapse = NULL;
   for (size_t i = 0; i < p.count; i++) {

@@ -197,8 +197,8 @@ static void test_classes(void **state)
     idm_predictions p;
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
-    check(idm_inverse_find(class[k].inverse)
-              ->fit(problem, data, &settings, NULL, &answer, NULL, &support_error));
+    check(idm_inverse_fit(idm_inverse_find(class[k].inverse), problem, data, &settings, NULL,
+                          &answer, NULL, &support_error));
     check(idm_predictions_find(problem, data, answer, &p, &support_error));
     check_shares(&p, problem->setting->actions.count);
     for (size_t i = 0; i < p.count && !class[k].program; i++)

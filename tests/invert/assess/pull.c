@@ -39,7 +39,8 @@ static idm_assessment *assess(const char *free_blocks)
   settings.threads = 1;
   idm_posterior *posterior;
   idm_assessment *a;
-  check(idm_inverse_at(0)->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_at(0), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_assess(problem, data, posterior, 1, &a, &support_error));
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);

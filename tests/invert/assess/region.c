@@ -29,8 +29,8 @@ static idm_posterior *fit_by(const char *inverse, const idm_problem *problem, co
   settings.chains = 2;
   settings.draws = settings.warmup = 60;
   settings.seed = seed;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 

@@ -86,8 +86,8 @@ static idm_assessment *ask(const idm_problem *from, const idm_data *data, const 
   settings.keep = IDM_KEEP_NOTHING;
   idm_posterior *posterior;
   idm_assessment *assessment;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
   idm_posterior_destroy(posterior);
   idm_problem_destroy(problem);

@@ -213,8 +213,8 @@ static void test_where_there_is_a_covariance(void **state)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   assert_true(f.assessment->sensitivities > 0);
-  check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &point, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &point, NULL,
+                        &support_error));
   check(idm_assess(f.problem, f.data, point, 1, &assessment, &support_error));
   assert_int_equal(assessment->sensitivities, 0);
   assert_int_equal(assessment->finer, 20);

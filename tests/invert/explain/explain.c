@@ -457,8 +457,8 @@ static void draws_are_averaged_over(void **state)
   settings.draws = 8;
   settings.warmup = 30;
   idm_posterior *posterior = NULL;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   idm_explanation *all;
   check(idm_explain(problem, posterior, data, NULL, &all, NULL, &support_error));
   idm_parameters *parameters;

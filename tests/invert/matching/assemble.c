@@ -53,8 +53,8 @@ static void destroy_fixture(fixture *f)
 static idm_posterior *fit_fixture(const fixture *f, idm_notes *opt_notes)
 {
   idm_posterior *p;
-  check(idm_inverse_find("bayes")->fit(f->problem, f->data, &f->settings, NULL, &p, opt_notes,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), f->problem, f->data, &f->settings, NULL, &p,
+                        opt_notes, &support_error));
   return p;
 }
 
@@ -184,8 +184,8 @@ static void test_size_refused(void **state)
   f.settings.draws = (long)(1.01 * most);
   assert_int_equal(idm_fit_check_size(f.data, &f.settings, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "more than half of the memory"));
-  assert_int_equal(idm_inverse_find("bayes")->fit(f.problem, f.data, &f.settings, NULL, &p, NULL,
-                                                  &support_error),
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("bayes"), f.problem, f.data, &f.settings, NULL,
+                                   &p, NULL, &support_error),
                    IDM_USAGE);
   assert_null(p);
   /* By decision it takes fewer draws: a hundred decisions take more than the draws themselves. */

@@ -80,16 +80,17 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
   const idm_inverse *bayes = idm_inverse_find("bayes");
   const idm_fit_settings settings = make_settings(sampler, 40, 0);
   idm_posterior *whole, *part = NULL, *rest;
-  check(bayes->fit(problem, data, &settings, NULL, &whole, NULL, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &whole, NULL, &support_error));
   assert_string_equal(whole->sampler, sampler);
   stopper s = {.after = after};
   const idm_fit_watch watch = {.progress = stop, .context = &s, .label = 17};
-  const idm_status status = bayes->fit(problem, data, &settings, &watch, &part, NULL, NULL);
+  const idm_status status =
+      idm_inverse_fit(bayes, problem, data, &settings, &watch, &part, NULL, NULL);
   /* Stopped in the warm-up there is no draw to show. */
   assert_int_equal(status, part ? IDM_OK : IDM_UNTRUSTED);
   assert_true(s.stopped);
   const idm_fit_watch again = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 17};
-  check(bayes->fit(problem, data, &settings, &again, &rest, NULL, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, &again, &rest, NULL, &support_error));
   same_draws(whole, rest);
   idm_posterior_destroy(rest);
   /* A checkpoint of another request is refused. */
@@ -98,8 +99,10 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
                                .checkpoint_file = "folder/checkpoint",
                                .label = 18};
   idm_error error = {0};
-  assert_int_equal(bayes->fit(problem, data, &settings, &other, &rest, NULL, NULL), IDM_INPUT);
-  assert_int_equal(bayes->fit(problem, data, &settings, &other, &rest, NULL, &error), IDM_INPUT);
+  assert_int_equal(idm_inverse_fit(bayes, problem, data, &settings, &other, &rest, NULL, NULL),
+                   IDM_INPUT);
+  assert_int_equal(idm_inverse_fit(bayes, problem, data, &settings, &other, &rest, NULL, &error),
+                   IDM_INPUT);
   assert_null(rest);
   assert_string_equal(error.file, "folder/checkpoint");
   idm_posterior_destroy(whole);
@@ -133,7 +136,7 @@ static void test_stopping_early(void **state)
   idm_notes notes = {0};
   stopper s = {.after = 1e-3};
   const idm_fit_watch watch = {.progress = stop, .context = &s};
-  check(bayes->fit(problem, data, &settings, &watch, &part, &notes, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, &watch, &part, &notes, &support_error));
   assert_true(part->draws >= 2 && part->draws < 100000);
   assert_int_equal(notes.count, 1);
   assert_non_null(strstr(s.words, "acceptance "));
@@ -142,7 +145,7 @@ static void test_stopping_early(void **state)
   assert_non_null(strstr(notes.text[0], words));
   stopper again = {.after = 1e-3};
   const idm_fit_watch second = {.progress = stop, .context = &again};
-  check(bayes->fit(problem, data, &settings, &second, &whole, NULL, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, &second, &whole, NULL, &support_error));
   for (size_t c = 0; c < 2; c++)
     for (size_t i = 0; i < whole->draws && i < part->draws; i++)
       assert_true(whole->value[c * whole->draws + i] == part->value[c * part->draws + i]);
@@ -166,7 +169,7 @@ static void test_choice_of_sampler(void **state)
   idm_fit_settings settings = make_settings("", 10, 0);
   idm_posterior *posterior;
   idm_error error = {0};
-  check(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &posterior, NULL, &support_error));
   assert_string_equal(posterior->sampler, "metropolis");
   idm_posterior_destroy(posterior);
   const struct {
@@ -177,12 +180,13 @@ static void test_choice_of_sampler(void **state)
   };
   for (size_t i = 0; i < 2; i++) {
     check(idm_problem_free(problem, cases[i].free_blocks, &support_error));
-    check(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+    check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &posterior, NULL, &support_error));
     assert_string_equal(posterior->sampler, cases[i].sampler);
     idm_posterior_destroy(posterior);
   }
   snprintf(settings.sampler, sizeof settings.sampler, "gibbs");
-  assert_int_equal(bayes->fit(problem, data, &settings, NULL, &posterior, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_inverse_fit(bayes, problem, data, &settings, NULL, &posterior, NULL, &error),
+                   IDM_USAGE);
   assert_non_null(strstr(error.message, "'gibbs' is not known"));
   assert_null(posterior);
   idm_data_destroy(data);
@@ -203,7 +207,7 @@ static void test_samplers_agree(void **state)
     idm_fit_settings settings = make_settings(samplers[i], 300, 0);
     settings.warmup = 200;
     idm_posterior *p;
-    check(bayes->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+    check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &p, NULL, &support_error));
     for (size_t k = 0; k < 2; k++) {
       idm_diagnosis d;
       check(idm_diagnose(p->unconstrained + k * 600, 2, 300, 300, 1, &d, &support_error));
@@ -229,7 +233,8 @@ static void test_optimistic_agent(void **state)
   settings.chains = 4;
   settings.warmup = 300;
   idm_posterior *p;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &p, NULL,
+                        &support_error));
   const double truth[3] = {1.25, 0.8, 0.3};
   for (size_t k = 1; k < 3; k++) {
     idm_diagnosis d;
@@ -279,7 +284,7 @@ static void test_passes(void **state)
   idm_posterior *p, *q;
   idm_notes notes = {0};
   const idm_inverse *bayes = idm_inverse_find("bayes");
-  check(bayes->fit(problem, data, &settings, NULL, &p, &notes, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &p, &notes, &support_error));
   assert_true(support_mentions(&notes, "the chains were run again with"));
   for (size_t k = 0; k < 2; k++) {
     idm_diagnosis d;
@@ -289,12 +294,12 @@ static void test_passes(void **state)
   }
   second s = {.stop = {.after = 0.3}};
   const idm_fit_watch watch = {.progress = stop_second, .context = &s, .label = 3};
-  (void)bayes->fit(problem, data, &settings, &watch, &q, NULL, &support_error);
+  (void)idm_inverse_fit(bayes, problem, data, &settings, &watch, &q, NULL, &support_error);
   assert_true(s.stop.stopped);
   idm_posterior_destroy(q);
   const idm_fit_watch again = {
       .checkpoint = s.stop.bytes, .checkpoint_length = s.stop.length, .label = 3};
-  check(bayes->fit(problem, data, &settings, &again, &q, NULL, &support_error));
+  check(idm_inverse_fit(bayes, problem, data, &settings, &again, &q, NULL, &support_error));
   same_draws(p, q);
   free(s.stop.bytes);
   idm_notes_clear(&notes);

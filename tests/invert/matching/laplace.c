@@ -33,7 +33,8 @@ static idm_posterior *approximate(const idm_problem *problem, const idm_data *da
   settings.draws = 2000;
   settings.keep = IDM_KEEP_NOTHING;
   idm_posterior *p;
-  check(idm_inverse_find(inverse)->fit(problem, data, &settings, NULL, &p, notes, &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &p, notes,
+                        &support_error));
   return p;
 }
 
@@ -85,9 +86,9 @@ static void test_says_how_far(void **state)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;
-  assert_int_equal(
-      idm_inverse_find("laplace")->fit(problem, data, &settings, NULL, &p, NULL, &support_error),
-      IDM_NUMERICAL);
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &p,
+                                   NULL, &support_error),
+                   IDM_NUMERICAL);
   assert_non_null(strstr(support_error.message, "no peak"));
   assert_null(p);
   idm_data_destroy(data);

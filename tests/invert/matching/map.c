@@ -30,8 +30,8 @@ static fixture fit_diag_from(const char *free_blocks, double alpha)
   idm_fit_settings_default(&settings);
   settings.threads = 1;
   settings.chains = 2;
-  check(idm_inverse_find("map")->fit(f.problem, f.data, &settings, NULL, &f.posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &f.posterior,
+                        NULL, &support_error));
   check(idm_parameters_create(f.problem, &f.parameters, &support_error));
   check(idm_prefix_tree_create(f.data, IDM_SCOPE_TRAJECTORY, &f.tree, &support_error));
   check(idm_matching_create(f.problem, f.data, f.tree, f.parameters, &f.matching, &support_error));
@@ -138,7 +138,8 @@ static void test_prior_alone(void **state)
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   idm_posterior *p;
-  check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &p, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &p, NULL,
+                        &support_error));
   /* The density of the logit of a beta(a, b) is highest at a / (a + b). */
   assert_near(p->value[0], 4.0 / 6, 1e-6);
   assert_near(p->value[2], 2, 1e-6);

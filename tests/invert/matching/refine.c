@@ -37,8 +37,8 @@ static idm_diagnosis posterior_at(idm_problem *problem, const idm_data *data, in
   settings.warmup = 200;
   settings.keep = IDM_KEEP_NOTHING;
   problem->agent.resolution = resolution;
-  check(idm_inverse_find("bayes")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   problem->agent.resolution = 0;
   assert_int_equal(posterior->resolution, resolution);
   check(idm_diagnose(posterior->value + 1600, 4, 400, 400, 1, &d, &support_error));

@@ -199,8 +199,8 @@ static void test_the_posterior(void **state)
   idm_diagnosis d;
   double mean, sd;
   open_fixture("{beta: {scale: inverse}}", 2100, 2, &x);
-  check(idm_inverse_find("bayes")->fit(x.problem, x.data, &x.settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), x.problem, x.data, &x.settings, NULL, &posterior,
+                        NULL, &support_error));
   assert_non_null(posterior->table);
   integrate(&x, &mean, &sd);
   check(idm_diagnose(posterior->unconstrained, posterior->chains, posterior->draws,

@@ -81,7 +81,8 @@ static void each_is_as_if_alone(void **state)
   idm_fit_settings same = settings;
   same.keep = IDM_KEEP_NOTHING;
   same.prior_draws = 0;
-  check(idm_inverse_at(0)->fit(problem, part, &same, NULL, &alone, NULL, &support_error));
+  check(
+      idm_inverse_fit(idm_inverse_at(0), problem, part, &same, NULL, &alone, NULL, &support_error));
   for (size_t i = 0; i < 300; i++) assert_near(p->value[1 * 300 + i], log(alone->value[i]), 1e-12);
   for (size_t i = 0; i < 300; i++)
     assert_true(fabs(p->value[i] - p->value[300 + i]) > 0); /* streams of their own */
@@ -350,13 +351,15 @@ static void uncertain_people_are_drawn_again(void **state)
   idm_posterior *first, *second, *p, *q;
   idm_assessment *a, *b;
   idm_projection projection;
-  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &first, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_at(0), bandit, choices, &more, NULL, &first, NULL,
+                        &support_error));
   check(idm_assess(bandit, choices, first, 1, &a, &support_error));
   assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
   more.again = idm_assess_again(&more, first, a);
   assert_int_equal(more.again, 4 * first->steps);
   idm_assessment_destroy(a);
-  check(idm_inverse_at(0)->fit(bandit, choices, &more, NULL, &second, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_at(0), bandit, choices, &more, NULL, &second, NULL,
+                        &support_error));
   more.again = 0;
   check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
                      &support_error));

@@ -9,18 +9,18 @@
 
 static const char log_text[] = "trajectory,state,action\n1,a,right\n1,b,right\n1,c,left\n1,b,\n";
 
+/* Open what a row asks, with a bound of the utilities. */
 static idm_status ask(const char *inverse, const idm_problem *problem, const idm_data *data,
                       double bound, idm_asked *asked, idm_error *error)
 {
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.bound = bound;
-  const idm_asked_call call = {.inverse = idm_inverse_find(inverse),
-                               .doing = "asking",
-                               .problem = problem,
-                               .data = data,
-                               .settings = &settings};
-  return idm_asked_open(asked, &call, error);
+  const idm_fit_call call = {.inverse = idm_inverse_find(inverse),
+                             .problem = problem,
+                             .data = data,
+                             .settings = &settings};
+  return idm_asked_open(asked, &call, 0, error);
 }
 
 static void test_open(void **state)
@@ -41,25 +41,15 @@ static void test_open(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where states are hidden, whoever goes by beliefs has a mind; where they are observed, none. */
+/* A method by beliefs has a mind where states are hidden, and none where they are observed. */
 static void test_believing(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK);
   idm_data *data = support_data(problem, log_text);
-  idm_fit_settings settings;
   idm_asked asked;
-  const idm_inverse *inverse = idm_inverse_find("maximum-margin");
-  idm_fit_settings_default(&settings);
   check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_asked_open(&asked,
-                       &(idm_asked_call){.inverse = inverse,
-                                         .by = IDM_BY_MIND,
-                                         .doing = "asking",
-                                         .problem = problem,
-                                         .data = data,
-                                         .settings = &settings},
-                       &support_error));
+  check(ask("maximum-margin", problem, data, 1, &asked, &support_error));
   assert_true(asked.world && asked.sought && !asked.mind);
   idm_asked_close(&asked);
   idm_data_destroy(data);
@@ -68,33 +58,19 @@ static void test_believing(void **state)
   problem->agent.planner = idm_planner_find("deterministic-optimal");
   data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
   check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_asked_open(&asked,
-                       &(idm_asked_call){.inverse = inverse,
-                                         .by = IDM_BY_MIND,
-                                         .doing = "asking",
-                                         .problem = problem,
-                                         .data = data,
-                                         .settings = &settings},
-                       &support_error));
+  check(ask("maximum-margin", problem, data, 1, &asked, &support_error));
   assert_true(asked.world && asked.sought && asked.mind);
   idm_asked_close(&asked);
   problem->theta->block[IDM_PRIOR_WEIGHT].value[0] = 0.5;
-  assert_int_equal(idm_asked_open(&asked,
-                                  &(idm_asked_call){.inverse = inverse,
-                                                    .by = IDM_BY_MIND,
-                                                    .doing = "asking",
-                                                    .problem = problem,
-                                                    .data = data,
-                                                    .settings = &settings},
-                                  &support_error),
-                   IDM_INPUT);
+  assert_int_equal(ask("maximum-margin", problem, data, 1, &asked, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "'maximum-margin' needs beliefs by Bayes' rule"));
   idm_asked_close(&asked);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-static idm_status note_states(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status count_states(idm_asked *asked, idm_posterior **ret_posterior,
+                               idm_error *opt_error)
 {
   (void)ret_posterior;
   check(idm_asked_demonstrator(asked, opt_error));
@@ -104,33 +80,46 @@ static idm_status note_states(idm_asked *asked, idm_posterior **ret_posterior, i
   return idm_fail(opt_error, IDM_UNTRUSTED, "seen");
 }
 
+static int seven(const idm_problem *problem, const idm_data *data)
+{
+  (void)problem;
+  (void)data;
+  return 7;
+}
+
 /* On a lattice the states of the world are beliefs, and a whole fit gives what the answer does. */
 static void test_lattice(void **state)
 {
   (void)state;
+  const idm_asked_method method = {
+      .by = IDM_BY_LATTICE, .doing = "counting", .resolution = seven, .answer = count_states};
+  idm_inverse inverse = *idm_inverse_find("regularised-margin");
   idm_fit_settings settings;
   idm_posterior *posterior;
+  idm_asked coarse;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   problem->agent.planner = idm_planner_find("maximum-entropy");
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
   check(idm_problem_free(problem, "utility", &support_error));
   idm_fit_settings_default(&settings);
-  const idm_asked_call call = {.inverse = idm_inverse_find("regularised-margin"),
-                               .by = IDM_BY_LATTICE,
-                               .resolution = 7,
-                               .doing = "asking",
-                               .problem = problem,
-                               .data = data,
-                               .settings = &settings};
-  assert_int_equal(idm_asked_fit(&call, note_states, &posterior, &support_error), IDM_UNTRUSTED);
+  inverse.method = &method;
+  assert_int_equal(
+      idm_inverse_fit(&inverse, problem, data, &settings, NULL, &posterior, NULL, &support_error),
+      IDM_UNTRUSTED);
   assert_string_equal(support_error.message, "seen");
   assert_null(posterior);
+  const idm_fit_call call = {
+      .inverse = &inverse, .problem = problem, .data = data, .settings = &settings};
+  check(idm_asked_open(&coarse, &call, 4, &support_error));
+  assert_int_equal(coarse.world->n.states, 5);
+  assert_ptr_equal(idm_asked_repeat(&coarse).inverse, &inverse);
+  idm_asked_close(&coarse);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-/* Whoever looks for weights has no utility to seek. */
+/* With weights free there is no utility to seek. */
 static void test_weights(void **state)
 {
   (void)state;
@@ -173,7 +162,7 @@ static void test_refusals(void **state)
   problem = support_diag(1, INFINITY, 0);
   data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
   check(idm_problem_free(problem, "utility", &support_error));
-  refuse(problem, data, 1, IDM_INPUT, "needs states that are observed");
+  refuse(problem, data, 1, IDM_INPUT, "needs an agent with one model of the world");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -407,8 +407,8 @@ static void test_log_that_breaks_off(void **state)
   idm_posterior *p;
   idm_notes notes = {0};
   check(idm_problem_free(s->problem, "utility", &support_error));
-  check(idm_inverse_find("maximum-margin")
-            ->fit(s->problem, data, &settings, NULL, &p, &notes, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("maximum-margin"), s->problem, data, &settings, NULL, &p,
+                        &notes, &support_error));
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
   assert_true(grid_says(p->finding, "the margin is 0"));
   assert_int_equal(notes.count, 1);
@@ -429,8 +429,8 @@ static void expect(const show *s, const idm_data *data, const idm_fit_settings *
 {
   idm_posterior *posterior;
   idm_error error = {0};
-  assert_int_equal(idm_inverse_find("maximum-margin")
-                       ->fit(s->problem, data, settings, NULL, &posterior, NULL, &error),
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("maximum-margin"), s->problem, data, settings,
+                                   NULL, &posterior, NULL, &error),
                    status);
   assert_null(posterior);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);

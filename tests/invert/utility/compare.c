@@ -164,8 +164,8 @@ static void test_run(void **state)
   settings.warmup = 20;
   settings.threads = 1;
   idm_posterior *posterior;
-  check(idm_inverse_find("bayes")->fit(fitted, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find("bayes"), fitted, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   const double entry = utility_of(fitted)[0];
   double mean = 0, averaged[6] = {0}, p[6];
   for (size_t k = 0; k < DRAWS; k++) {

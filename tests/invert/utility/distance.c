@@ -38,8 +38,8 @@ static idm_posterior *fit(const idm_problem *problem, const idm_data *data, idm_
   idm_posterior *posterior;
   idm_fit_settings_default(&settings);
   settings.norm = norm;
-  check(idm_inverse_find("distance")
-            ->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error));
+  check(idm_inverse_fit(idm_inverse_find("distance"), problem, data, &settings, NULL, &posterior,
+                        NULL, &support_error));
   return posterior;
 }
 
@@ -196,8 +196,9 @@ static void expect_refusal(const char *log, double score, idm_norm norm, idm_sta
   data->number[IDM_COLUMN_SCORE] = calloc(1, sizeof(double));
   data->number[IDM_COLUMN_SCORE][0] = score;
   check(idm_problem_free(problem, "utility", &support_error));
-  assert_int_equal(
-      idm_inverse_find("distance")->fit(problem, data, &settings, NULL, &p, NULL, &error), status);
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("distance"), problem, data, &settings, NULL, &p,
+                                   NULL, &error),
+                   status);
   assert_null(p);
   if (!strstr(error.message, words)) fail_msg("%s", error.message);
   idm_data_destroy(data);

@@ -19,13 +19,11 @@ static idm_status choose(const idm_problem *problem, const idm_data *data, int t
   settings.threads = threads;
   settings.seed = seed;
   check(idm_asked_open(&asked,
-                       &(idm_asked_call){.inverse = idm_inverse_find("regularised-margin"),
-                                         .by = IDM_BY_STATES,
-                                         .doing = "choosing",
-                                         .problem = problem,
-                                         .data = data,
-                                         .settings = &settings},
-                       &support_error));
+                       &(idm_fit_call){.inverse = idm_inverse_find("regularised-margin"),
+                                       .problem = problem,
+                                       .data = data,
+                                       .settings = &settings},
+                       0, &support_error));
   check(idm_asked_demonstrator(&asked, &support_error));
   check(idm_soft_agent_create(problem, "test", &agent, &support_error));
   const idm_status status = idm_lambda_choose(&asked, agent, ret, &support_error);

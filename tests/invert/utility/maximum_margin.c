@@ -265,8 +265,8 @@ static void expect(const idm_problem *problem, const idm_data *data,
 {
   idm_posterior *posterior;
   idm_error error = {0};
-  assert_int_equal(idm_inverse_find("maximum-margin")
-                       ->fit(problem, data, settings, NULL, &posterior, NULL, &error),
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("maximum-margin"), problem, data, settings,
+                                   NULL, &posterior, NULL, &error),
                    status);
   assert_null(posterior);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);

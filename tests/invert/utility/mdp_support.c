@@ -137,8 +137,8 @@ idm_posterior *support_fit(const char *inverse, const idm_problem *problem, cons
                            const idm_fit_settings *settings)
 {
   idm_posterior *posterior;
-  check(idm_inverse_find(inverse)->fit(problem, data, settings, NULL, &posterior, NULL,
-                                       &support_error));
+  check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, settings, NULL, &posterior, NULL,
+                        &support_error));
   return posterior;
 }
 
@@ -148,8 +148,8 @@ void support_refused(const char *inverse, const idm_problem *problem, const idm_
   idm_posterior untouched = {0};
   idm_posterior *posterior = &untouched;
   idm_error error = {0};
-  const idm_status status =
-      idm_inverse_find(inverse)->fit(problem, data, settings, NULL, &posterior, NULL, &error);
+  const idm_status status = idm_inverse_fit(idm_inverse_find(inverse), problem, data, settings,
+                                            NULL, &posterior, NULL, &error);
   assert_true(status == IDM_INPUT || status == IDM_USAGE);
   assert_null(posterior);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);

@@ -283,8 +283,8 @@ static void expect(const idm_problem *problem, const idm_data *data, double epsi
     idm_posterior *posterior;
     idm_error error = {0};
     const idm_fit_settings settings = settings_of(norm, epsilon);
-    assert_int_equal(idm_inverse_find("minimum-perturbation")
-                         ->fit(problem, data, &settings, NULL, &posterior, NULL, &error),
+    assert_int_equal(idm_inverse_fit(idm_inverse_find("minimum-perturbation"), problem, data,
+                                     &settings, NULL, &posterior, NULL, &error),
                      IDM_INPUT);
     assert_null(posterior);
     if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);

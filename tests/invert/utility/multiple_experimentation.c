@@ -136,16 +136,16 @@ static void test_reference(void **state)
   idm_fit_settings settings;
   idm_posterior *posterior;
   idm_fit_settings_default(&settings);
-  assert_int_equal(idm_inverse_find("multiple-experimentation")
-                       ->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error),
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("multiple-experimentation"), problem, data,
+                                   &settings, NULL, &posterior, NULL, &support_error),
                    IDM_INPUT);
   assert_null(posterior);
   assert_non_null(strstr(support_error.message, "needs two entries of the utility that are held"));
   /* A set without an end is none that could be shown. */
   check(idm_problem_free(problem, "{utility: {entries: [left]}}", &support_error));
   settings.bound = INFINITY;
-  assert_int_equal(idm_inverse_find("multiple-experimentation")
-                       ->fit(problem, data, &settings, NULL, &posterior, NULL, &support_error),
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("multiple-experimentation"), problem, data,
+                                   &settings, NULL, &posterior, NULL, &support_error),
                    IDM_INPUT);
   assert_non_null(strstr(support_error.message, "expected a finite --bound"));
   idm_data_destroy(data);

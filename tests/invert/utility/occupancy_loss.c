@@ -23,13 +23,11 @@ static void open_fixture(fixture *f, idm_divergence divergence, double entropy)
   f->settings = occupancy_settings(divergence, entropy);
   occupancy_demonstrate(f->data, f->p);
   check(idm_asked_open(&f->asked,
-                       &(idm_asked_call){.inverse = idm_inverse_find("distribution-matching"),
-                                         .by = IDM_BY_STATES,
-                                         .doing = "",
-                                         .problem = f->problem,
-                                         .data = f->data,
-                                         .settings = &f->settings},
-                       &support_error));
+                       &(idm_fit_call){.inverse = idm_inverse_find("distribution-matching"),
+                                       .problem = f->problem,
+                                       .data = f->data,
+                                       .settings = &f->settings},
+                       0, &support_error));
   check(idm_parameters_create(f->problem, &f->parameters, &support_error));
   check(idm_occupancy_loss_open(&f->loss, &f->asked, f->parameters, &f->p[0][0], &support_error));
 }

@@ -9,8 +9,8 @@ static idm_status fit(const idm_problem *problem, const idm_data *data, idm_post
 {
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  return idm_inverse_preference.fit(problem, data, &settings, NULL, ret_answer, NULL,
-                                    &support_error);
+  return idm_inverse_fit(&idm_inverse_preference, problem, data, &settings, NULL, ret_answer, NULL,
+                         &support_error);
 }
 
 static idm_posterior *answer(const idm_problem *problem, const idm_data *data)

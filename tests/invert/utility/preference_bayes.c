@@ -19,7 +19,8 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data,
                              const idm_fit_settings *settings)
 {
   idm_posterior *p;
-  check(idm_inverse_preference_bayes.fit(problem, data, settings, NULL, &p, NULL, &support_error));
+  check(idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, settings, NULL, &p, NULL,
+                        &support_error));
   assert_int_equal(p->answer, IDM_POSTERIOR);
   assert_int_equal(p->chains, settings->chains);
   assert_int_equal(p->draws, settings->draws);
@@ -345,14 +346,14 @@ static void test_repeatable(void **state)
   /* Stopped, and gone on with. */
   support_stopping w = {.at = 0.02};
   const idm_fit_watch stopped = {.progress = support_stop, .context = &w, .label = 5};
-  const idm_status status = idm_inverse_preference_bayes.fit(problem, data, &settings, &stopped,
-                                                             &part, NULL, &support_error);
+  const idm_status status = idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, &settings,
+                                            &stopped, &part, NULL, &support_error);
   assert_true(status == IDM_UNTRUSTED || status == IDM_OK);
   assert_non_null(w.bytes);
   idm_posterior_destroy(part);
   const idm_fit_watch again = {.checkpoint = w.bytes, .checkpoint_length = w.length, .label = 5};
-  check(idm_inverse_preference_bayes.fit(problem, data, &settings, &again, &rest, NULL,
-                                         &support_error));
+  check(idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, &settings, &again, &rest,
+                        NULL, &support_error));
   assert_memory_equal(rest->value, whole->value, bytes);
   free(w.bytes);
   idm_posterior_destroy(rest);

@@ -260,8 +260,8 @@ static void expect(const idm_problem *problem, const idm_data *data,
 {
   idm_posterior *posterior;
   idm_error error = {0};
-  const idm_status status = idm_inverse_find("maximum-margin")
-                                ->fit(problem, data, settings, NULL, &posterior, NULL, &error);
+  const idm_status status = idm_inverse_fit(idm_inverse_find("maximum-margin"), problem, data,
+                                            settings, NULL, &posterior, NULL, &error);
   assert_true(status == IDM_INPUT || status == IDM_USAGE);
   assert_null(posterior);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);

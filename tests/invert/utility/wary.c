@@ -29,13 +29,11 @@ static void open_scene(scene *s, size_t models, double penalty, uint64_t seed)
   idm_fit_settings_default(&s->settings);
   s->settings.penalty = penalty;
   check(idm_asked_open(&s->asked,
-                       &(idm_asked_call){.inverse = idm_inverse_find("maximum-margin"),
-                                         .by = IDM_BY_STATES,
-                                         .doing = "looking",
-                                         .problem = s->problem,
-                                         .data = s->data,
-                                         .settings = &s->settings},
-                       &support_error));
+                       &(idm_fit_call){.inverse = idm_inverse_find("maximum-margin"),
+                                       .problem = s->problem,
+                                       .data = s->data,
+                                       .settings = &s->settings},
+                       0, &support_error));
   check(idm_asked_demonstrator(&s->asked, &support_error));
   check(idm_wary_create(&s->asked, &s->wary, &support_error));
 }
@@ -131,13 +129,11 @@ static void nothing_to_find(void **state)
   for (size_t e = 0; e < ENTRIES; e++) utility[e] = e / STATES == s.action[1] ? -50 : 0;
   check(idm_problem_free(s.problem, "{utility: {entries: [u0.s0]}}", &support_error));
   check(idm_asked_open(&s.asked,
-                       &(idm_asked_call){.inverse = idm_inverse_find("maximum-margin"),
-                                         .by = IDM_BY_STATES,
-                                         .doing = "looking",
-                                         .problem = s.problem,
-                                         .data = s.data,
-                                         .settings = &s.settings},
-                       &support_error));
+                       &(idm_fit_call){.inverse = idm_inverse_find("maximum-margin"),
+                                       .problem = s.problem,
+                                       .data = s.data,
+                                       .settings = &s.settings},
+                       0, &support_error));
   check(idm_asked_demonstrator(&s.asked, &support_error));
   check(idm_wary_create(&s.asked, &s.wary, &support_error));
   for (size_t i = 0; i < 2 * ENTRIES; i++) s.wary->sigma[i] = s.wary->models->weight[i % 2];

@@ -184,8 +184,8 @@ static void it_learns_frequencies(void **state)
     idm_fit_settings_default(&settings);
     settings.chains = 1;
     settings.threads = 1;
-    check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                       &support_error));
+    check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
+                          &support_error));
     check(idm_parameters_create(problem, &parameters, &support_error));
     check(idm_posterior_theta(posterior, parameters, 0, 0, problem->theta, &support_error));
     check(idm_projection_measure(problem, problem->theta, data, &answer, &support_error));

@@ -166,8 +166,8 @@ static void it_is_fitted(void **state)
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.threads = 1;
-  check(idm_inverse_find("map")->fit(problem, data, &settings, NULL, &posterior, NULL,
-                                     &support_error));
+  check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
+                        &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_theta_copy(problem->theta, &theta, &support_error));
   check(idm_posterior_theta(posterior, parameters, 0, 0, theta, &support_error));
