@@ -15,8 +15,8 @@ static idm_status open_mind(idm_asked *asked, idm_error *opt_error)
 {
   const idm_status status =
       idm_mind_create(asked->problem, asked->data, asked->inverse->name, &asked->mind, opt_error);
-  return status == IDM_OK ? idm_world_create_believed(asked->problem->setting, asked->mind->theta,
-                                                      &asked->world, opt_error)
+  return status == IDM_OK ? idm_mdp_create_believed(asked->problem->setting, asked->mind->theta,
+                                                    &asked->world, opt_error)
                           : status;
 }
 
@@ -67,7 +67,7 @@ idm_status idm_asked_open(idm_asked *asked, const idm_fit_call *call, int resolu
   if (status == IDM_OK) status = idm_inverse_check(call->inverse, problem, call->data, opt_error);
   if (status == IDM_OK && by == IDM_BY_STATES)
     status =
-        idm_world_create(problem, problem->setting, call->inverse->name, &asked->world, opt_error);
+        idm_mdp_create(problem, problem->setting, call->inverse->name, &asked->world, opt_error);
   if (status == IDM_OK && by == IDM_BY_MIND) status = open_mind(asked, opt_error);
   if (status == IDM_OK && by == IDM_BY_LATTICE)
     status = open_lattice(asked, resolution ? resolution : own_resolution(call, method), opt_error);
@@ -118,7 +118,7 @@ void idm_asked_close(idm_asked *asked)
   idm_demonstrator_destroy(asked->demonstrator);
   idm_sought_destroy(asked->sought);
   idm_sought_destroy(asked->blended);
-  if (!asked->beliefs) idm_world_destroy(asked->world);
+  if (!asked->beliefs) idm_mdp_destroy(asked->world);
   idm_belief_world_destroy(asked->beliefs);
   idm_mind_destroy(asked->mind);
 }

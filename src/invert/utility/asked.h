@@ -7,9 +7,9 @@
 #include "invert/matching/halt.h"
 #include "invert/utility/belief_world.h"
 #include "invert/utility/demonstrator.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/mind.h"
 #include "invert/utility/sought.h"
-#include "invert/utility/world.h"
 
 typedef struct idm_asked {
   const idm_inverse *inverse;
@@ -19,7 +19,7 @@ typedef struct idm_asked {
   idm_notes *opt_notes;
   idm_mind *mind;            /* of a demonstrator whose states are hidden; NULL elsewhere */
   idm_belief_world *beliefs; /* where the states of the world are beliefs; NULL elsewhere */
-  idm_world *world;
+  idm_mdp *world;
   idm_sought *sought;             /* NULL where it looks for no utility */
   idm_sought *blended;            /* the same by actions and beliefs of the world; NULL elsewhere */
   idm_demonstrator *demonstrator; /* NULL until it is asked for */

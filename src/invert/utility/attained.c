@@ -18,7 +18,7 @@
 static const double least_slack = 1e-6;
 
 /* visited[state]: some policy of open actions does. `queue` holds states. */
-static void find_visited(const idm_world *world, bool *visited, size_t *queue)
+static void find_visited(const idm_mdp *world, bool *visited, size_t *queue)
 {
   const idm_moves *moves = world->moves;
   size_t count = 0;

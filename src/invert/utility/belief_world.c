@@ -21,7 +21,7 @@ void idm_belief_world_destroy(idm_belief_world *world)
 {
   if (!world) return;
   idm_lattice_destroy(world->lattice);
-  idm_world_destroy(world->world);
+  idm_mdp_destroy(world->world);
   free(world->start);
   free(world);
 }
@@ -120,11 +120,11 @@ static idm_status fill(idm_belief_world *w, const idm_mind *mind, idm_error *opt
                           ? IDM_OK
                           : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    *w->world = (idm_world){.n = mind->n,
-                            .discount = mind->discount,
-                            .horizon = (size_t)mind->setting->horizon,
-                            .start = w->start,
-                            .prior = mind->prior};
+    *w->world = (idm_mdp){.n = mind->n,
+                          .discount = mind->discount,
+                          .horizon = (size_t)mind->setting->horizon,
+                          .start = w->start,
+                          .prior = mind->prior};
     w->world->n.states = points;
     status =
         idm_moves_create(mind->n.actions * points, room(mind, points), &w->world->moves, opt_error);

@@ -10,8 +10,8 @@
 
 typedef struct idm_belief_world {
   idm_lattice *lattice;
-  idm_world *world; /* its states are points; what follows an action is what the agent expects */
-  double *start;    /* [point] */
+  idm_mdp *world; /* its states are points; what follows an action is what the agent expects */
+  double *start;  /* [point] */
 } idm_belief_world;
 
 /* The resolution for a log: the agent's or that of a planner by default, and no more than leaves

@@ -1,8 +1,8 @@
 /* Bellman's equations as rows of a linear program. */
 #include "invert/utility/bellman.h"
 
-idm_bellman idm_bellman_begin(idm_program *program, const idm_world *world,
-                              const idm_sought *sought, size_t values)
+idm_bellman idm_bellman_begin(idm_program *program, const idm_mdp *world, const idm_sought *sought,
+                              size_t values)
 {
   return (idm_bellman){.program = program, .world = world, .sought = sought, .values = values};
 }
@@ -59,12 +59,12 @@ idm_status idm_bellman_policy(idm_bellman *rows, const double *policy, idm_error
   return status;
 }
 
-bool idm_bellman_open(const idm_world *world, size_t action)
+bool idm_bellman_open(const idm_mdp *world, size_t action)
 {
   return world->prior[action] > 0;
 }
 
-idm_status idm_bellman_check(const idm_world *world, const idm_setting *setting, const char *who,
+idm_status idm_bellman_check(const idm_mdp *world, const idm_setting *setting, const char *who,
                              idm_error *opt_error)
 {
   if (setting->horizon)

@@ -7,21 +7,21 @@
 
 #include "infer/program.h"
 #include "invert/matching/halt.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
-#include "invert/utility/world.h"
 
 /* A row under way: sum of entries between bounds that held entries of the utility shift. */
 typedef struct idm_bellman {
   idm_program *program;
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_sought *sought;
   size_t values; /* column of the first state's value */
   double held;   /* what held entries add to the row that comes next */
 } idm_bellman;
 
 /* Rows over the values of one world; those of several follow one another. */
-idm_bellman idm_bellman_begin(idm_program *program, const idm_world *world,
-                              const idm_sought *sought, size_t values);
+idm_bellman idm_bellman_begin(idm_program *program, const idm_mdp *world, const idm_sought *sought,
+                              size_t values);
 /* Enter weight times what (state, action) brings: -(utility + discount P V). */
 idm_status idm_bellman_enter(idm_bellman *rows, size_t state, size_t action, double weight,
                              idm_error *opt_error);
@@ -32,9 +32,9 @@ idm_status idm_bellman_add(idm_bellman *rows, size_t state, double lower, double
 idm_status idm_bellman_policy(idm_bellman *rows, const double *policy, idm_error *opt_error);
 
 /* Whether an action is open to the agent at all: its prior is not 0. */
-bool idm_bellman_open(const idm_world *world, size_t action);
+bool idm_bellman_open(const idm_mdp *world, size_t action);
 /* IDM_INPUT where values of policies are no fixed points: a horizon, or a discount of 1. */
-idm_status idm_bellman_check(const idm_world *world, const idm_setting *setting, const char *who,
+idm_status idm_bellman_check(const idm_mdp *world, const idm_setting *setting, const char *who,
                              idm_error *opt_error);
 /* For idm_program_solve and its like: the context is a halt. */
 bool idm_bellman_ask(void *halt);

@@ -80,7 +80,7 @@ static idm_status minimise_distance(const idm_flows *f, idm_halt *opt_halt, doub
 /* --- the policy ----------------------------------------------------------------------------- */
 
 typedef struct search {
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_flows *flows;
   const double *fallback;
   double *q;    /* [entry] */
@@ -111,7 +111,7 @@ static idm_status follow_policy(const search *o, const double *policy, double *o
                                 double *entries, idm_error *opt_error)
 {
   const idm_flows *f = o->flows;
-  const idm_status status = idm_world_occupancy(o->world, policy, occupancy, opt_error);
+  const idm_status status = idm_mdp_occupancy(o->world, policy, occupancy, opt_error);
   for (size_t r = 0; r < f->rows && status == IDM_OK; r++)
     for (size_t i = f->first[r]; i < f->first[r + 1]; i++)
       entries[i] = occupancy[f->place[r] * o->world->n.actions + f->action[i]];
@@ -143,7 +143,7 @@ static idm_status tidy(const search *o, bool *zero, double *trial, idm_closest *
   return IDM_OK;
 }
 
-static size_t count_zeros(const idm_world *world, const idm_closest *found)
+static size_t count_zeros(const idm_mdp *world, const idm_closest *found)
 {
   const idm_sizes n = world->n;
   size_t zeros = 0;
@@ -199,7 +199,7 @@ static idm_closest *allocate(size_t entries)
   return NULL;
 }
 
-idm_status idm_closest_create(const idm_world *world, const idm_setting *setting,
+idm_status idm_closest_create(const idm_mdp *world, const idm_setting *setting,
                               const double *target, const double *fallback, const bool *opt_allowed,
                               idm_divergence divergence, double lambda, double entropy,
                               idm_halt *opt_halt, idm_closest **ret_closest, idm_error *opt_error)

@@ -87,13 +87,13 @@ typedef struct agent {
   const idm_compared *of;
   idm_parameters *parameters; /* of a run */
   idm_theta *theta;           /* at the centre */
-  idm_world *world;
+  idm_mdp *world;
   double *policy; /* [state][action]; NULL where there is none */
 } agent;
 
 static void close_agent(agent *a)
 {
-  idm_world_destroy(a->world);
+  idm_mdp_destroy(a->world);
   idm_theta_destroy(a->theta);
   idm_parameters_destroy(a->parameters);
   free(a->policy);
@@ -143,8 +143,7 @@ static idm_status open_agent(const idm_compared *of, agent *a, idm_error *opt_er
       status = idm_posterior_central_theta(of->opt_posterior, a->parameters, a->theta, opt_error);
   }
   if (status == IDM_OK)
-    status =
-        idm_world_underlying(of->problem, of->problem->setting, "compare", &a->world, opt_error);
+    status = idm_mdp_underlying(of->problem, of->problem->setting, "compare", &a->world, opt_error);
   if (status != IDM_OK) return status;
   a->world->discount = idm_theta_scalar(a->theta, IDM_DISCOUNT);
   a->world->prior = idm_theta_values(a->theta, IDM_ACTION_PRIOR, 0);
@@ -179,7 +178,7 @@ static idm_status diverge(const agent *a, const agent *b, double *mean, idm_erro
   const idm_sizes n = a->world->n;
   double *occupancy = idm_new(idm_times(n.states, n.actions), sizeof *occupancy);
   if (!occupancy) return idm_fail_memory(opt_error);
-  const idm_status status = idm_world_occupancy(a->world, a->policy, occupancy, opt_error);
+  const idm_status status = idm_mdp_occupancy(a->world, a->policy, occupancy, opt_error);
   double sum = 0;
   double total = 0;
   for (size_t s = 0; s < n.states && status == IDM_OK; s++) {

@@ -17,7 +17,7 @@ static const double held_still = 1e-9;
 typedef struct problem_of {
   idm_problem problem; /* a copy with its own theta and planner */
   idm_block *block;    /* that the numbers are of */
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_regulariser *zeta;
   double alpha;
   double pace;
@@ -113,7 +113,7 @@ static idm_status visit(problem_of *o, const double *x, idm_error *opt_error)
   if (status != IDM_OK) return status;
   for (size_t s = 0; s < n.states; s++)
     idm_plan_policy(o->workspace, 0, corner_of(o, s), o->found->policy + s * n.actions, NULL);
-  return idm_world_occupancy(o->world, o->found->policy, o->found->occupancy, opt_error);
+  return idm_mdp_occupancy(o->world, o->found->policy, o->found->occupancy, opt_error);
 }
 
 /* zeta*, smooth around the utility held, less the entropy; and dJ/dq as what is paid. */
@@ -137,15 +137,15 @@ static double add_up(problem_of *o)
 static idm_status pull(problem_of *o, double *gradient, idm_error *opt_error)
 {
   const idm_sizes n = o->world->n;
-  idm_status status = idm_world_evaluate(o->world, o->found->policy, o->paid, o->value, opt_error);
+  idm_status status = idm_mdp_evaluate(o->world, o->found->policy, o->paid, o->value, opt_error);
   if (status != IDM_OK) return status;
   idm_choice_slope_begin(o->slope);
   for (size_t s = 0; s < n.states; s++) {
     double mass = 0;
     for (size_t u = 0; u < n.actions; u++) mass += o->found->occupancy[s * n.actions + u];
     for (size_t u = 0; u < n.actions; u++)
-      o->chosen[u] = mass * (o->paid[u * n.states + s] + idm_world_next(o->world, u, s, o->value) -
-                             o->value[s]);
+      o->chosen[u] =
+          mass * (o->paid[u * n.states + s] + idm_mdp_next(o->world, u, s, o->value) - o->value[s]);
     idm_choice_slope_point(o->slope, corner_of(o, s), o->chosen);
   }
   status = idm_choice_slope_finish(o->slope, o->theta_slope, opt_error);
@@ -210,7 +210,7 @@ static void judge(problem_of *o, const double *gradient)
   }
 }
 
-idm_status idm_conjugate_match(const idm_problem *problem, const idm_world *world,
+idm_status idm_conjugate_match(const idm_problem *problem, const idm_mdp *world,
                                const idm_regulariser *regulariser, double alpha, int units,
                                const double *p, idm_conjugate_matching **ret_matching,
                                idm_error *opt_error)

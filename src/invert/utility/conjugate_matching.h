@@ -3,8 +3,8 @@
 #ifndef IDM_INVERT_UTILITY_CONJUGATE_MATCHING_H
 #define IDM_INVERT_UTILITY_CONJUGATE_MATCHING_H
 
+#include "invert/utility/mdp.h"
 #include "invert/utility/regulariser.h"
-#include "invert/utility/world.h"
 
 typedef struct idm_conjugate_matching {
   double objective;
@@ -16,7 +16,7 @@ typedef struct idm_conjugate_matching {
 
 /* `units`: of the hidden layer of a network, or 0: a rule with a weight for each state and action.
  * p is by [state][action]. */
-idm_status idm_conjugate_match(const idm_problem *problem, const idm_world *world,
+idm_status idm_conjugate_match(const idm_problem *problem, const idm_mdp *world,
                                const idm_regulariser *regulariser, double alpha, int units,
                                const double *p, idm_conjugate_matching **ret_matching,
                                idm_error *opt_error);

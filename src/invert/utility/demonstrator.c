@@ -122,7 +122,7 @@ static void set_policy(idm_demonstrator *d, const double *prior)
           d->visits[s] > 0 ? d->count[s * d->n.actions + u] / d->visits[s] : prior[u];
 }
 
-idm_status idm_demonstrator_create_at(const idm_world *world, const idm_data *data,
+idm_status idm_demonstrator_create_at(const idm_mdp *world, const idm_data *data,
                                       idm_stations *stations, const bool *opt_of,
                                       idm_demonstrator **ret_demonstrator, idm_error *opt_error)
 {
@@ -155,7 +155,7 @@ idm_status idm_demonstrator_create_at(const idm_world *world, const idm_data *da
   return IDM_OK;
 }
 
-idm_status idm_demonstrator_create(const idm_world *world, const idm_data *data,
+idm_status idm_demonstrator_create(const idm_mdp *world, const idm_data *data,
                                    const idm_setting *setting, const bool *opt_of,
                                    idm_demonstrator **ret_demonstrator, idm_error *opt_error)
 {
@@ -240,8 +240,8 @@ static bool is_over(const idm_data *data, const idm_setting *setting, size_t tra
 }
 
 /* Add what a trajectory did, discounted; returns the sum of its weights. */
-static double add_trajectory(const idm_demonstrator *d, const idm_world *world,
-                             const idm_data *data, size_t t, double weight, double *occupancy)
+static double add_trajectory(const idm_demonstrator *d, const idm_mdp *world, const idm_data *data,
+                             size_t t, double weight, double *occupancy)
 {
   double total = 0;
   for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount)
@@ -251,11 +251,11 @@ static double add_trajectory(const idm_demonstrator *d, const idm_world *world,
 
 /* An episode that ended has the mass of its steps and none after them, as the occupancy of a policy
  * has. Trajectories that the log cuts off have a mass of 1, in the proportions of what they did. */
-static void empirical_occupancy(const idm_demonstrator *d, const idm_world *world,
+static void empirical_occupancy(const idm_demonstrator *d, const idm_mdp *world,
                                 const idm_data *data, const idm_setting *setting, double *occupancy)
 {
   const size_t entries = d->n.states * d->n.actions;
-  const double share = idm_world_share(world);
+  const double share = idm_mdp_share(world);
   double total = 0;
   size_t over = 0;
   memset(occupancy, 0, entries * sizeof *occupancy);
@@ -271,7 +271,7 @@ static void empirical_occupancy(const idm_demonstrator *d, const idm_world *worl
       add_trajectory(d, world, data, t, share / (double)data->trajectories, occupancy);
 }
 
-idm_status idm_demonstrator_occupancy(const idm_demonstrator *d, const idm_world *world,
+idm_status idm_demonstrator_occupancy(const idm_demonstrator *d, const idm_mdp *world,
                                       const idm_data *data, const idm_setting *setting,
                                       bool empirical, double *occupancy, idm_notes *opt_notes,
                                       idm_error *opt_error)
@@ -280,7 +280,7 @@ idm_status idm_demonstrator_occupancy(const idm_demonstrator *d, const idm_world
     empirical_occupancy(d, world, data, setting, occupancy);
     return IDM_OK;
   }
-  const idm_status status = idm_world_occupancy(world, d->policy, occupancy, opt_error);
+  const idm_status status = idm_mdp_occupancy(world, d->policy, occupancy, opt_error);
   if (status != IDM_OK) return status;
   double unvisited = 0;
   for (size_t s = 0; s < d->n.states; s++)

@@ -4,7 +4,7 @@
 #define IDM_INVERT_UTILITY_DEMONSTRATOR_H
 
 #include "idm/data.h"
-#include "invert/utility/world.h"
+#include "invert/utility/mdp.h"
 
 /* Where the rows of a log act. */
 typedef struct idm_stations {
@@ -35,11 +35,11 @@ void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, i
 
 /* Of all trajectories, or of those whose place in opt_of[trajectory] is true. IDM_INPUT where no
  * action has a state. */
-idm_status idm_demonstrator_create(const idm_world *world, const idm_data *data,
+idm_status idm_demonstrator_create(const idm_mdp *world, const idm_data *data,
                                    const idm_setting *setting, const bool *opt_of,
                                    idm_demonstrator **ret_demonstrator, idm_error *opt_error);
 /* The same at given stations, which are taken over whatever this gives. */
-idm_status idm_demonstrator_create_at(const idm_world *world, const idm_data *data,
+idm_status idm_demonstrator_create_at(const idm_mdp *world, const idm_data *data,
                                       idm_stations *stations, const bool *opt_of,
                                       idm_demonstrator **ret_demonstrator, idm_error *opt_error);
 /* Its counts and its policy, without where the rows act. */
@@ -55,7 +55,7 @@ idm_status idm_demonstrator_deterministic(const idm_demonstrator *demonstrator,
 
 /* occupancy[state][action] of the policy under the world, or with `empirical` the discounted shares
  * of the log itself. A note says how much of the former lies in states that were never visited. */
-idm_status idm_demonstrator_occupancy(const idm_demonstrator *demonstrator, const idm_world *world,
+idm_status idm_demonstrator_occupancy(const idm_demonstrator *demonstrator, const idm_mdp *world,
                                       const idm_data *data, const idm_setting *setting,
                                       bool empirical, double *occupancy, idm_notes *opt_notes,
                                       idm_error *opt_error);

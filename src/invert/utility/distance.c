@@ -33,7 +33,7 @@ static void clear(design *d)
   free(d->b);
 }
 
-static idm_status add_row(const idm_world *world, const idm_data *data, const idm_sought *sought,
+static idm_status add_row(const idm_mdp *world, const idm_data *data, const idm_sought *sought,
                           const int32_t *state, size_t t, design *d, idm_error *opt_error)
 {
   double *row = d->a + d->rows * d->columns;
@@ -69,7 +69,7 @@ static double largest_score(const idm_data *data)
   return largest;
 }
 
-static idm_status make_design(const idm_world *world, const idm_problem *problem,
+static idm_status make_design(const idm_mdp *world, const idm_problem *problem,
                               const idm_data *data, const idm_sought *sought, design *d,
                               idm_error *opt_error)
 {

@@ -163,7 +163,7 @@ static void say(const idm_closest *found, idm_finding *f)
 
 /* With its own policy's occupancy and nothing for entropy, the demonstrator is the nearest: no
  * divergence is below 0. */
-static idm_status repeat(const idm_world *world, const idm_demonstrator *d, const double *target,
+static idm_status repeat(const idm_mdp *world, const idm_demonstrator *d, const double *target,
                          idm_closest **ret_closest, idm_error *opt_error)
 {
   const size_t all = world->n.states * world->n.actions;
@@ -189,7 +189,7 @@ static bool is_own(const idm_fit_settings *settings)
 }
 
 static idm_status search(const idm_problem *problem, const idm_data *data,
-                         const idm_fit_settings *settings, const idm_world *world,
+                         const idm_fit_settings *settings, const idm_mdp *world,
                          const idm_demonstrator *d, idm_halt *halt, idm_pure *pure,
                          idm_closest **ret_closest, idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -220,7 +220,7 @@ static const char *method(const idm_problem *problem, const idm_fit_settings *se
 }
 
 static idm_status answer(const idm_problem *problem, const idm_fit_settings *settings,
-                         const idm_world *world, const idm_pure *pure, const idm_closest *found,
+                         const idm_mdp *world, const idm_pure *pure, const idm_closest *found,
                          idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_block *block = &problem->theta->block[IDM_WEIGHTS];
@@ -302,7 +302,7 @@ static idm_status check(const idm_asked *asked, idm_error *opt_error)
 }
 
 /* The rule never takes an action of prior 0. */
-static idm_status check_taken(const idm_world *world, const idm_setting *setting,
+static idm_status check_taken(const idm_mdp *world, const idm_setting *setting,
                               const idm_demonstrator *d, idm_error *opt_error)
 {
   for (size_t e = 0; e < world->n.states * world->n.actions; e++)

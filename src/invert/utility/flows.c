@@ -9,7 +9,7 @@
 
 /* Take away actions that may lead to a state in which nothing is left, until there is none. With a
  * discount of 0 it does not matter where they lead. */
-static void prune(const idm_world *world, bool *allowed)
+static void prune(const idm_mdp *world, bool *allowed)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
@@ -29,8 +29,8 @@ static void prune(const idm_world *world, bool *allowed)
   }
 }
 
-static idm_status check_start(const idm_world *world, const idm_setting *setting,
-                              const bool *allowed, idm_error *opt_error)
+static idm_status check_start(const idm_mdp *world, const idm_setting *setting, const bool *allowed,
+                              idm_error *opt_error)
 {
   const idm_sizes n = world->n;
   for (size_t s = 0; s < n.states; s++) {
@@ -47,7 +47,7 @@ static idm_status check_start(const idm_world *world, const idm_setting *setting
 
 /* row[state] = 1 where it can be come to from the start by actions that are allowed; with a
  * discount of 0 nothing that follows the start counts. */
-static void reach(const idm_world *world, const bool *allowed, size_t *row)
+static void reach(const idm_mdp *world, const bool *allowed, size_t *row)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
@@ -130,7 +130,7 @@ static bool allocate(idm_flows *f, size_t states, size_t entries, size_t coeffic
 
 /* An entry: it takes from its own row and gives to those that follow. row[state] is counted from
  * 1. */
-static void add_entry(const idm_world *world, const size_t *row, size_t state, size_t action,
+static void add_entry(const idm_mdp *world, const size_t *row, size_t state, size_t action,
                       double p, idm_flows *f)
 {
   const idm_moves *moves = world->moves;
@@ -148,7 +148,7 @@ static void add_entry(const idm_world *world, const size_t *row, size_t state, s
   f->begin[++f->entries] = k;
 }
 
-static void put_equations(const idm_world *world, const bool *allowed, const double *target,
+static void put_equations(const idm_mdp *world, const bool *allowed, const double *target,
                           size_t *row, idm_flows *f)
 {
   const idm_sizes n = world->n;
@@ -170,7 +170,7 @@ static void put_equations(const idm_world *world, const bool *allowed, const dou
   }
 }
 
-static idm_status build(const idm_world *world, const idm_setting *setting, const double *target,
+static idm_status build(const idm_mdp *world, const idm_setting *setting, const double *target,
                         const bool *opt_allowed, bool *allowed, size_t *row, idm_flows *f,
                         idm_error *opt_error)
 {
@@ -193,10 +193,9 @@ static idm_status build(const idm_world *world, const idm_setting *setting, cons
                   "divergence is infinite for all; expected --divergence js, tv or squared");
 }
 
-idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
-                            const double *target, const bool *opt_allowed,
-                            idm_divergence divergence, double lambda, double entropy,
-                            idm_flows **ret_flows, idm_error *opt_error)
+idm_status idm_flows_create(const idm_mdp *world, const idm_setting *setting, const double *target,
+                            const bool *opt_allowed, idm_divergence divergence, double lambda,
+                            double entropy, idm_flows **ret_flows, idm_error *opt_error)
 {
   const size_t entries = world->n.states * world->n.actions;
   *ret_flows = NULL;

@@ -5,7 +5,7 @@
 #define IDM_INVERT_UTILITY_FLOWS_H
 
 #include "idm/settings.h"
-#include "invert/utility/world.h"
+#include "invert/utility/mdp.h"
 
 typedef struct idm_flows {
   idm_divergence divergence;
@@ -27,10 +27,9 @@ typedef struct idm_flows {
 /* All policies that take no action of prior 0, none that opt_allowed[state][action] forbids, and
  * with reverse-kl none that p does not. target is p[state][action]. IDM_INPUT where none is left,
  * or where the divergence is infinite for all. */
-idm_status idm_flows_create(const idm_world *world, const idm_setting *setting,
-                            const double *target, const bool *opt_allowed,
-                            idm_divergence divergence, double lambda, double entropy,
-                            idm_flows **ret_flows, idm_error *opt_error);
+idm_status idm_flows_create(const idm_mdp *world, const idm_setting *setting, const double *target,
+                            const bool *opt_allowed, idm_divergence divergence, double lambda,
+                            double entropy, idm_flows **ret_flows, idm_error *opt_error);
 void idm_flows_destroy(idm_flows *flows);
 
 /* lambda of the squared divergence: 100 where none is set. */

@@ -9,7 +9,7 @@
 
 /* What both players look at. */
 typedef struct table {
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_sought *sought;
   const double *occupancy; /* [state][action]: of the demonstrator */
   idm_game *game;
@@ -95,7 +95,7 @@ static void bound_occupancy(const table *t, const double *utility, idm_program *
   const double *v = t->game->face->x + t->sought->count;
   for (size_t s = 0; s < n.states; s++)
     for (size_t u = 0; u < n.actions; u++) {
-      const double loss = v[s] - utility[u * n.states + s] - idm_world_next(t->world, u, s, v);
+      const double loss = v[s] - utility[u * n.states + s] - idm_mdp_next(t->world, u, s, v);
       const bool best = idm_bellman_open(t->world, u) && loss <= 1e-8 * fmax(1, fabs(v[s]));
       idm_program_set_bounds(program, s * n.actions + u, 0, best ? INFINITY : 0);
     }
@@ -215,7 +215,7 @@ static idm_status choose_policy(const table *t, const double *demonstrated, idm_
   return status;
 }
 
-idm_status idm_game_play(const idm_world *world, const idm_sought *sought, const double *occupancy,
+idm_status idm_game_play(const idm_mdp *world, const idm_sought *sought, const double *occupancy,
                          const double *demonstrated, idm_game *game, idm_halt *halt,
                          idm_error *opt_error)
 {

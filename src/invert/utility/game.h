@@ -4,8 +4,8 @@
 #define IDM_INVERT_UTILITY_GAME_H
 
 #include "invert/utility/face.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
-#include "invert/utility/world.h"
 
 typedef struct idm_game {
   double bound;        /* of the box */
@@ -17,7 +17,7 @@ typedef struct idm_game {
 } idm_game;
 
 /* Both players' best. occupancy and demonstrated are the demonstrator's, by state and action. */
-idm_status idm_game_play(const idm_world *world, const idm_sought *sought, const double *occupancy,
+idm_status idm_game_play(const idm_mdp *world, const idm_sought *sought, const double *occupancy,
                          const double *demonstrated, idm_game *game, idm_halt *halt,
                          idm_error *opt_error);
 

@@ -61,7 +61,7 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
       if (!(weight > 0)) continue;
       const double next = o->policy[(k + 1) * all + s * n.actions + u];
       const double right =
-          o->alpha * (log(next / o->prior[u]) + idm_world_next(o->world, u, s, divergence));
+          o->alpha * (log(next / o->prior[u]) + idm_mdp_next(o->world, u, s, divergence));
       if (!isfinite(right))
         return idm_fail(opt_error, IDM_INPUT,
                         "batch %zu never takes an action that the one before takes, there or in a "
@@ -80,7 +80,7 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
 /* Add scale * (discount P phi - phi) of equation i to row[potentials]. */
 static void add_potential(const equations *q, size_t i, double scale, double *row)
 {
-  const idm_world *world = q->steps->world;
+  const idm_mdp *world = q->steps->world;
   const idm_moves *moves = world->moves;
   double *own = row + q->step[i] * world->n.states;
   for (size_t j = moves->first[q->entry[i]]; j < moves->first[q->entry[i] + 1]; j++)
@@ -91,10 +91,10 @@ static void add_potential(const equations *q, size_t i, double scale, double *ro
 /* What the potentials phi leave of equation i: right - (discount P phi - phi). */
 static double left_over(const equations *q, size_t i, const double *phi)
 {
-  const idm_world *world = q->steps->world;
+  const idm_mdp *world = q->steps->world;
   const size_t s = q->entry[i] % world->n.states;
   const double *own = phi + q->step[i] * world->n.states;
-  return q->right[i] - idm_world_next(world, q->entry[i] / world->n.states, s, own) + own[s];
+  return q->right[i] - idm_mdp_next(world, q->entry[i] / world->n.states, s, own) + own[s];
 }
 
 /* --- solution ------------------------------------------------------------------------------- */

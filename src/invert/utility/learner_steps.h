@@ -3,11 +3,11 @@
 #define IDM_INVERT_UTILITY_LEARNER_STEPS_H
 
 #include "idm/finding.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
-#include "invert/utility/world.h"
 
 typedef struct idm_learner_steps {
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_sought *sought;
   double alpha;
   const double *prior;  /* [action] */

@@ -25,7 +25,7 @@ typedef struct question {
   const idm_data *data;
   const idm_fit_settings *settings;
   const idm_mind *mind; /* NULL where states are observed */
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_sought *sought;
   const idm_demonstrator *demonstrator; /* NULL where they are not */
   double bound;                         /* the box, in units */

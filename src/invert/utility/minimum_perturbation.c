@@ -29,7 +29,7 @@ typedef struct branch {
 typedef struct question {
   const idm_problem *problem;
   const idm_fit_settings *settings;
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_sought *sought;
   double epsilon; /* in units, as all that follows */
   int32_t *taken; /* [state]: IDM_MISSING where it was never visited */
@@ -255,7 +255,7 @@ static double slack(const question *q, size_t s, size_t u)
   double utility = number < 0 ? q->sought->held[entry] : q->x[number];
   if (number >= 0 && q->settings->norm == IDM_NORM_1)
     utility += v[q->world->n.states + (size_t)number];
-  return v[s] - utility - idm_world_next(q->world, u, s, v);
+  return v[s] - utility - idm_mdp_next(q->world, u, s, v);
 }
 
 /* The action of a state that comes nearest to attaining V. */

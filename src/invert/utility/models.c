@@ -10,7 +10,7 @@
 
 /* What follows an entry under a model of theta, [state]; where theta has no matrices the agent
  * knows the environment. */
-static void put_row(const idm_problem *problem, const idm_world *environment, size_t model,
+static void put_row(const idm_problem *problem, const idm_mdp *environment, size_t model,
                     size_t entry, double *row)
 {
   const idm_sizes n = environment->n;
@@ -26,19 +26,19 @@ static void put_row(const idm_problem *problem, const idm_world *environment, si
 }
 
 /* A world like another, with rows[entry][state] of its own. */
-static idm_status with_rows(const idm_world *like, const double *rows, idm_world **ret_world,
+static idm_status with_rows(const idm_mdp *like, const double *rows, idm_mdp **ret_world,
                             idm_error *opt_error)
 {
   const size_t states = like->n.states;
   const size_t count = like->n.actions * states;
   size_t entries = 0;
   for (size_t i = 0; i < count * states; i++) entries += rows[i] != 0;
-  idm_world *world = idm_duplicate(like, 1, sizeof *world);
+  idm_mdp *world = idm_duplicate(like, 1, sizeof *world);
   if (!world) return idm_fail_memory(opt_error);
   world->moves = NULL;
   const idm_status status = idm_moves_create(count, entries, &world->moves, opt_error);
   if (status != IDM_OK) {
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     return status;
   }
   size_t at = 0;
@@ -60,7 +60,7 @@ static idm_status with_rows(const idm_world *like, const double *rows, idm_world
 void idm_models_destroy(idm_models *models)
 {
   if (!models) return;
-  for (size_t m = 0; models->world && m < models->count; m++) idm_world_destroy(models->world[m]);
+  for (size_t m = 0; models->world && m < models->count; m++) idm_mdp_destroy(models->world[m]);
   free(models->world);
   free(models->weight);
   free(models->differ);
@@ -69,7 +69,7 @@ void idm_models_destroy(idm_models *models)
 }
 
 /* Add the model, and note where it differs from the first one. */
-static idm_status add_model(const idm_problem *problem, const idm_world *environment, size_t model,
+static idm_status add_model(const idm_problem *problem, const idm_mdp *environment, size_t model,
                             double *rows, double *first, idm_models *models, idm_error *opt_error)
 {
   const size_t states = environment->n.states;
@@ -84,7 +84,7 @@ static idm_status add_model(const idm_problem *problem, const idm_world *environ
   return status;
 }
 
-idm_status idm_models_create(const idm_problem *problem, const idm_world *world,
+idm_status idm_models_create(const idm_problem *problem, const idm_mdp *world,
                              idm_models **ret_models, idm_error *opt_error)
 {
   const size_t all = problem->theta->models;
@@ -95,7 +95,7 @@ idm_status idm_models_create(const idm_problem *problem, const idm_world *world,
   double *rows = idm_new(idm_times(2, idm_times(entries, world->n.states)), sizeof *rows);
   if (models) {
     models->weight = idm_new(all, sizeof *models->weight);
-    models->world = idm_new(all, sizeof(idm_world *));
+    models->world = idm_new(all, sizeof(idm_mdp *));
     models->differ = idm_new(entries, sizeof *models->differ);
     models->next = idm_new(all, sizeof *models->next);
   }
@@ -115,10 +115,10 @@ idm_status idm_models_create(const idm_problem *problem, const idm_world *world,
   return status;
 }
 
-idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_world **ret_world,
+idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp **ret_world,
                           idm_error *opt_error)
 {
-  const idm_world *like = models->world[0];
+  const idm_mdp *like = models->world[0];
   const size_t states = like->n.states;
   const size_t entries = like->n.actions * states;
   *ret_world = NULL;
@@ -143,7 +143,7 @@ static double worst(const idm_models *models, double level, size_t entry, const 
 {
   const size_t states = models->world[0]->n.states;
   for (size_t m = 0; m < models->count; m++)
-    models->next[m] = idm_world_next(models->world[m], entry / states, entry % states, v);
+    models->next[m] = idm_mdp_next(models->world[m], entry / states, entry % states, v);
   return idm_tail(level, models->count, models->weight, models->next, opt_sigma);
 }
 
@@ -183,7 +183,7 @@ idm_status idm_models_evaluate(const idm_models *models, double level, const dou
 {
   const long most_sweeps = 20000000;
   memset(v, 0, models->world[0]->n.states * sizeof *v);
-  /* As idm_world_evaluate: once changes are in the last place, only falling ones are worth another
+  /* As idm_mdp_evaluate: once changes are in the last place, only falling ones are worth another
    * sweep. */
   double last = INFINITY;
   for (long sweep = 0; sweep < most_sweeps; sweep++) {

@@ -3,24 +3,24 @@
 #ifndef IDM_INVERT_UTILITY_MODELS_H
 #define IDM_INVERT_UTILITY_MODELS_H
 
-#include "invert/utility/world.h"
+#include "invert/utility/mdp.h"
 
 typedef struct idm_models {
-  size_t count;      /* models of weight above 0 */
-  double *weight;    /* [count] */
-  idm_world **world; /* [count] */
-  bool *differ;      /* [action][state]: whether they tell different things of it */
-  size_t differing;  /* how many there are */
-  double *next;      /* [count]: scratch, so that a thread has its own */
+  size_t count;     /* models of weight above 0 */
+  double *weight;   /* [count] */
+  idm_mdp **world;  /* [count] */
+  bool *differ;     /* [action][state]: whether they tell different things of it */
+  size_t differing; /* how many there are */
+  double *next;     /* [count]: scratch, so that a thread has its own */
 } idm_models;
 
 /* Of a problem whose environment is `world`, which must outlive them. */
-idm_status idm_models_create(const idm_problem *problem, const idm_world *world,
+idm_status idm_models_create(const idm_problem *problem, const idm_mdp *world,
                              idm_models **ret_models, idm_error *opt_error);
 void idm_models_destroy(idm_models *models);
 
 /* The world of a mixture, sigma[action][state][model]. */
-idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_world **ret_world,
+idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp **ret_world,
                           idm_error *opt_error);
 
 /* Q[action][state] = utility + min {sum_m sigma_m discount P_m v : 0 <= sigma_m <= weight_m /

@@ -21,7 +21,7 @@ static const char no_end[] =
 
 /* A demonstrator in its world. */
 typedef struct experiment {
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_demonstrator *demonstrator;
 } experiment;
 
@@ -87,7 +87,7 @@ typedef struct question {
   const idm_fit_settings *settings;
   const idm_sought *sought;
   size_t count;
-  idm_world **world;               /* [environment] */
+  idm_mdp **world;                 /* [environment] */
   idm_demonstrator **demonstrator; /* [environment]; NULL where it was not seen */
   experiment *experiment;          /* [count]: those that were */
   double *weight;                  /* [number] */
@@ -122,7 +122,7 @@ static idm_status open_experiment(question *q, size_t e, bool *of, idm_notes *op
   }
   const char *who = idm_inverse_multiple_experimentation.name;
   idm_status status =
-      idm_world_create(q->problem, environment->setting, who, &q->world[e], opt_error);
+      idm_mdp_create(q->problem, environment->setting, who, &q->world[e], opt_error);
   if (status == IDM_OK)
     status = idm_bellman_check(q->world[e], environment->setting, who, opt_error);
   if (status == IDM_OK)
@@ -158,7 +158,7 @@ static void close_experiments(question *q)
 {
   for (size_t e = 0; e < q->problem->environments; e++) {
     if (q->demonstrator) idm_demonstrator_destroy(q->demonstrator[e]);
-    if (q->world) idm_world_destroy(q->world[e]);
+    if (q->world) idm_mdp_destroy(q->world[e]);
   }
   free(q->world);
   free(q->demonstrator);
@@ -226,7 +226,7 @@ static idm_status set_ranges(const question *q, idm_finding *f, idm_error *opt_e
 /* What no behaviour in any of the environments that were seen can tell. */
 static idm_status look_for_open(const question *q, idm_finding *f, idm_error *opt_error)
 {
-  const idm_world **world = idm_new(q->count, sizeof *world);
+  const idm_mdp **world = idm_new(q->count, sizeof *world);
   const idm_demonstrator **seen = idm_new(q->count, sizeof *seen);
   idm_status status = world && seen ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t e = 0; e < q->count && status == IDM_OK; e++) {

@@ -103,7 +103,7 @@ idm_status idm_occupancy_visit(idm_occupancy_loss *loss, const double *y, idm_er
   for (size_t i = 0; i < n.states; i++)
     idm_plan_choice(loss->workspace, 0, 0, belief_of(loss, i), IDM_MISSING,
                     loss->policy + i * n.actions);
-  return idm_world_occupancy(loss->asked->world, loss->policy, loss->occupancy, opt_error);
+  return idm_mdp_occupancy(loss->asked->world, loss->policy, loss->occupancy, opt_error);
 }
 
 static double add_up(const idm_occupancy_loss *loss)
@@ -156,10 +156,10 @@ static void pay(idm_occupancy_loss *loss)
 static idm_status pull(idm_occupancy_loss *loss, const double *y, double *gradient,
                        idm_error *opt_error)
 {
-  const idm_world *world = loss->asked->world;
+  const idm_mdp *world = loss->asked->world;
   const idm_sizes n = world->n;
   pay(loss);
-  idm_status status = idm_world_evaluate(world, loss->policy, loss->paid, loss->value, opt_error);
+  idm_status status = idm_mdp_evaluate(world, loss->policy, loss->paid, loss->value, opt_error);
   if (status != IDM_OK) return status;
   idm_choice_slope_begin(loss->slope);
   for (size_t s = 0; s < n.states; s++) {
@@ -168,7 +168,7 @@ static idm_status pull(idm_occupancy_loss *loss, const double *y, double *gradie
     if (!(mass > 0)) continue;
     for (size_t u = 0; u < n.actions; u++)
       loss->chosen[u] = mass * (loss->paid[u * n.states + s] +
-                                idm_world_next(world, u, s, loss->value) - loss->value[s]);
+                                idm_mdp_next(world, u, s, loss->value) - loss->value[s]);
     idm_choice_slope_point(loss->slope, belief_of(loss, s), loss->chosen);
   }
   status = idm_choice_slope_finish(loss->slope, loss->theta_slope, opt_error);

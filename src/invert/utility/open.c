@@ -70,7 +70,7 @@ idm_status idm_open_design(size_t count, double *rows, idm_finding *finding, idm
  * in it is worth as much less. */
 typedef struct puzzle {
   size_t worlds;
-  const idm_world *const *world;
+  const idm_mdp *const *world;
   const idm_demonstrator *const *seen; /* [world]; NULL: everything was */
   const idm_sought *sought;
   size_t states;
@@ -111,7 +111,7 @@ static void number_unknowns(puzzle *p)
 /* row += weight times how entry (action, state) changes with the potential of a world. */
 static void add_change(const puzzle *p, size_t world, size_t entry, double weight, double *row)
 {
-  const idm_world *w = p->world[world];
+  const idm_mdp *w = p->world[world];
   const idm_moves *moves = w->moves;
   double *potential = row + world * p->states;
   for (size_t i = moves->first[entry]; i < moves->first[entry + 1]; i++)
@@ -178,9 +178,9 @@ static double *directions(const puzzle *p, const double *solution, size_t count)
       }
       const double *phi = x + (size_t)at / entries * p->states;
       const size_t entry = (size_t)at % entries;
-      const idm_world *world = p->world[(size_t)at / entries];
+      const idm_mdp *world = p->world[(size_t)at / entries];
       direction[i * numbers + k] =
-          idm_world_next(world, entry / p->states, entry % p->states, phi) - phi[entry % p->states];
+          idm_mdp_next(world, entry / p->states, entry % p->states, phi) - phi[entry % p->states];
     }
   return direction;
 }
@@ -241,7 +241,7 @@ static idm_status solve(puzzle *p, size_t further, size_t (*more)(const puzzle *
   return status;
 }
 
-idm_status idm_open_shared(size_t worlds, const idm_world *const *world,
+idm_status idm_open_shared(size_t worlds, const idm_mdp *const *world,
                            const idm_demonstrator *const *opt_seen, const idm_sought *sought,
                            idm_finding *finding, idm_error *opt_error)
 {
@@ -253,14 +253,14 @@ idm_status idm_open_shared(size_t worlds, const idm_world *const *world,
   return solve(&p, 0, NULL, NULL, finding, opt_error);
 }
 
-idm_status idm_open_shaping(const idm_world *world, const idm_demonstrator *opt_seen,
+idm_status idm_open_shaping(const idm_mdp *world, const idm_demonstrator *opt_seen,
                             const idm_sought *sought, idm_finding *finding, idm_error *opt_error)
 {
   return idm_open_shared(1, &world, opt_seen ? &opt_seen : NULL, sought, finding, opt_error);
 }
 
 /* row += sign times what follows an entry in one of several worlds is worth by a potential. */
-static void add_next(const idm_world *world, size_t entry, double sign, double *row)
+static void add_next(const idm_mdp *world, size_t entry, double sign, double *row)
 {
   const idm_moves *moves = world->moves;
   for (size_t i = moves->first[entry]; i < moves->first[entry + 1]; i++)
@@ -270,7 +270,7 @@ static void add_next(const idm_world *world, size_t entry, double sign, double *
 /* Worlds that are held possible beside the first. */
 typedef struct others {
   size_t count;
-  idm_world *const *world;
+  idm_mdp *const *world;
 } others;
 
 /* What leads elsewhere in another world is to change alike, wherever somebody may do it. */
@@ -287,11 +287,11 @@ static size_t put_differences(const puzzle *p, void *context, double *rows)
   return made;
 }
 
-idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world,
+idm_status idm_open_shaping_all(size_t worlds, idm_mdp *const *world,
                                 const idm_demonstrator *opt_seen, const idm_sought *sought,
                                 idm_finding *finding, idm_error *opt_error)
 {
-  const idm_world *one = world[0];
+  const idm_mdp *one = world[0];
   others o = {worlds - 1, world + 1};
   puzzle p = {.worlds = 1,
               .world = &one,
@@ -306,7 +306,7 @@ idm_status idm_open_shaping_all(size_t worlds, idm_world *const *world,
 /* What every entry may lose first without a change of the canonical form: the middle of the
  * utility, where something follows every action and counts for less. A value is as large as
  * everything that it sums up, so that beside a large shift small differences would be rounding. */
-static double shift_of(const idm_world *world, const double *utility)
+static double shift_of(const idm_mdp *world, const double *utility)
 {
   const size_t entries = world->n.states * world->n.actions;
   double least = utility[0];
@@ -320,20 +320,20 @@ static double shift_of(const idm_world *world, const double *utility)
 }
 
 /* Add discount P V - V, V the value of the action prior under what the entries are. */
-static idm_status unshape(const idm_world *world, const double *policy, double *v,
-                          double *canonical, idm_error *opt_error)
+static idm_status unshape(const idm_mdp *world, const double *policy, double *v, double *canonical,
+                          idm_error *opt_error)
 {
   const size_t states = world->n.states;
-  const idm_status status = idm_world_evaluate(world, policy, canonical, v, opt_error);
+  const idm_status status = idm_mdp_evaluate(world, policy, canonical, v, opt_error);
   for (size_t e = 0; status == IDM_OK && e < states * world->n.actions; e++)
-    canonical[e] += idm_world_next(world, e / states, e % states, v) - v[e % states];
+    canonical[e] += idm_mdp_next(world, e / states, e % states, v) - v[e % states];
   return status;
 }
 
 /* canonical[action][state] = u + discount P V - V, V the value of the action prior under it, less
  * its mean: blind to shaping and to constants. */
-static idm_status canonical_utility(const idm_world *world, const double *utility,
-                                    double *canonical, idm_error *opt_error)
+static idm_status canonical_utility(const idm_mdp *world, const double *utility, double *canonical,
+                                    idm_error *opt_error)
 {
   /* The form of the form is itself. What values lose to rounding, beside a potential that is large
    * and where they settle slowly, is a potential for the most part: it goes with the next pass. */
@@ -360,7 +360,7 @@ static idm_status canonical_utility(const idm_world *world, const double *utilit
 
 /* Make a canonical utility a unit vector; the zero vector stays, and so does what rounding leaves
  * of one. */
-static void normalise(const idm_world *world, double *c, double size)
+static void normalise(const idm_mdp *world, double *c, double size)
 {
   const idm_sizes n = world->n;
   double norm = 0;
@@ -371,7 +371,7 @@ static void normalise(const idm_world *world, double *c, double size)
 }
 
 /* What values that the canonical form is made of may be as large as. */
-static double size_of(const idm_world *world, const double *utility)
+static double size_of(const idm_mdp *world, const double *utility)
 {
   const double shift = shift_of(world, utility);
   double size = 0;
@@ -380,7 +380,7 @@ static double size_of(const idm_world *world, const double *utility)
   return size / (1 - fmin(world->discount, 0.999));
 }
 
-idm_status idm_canonical_distance(const idm_world *world, const double *a, const double *b,
+idm_status idm_canonical_distance(const idm_mdp *world, const double *a, const double *b,
                                   double *distance, idm_error *opt_error)
 {
   const idm_sizes n = world->n;

@@ -53,7 +53,7 @@ static void put_batch(const idm_demonstrator *d, const double *prior, double smo
 }
 
 static idm_status read_batches(const idm_problem *problem, const idm_data *data,
-                               const idm_world *world, const double *prior, double smoothing,
+                               const idm_mdp *world, const double *prior, double smoothing,
                                batches *b, idm_error *opt_error)
 {
   const size_t all = world->n.states * world->n.actions;
@@ -77,9 +77,8 @@ static idm_status read_batches(const idm_problem *problem, const idm_data *data,
 /* --- the inverse planner -------------------------------------------------------------------- */
 
 static idm_status find(const idm_problem *problem, const idm_fit_settings *settings,
-                       const idm_world *world, const idm_sought *sought,
-                       const idm_soft_agent *agent, const batches *b, idm_posterior **ret_posterior,
-                       idm_error *opt_error)
+                       const idm_mdp *world, const idm_sought *sought, const idm_soft_agent *agent,
+                       const batches *b, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_finding *f = NULL;
   double *x = idm_new(sought->count, sizeof *x);

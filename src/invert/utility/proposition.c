@@ -70,7 +70,7 @@ static idm_status demonstrate(const idm_problem *problem, double *policy, idm_er
 /* --- both sides ----------------------------------------------------------------------------- */
 
 /* Every entry of the utility is a free number. */
-static idm_status find_utility(const idm_world *world, const double *target, const double *uniform,
+static idm_status find_utility(const idm_mdp *world, const double *target, const double *uniform,
                                idm_proposition *p, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -97,7 +97,7 @@ static idm_status find_utility(const idm_world *world, const double *target, con
   return status;
 }
 
-static idm_status find_policy(const idm_world *world, const idm_setting *setting,
+static idm_status find_policy(const idm_mdp *world, const idm_setting *setting,
                               const double *target, idm_proposition *p, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -118,8 +118,8 @@ static idm_status find_policy(const idm_world *world, const idm_setting *setting
 /* --- both sides, of any regulariser --------------------------------------------------------- */
 
 /* In an action that the demonstrator never takes `gail` is least at no utility. */
-static idm_status check_taken(const idm_world *world, const double *target,
-                              const idm_proposition *p, idm_error *opt_error)
+static idm_status check_taken(const idm_mdp *world, const double *target, const idm_proposition *p,
+                              idm_error *opt_error)
 {
   const size_t actions = world->n.actions;
   for (size_t s = 0; s < world->n.states && p->zeta == IDM_ZETA_GAIL; s++) {
@@ -136,7 +136,7 @@ static idm_status check_taken(const idm_world *world, const double *target,
   return IDM_OK;
 }
 
-static idm_status find_margin(const idm_world *world, const double *target, const double *uniform,
+static idm_status find_margin(const idm_mdp *world, const double *target, const double *uniform,
                               idm_proposition *p, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -156,7 +156,7 @@ static idm_status find_margin(const idm_world *world, const double *target, cons
   return status;
 }
 
-static idm_status find_matching(const idm_problem *problem, const idm_world *world,
+static idm_status find_matching(const idm_problem *problem, const idm_mdp *world,
                                 const double *target, idm_proposition *p, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -176,13 +176,13 @@ static idm_status find_matching(const idm_problem *problem, const idm_world *wor
 
 /* --- both sides, and the difference --------------------------------------------------------- */
 
-static idm_status compare(const idm_world *world, idm_proposition *p, idm_error *opt_error)
+static idm_status compare(const idm_mdp *world, idm_proposition *p, idm_error *opt_error)
 {
   const size_t actions = p->action.count;
   const size_t all = p->state.count * actions;
   double *planned = idm_new(all, sizeof *planned);
   if (!planned) return idm_fail_memory(opt_error);
-  const idm_status status = idm_world_occupancy(world, p->planned, planned, opt_error);
+  const idm_status status = idm_mdp_occupancy(world, p->planned, planned, opt_error);
   for (size_t e = 0; e < all && status == IDM_OK; e++) {
     const double mass = p->occupancy[e / actions];
     p->apart = fmax(p->apart, fabs(planned[e] - mass * p->matched[e]));
@@ -194,9 +194,9 @@ static idm_status compare(const idm_world *world, idm_proposition *p, idm_error 
 }
 
 /* The squared norm has inverse planners of its own, with a duality gap. */
-static idm_status find_sides(const idm_problem *problem, const idm_world *world,
-                             const double *target, const double *uniform, bool own,
-                             idm_proposition *p, idm_error *opt_error)
+static idm_status find_sides(const idm_problem *problem, const idm_mdp *world, const double *target,
+                             const double *uniform, bool own, idm_proposition *p,
+                             idm_error *opt_error)
 {
   idm_status status = own ? find_utility(world, target, uniform, p, opt_error)
                           : check_taken(world, target, p, opt_error);
@@ -210,12 +210,12 @@ static idm_status find_both(const idm_problem *problem, bool own, idm_propositio
                             idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(problem->setting);
-  idm_world *world = NULL;
+  idm_mdp *world = NULL;
   double *target = idm_new(n.states * n.actions, sizeof *target);
   double *uniform = idm_new(n.actions, sizeof *uniform);
   idm_status status = target && uniform ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_world_create(problem, problem->setting, "proposition", &world, opt_error);
+    status = idm_mdp_create(problem, problem->setting, "proposition", &world, opt_error);
   if (status == IDM_OK && world->horizon)
     status = idm_fail(opt_error, IDM_INPUT,
                       "the proposition is of problems without a horizon, and this one has one");
@@ -224,10 +224,10 @@ static idm_status find_both(const idm_problem *problem, bool own, idm_propositio
     world->prior = uniform; /* of both: entropy knows no other */
     status = demonstrate(problem, p->demonstrated, opt_error);
   }
-  if (status == IDM_OK) status = idm_world_occupancy(world, p->demonstrated, target, opt_error);
+  if (status == IDM_OK) status = idm_mdp_occupancy(world, p->demonstrated, target, opt_error);
   if (status == IDM_OK) status = find_sides(problem, world, target, uniform, own, p, opt_error);
   if (status == IDM_OK) status = compare(world, p, opt_error);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   free(target);
   free(uniform);
   return status;

@@ -26,7 +26,7 @@ typedef struct branch {
 } branch;
 
 typedef struct search {
-  const idm_world *world;
+  const idm_mdp *world;
   const idm_setting *setting;
   const double *target;
   const double *fallback;
@@ -68,7 +68,7 @@ static idm_status measure(search *o, const int32_t *action, double *distance, id
   memset(o->policy, 0, n.states * n.actions * sizeof *o->policy);
   for (size_t s = 0; s < n.states; s++) o->policy[s * n.actions + (size_t)action[s]] = 1;
   idm_status status = idm_halt_check(o->opt_halt, opt_error);
-  if (status == IDM_OK) status = idm_world_occupancy(o->world, o->policy, o->visited, opt_error);
+  if (status == IDM_OK) status = idm_mdp_occupancy(o->world, o->policy, o->visited, opt_error);
   *distance = 0;
   for (size_t e = 0; e < n.states * n.actions && status == IDM_OK; e++)
     *distance += idm_flows_diverge(o->divergence, o->lambda, o->target[e], o->visited[e]);
@@ -393,7 +393,7 @@ static bool allocate(search *o)
   return true;
 }
 
-idm_status idm_pure_create(const idm_world *world, const idm_setting *setting, const double *target,
+idm_status idm_pure_create(const idm_mdp *world, const idm_setting *setting, const double *target,
                            const double *fallback, idm_divergence divergence, double lambda,
                            idm_halt *opt_halt, idm_pure *pure, idm_closest **ret_closest,
                            idm_error *opt_error)

@@ -17,7 +17,7 @@ typedef struct idm_pure {
 /* As idm_closest_create, with `gap` what the nearest can be nearer by, at most. In states that it
  * does not come to the policy is what fallback[state][action] does most; where several are done
  * alike, all of them by the action prior. IDM_INPUT where the divergence is infinite for all. */
-idm_status idm_pure_create(const idm_world *world, const idm_setting *setting, const double *target,
+idm_status idm_pure_create(const idm_mdp *world, const idm_setting *setting, const double *target,
                            const double *fallback, idm_divergence divergence, double lambda,
                            idm_halt *opt_halt, idm_pure *pure, idm_closest **ret_closest,
                            idm_error *opt_error);

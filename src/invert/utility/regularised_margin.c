@@ -95,7 +95,7 @@ static idm_status check_beliefs(const idm_problem *problem, const idm_fit_settin
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static void say(const idm_world *world, const idm_sought *sought, const idm_fit_settings *settings,
+static void say(const idm_mdp *world, const idm_sought *sought, const idm_fit_settings *settings,
                 const idm_lambda *opt_chosen, double slope, idm_finding *f)
 {
   if (opt_chosen && !opt_chosen->folds)
@@ -242,7 +242,7 @@ static idm_status compare_lattices(const idm_asked *asked, idm_soft_plan *plan, 
 static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const idm_lambda *opt_chosen,
                        idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  const idm_world *world = asked->world;
+  const idm_mdp *world = asked->world;
   const idm_sought *sought = asked->sought;
   const idm_sought *planned = idm_asked_planned(asked);
   const idm_fit_settings *settings = asked->settings;

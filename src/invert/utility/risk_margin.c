@@ -392,7 +392,7 @@ static idm_status widen(const idm_finding *narrow, bool level_open, idm_finding 
 static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
 {
   idm_finding *narrow = NULL;
-  idm_world *mean = NULL;
+  idm_mdp *mean = NULL;
   idm_status status = idm_finding_create(q->w->sought->count, &narrow, opt_error);
   put_first(q, q->w->models->count);
   if (status == IDM_OK) status = idm_models_mix(q->w->models, q->w->sigma, &mean, opt_error);
@@ -404,7 +404,7 @@ static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
   if (status == IDM_OK) status = widen(narrow, !differs(q), f, opt_error);
   for (size_t i = 0; status == IDM_OK && i < narrow->words.count; i++)
     idm_notes_add(&f->words, "%s", narrow->words.text[i]);
-  idm_world_destroy(mean);
+  idm_mdp_destroy(mean);
   idm_finding_destroy(narrow);
   return status;
 }

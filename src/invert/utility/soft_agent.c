@@ -72,7 +72,7 @@ void idm_soft_agent_destroy(idm_soft_agent *agent)
 
 /* --- the demonstrator ----------------------------------------------------------------------- */
 
-idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_world *world,
+idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_mdp *world,
                                        const idm_data *data, const idm_setting *setting,
                                        bool empirical, double *occupancy, idm_notes *opt_notes,
                                        idm_error *opt_error)
@@ -98,7 +98,7 @@ static const double tolerance = 1e-10;
  * actions. Rows say so of f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, k up to the horizon or the number
  * of states, whichever is less; none where no later step counts. power[state][state] is P^k of the
  * first action. */
-static size_t put_rows(const idm_world *world, size_t powers, double *power, double *next,
+static size_t put_rows(const idm_mdp *world, size_t powers, double *power, double *next,
                        double *rows)
 {
   const idm_sizes n = world->n;
@@ -124,7 +124,7 @@ static size_t put_rows(const idm_world *world, size_t powers, double *power, dou
 
 /* Rows on the free numbers themselves: entries of a state are alike, and functions of the state
  * satisfy rows[count][state]. first[state] is its entry of the first action; held entries are 0. */
-static size_t pull_rows(const idm_world *world, const idm_sought *sought, size_t count,
+static size_t pull_rows(const idm_mdp *world, const idm_sought *sought, size_t count,
                         const double *rows, double *design)
 {
   const size_t states = world->n.states;
@@ -144,7 +144,7 @@ static size_t pull_rows(const idm_world *world, const idm_sought *sought, size_t
   return made;
 }
 
-static idm_status open_horizon(const idm_world *world, const idm_sought *sought, idm_finding *f,
+static idm_status open_horizon(const idm_mdp *world, const idm_sought *sought, idm_finding *f,
                                idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -185,8 +185,8 @@ static size_t count_unvisited(const idm_demonstrator *seen)
 /* What a unit of number k makes an action better than the policy, with so many steps left,
  * into column k of rows, one an action and visited state. v[state]: what it adds to values with a
  * step less left, then with so many; `later` is scratch. Returns how many rows there are. */
-static size_t put_step(const idm_world *world, const idm_demonstrator *seen,
-                       const idm_sought *sought, size_t k, double *v, double *later, double *rows)
+static size_t put_step(const idm_mdp *world, const idm_demonstrator *seen, const idm_sought *sought,
+                       size_t k, double *v, double *later, double *rows)
 {
   const idm_sizes n = world->n;
   size_t count = 0;
@@ -194,11 +194,11 @@ static size_t put_step(const idm_world *world, const idm_demonstrator *seen,
   for (size_t s = 0; s < n.states; s++) {
     v[s] = 0;
     for (size_t u = 0; u < n.actions; u++)
-      v[s] += seen->policy[s * n.actions + u] * ((sought->number[u * n.states + s] == (int32_t)k) +
-                                                 idm_world_next(world, u, s, later));
+      v[s] += seen->policy[s * n.actions + u] *
+              ((sought->number[u * n.states + s] == (int32_t)k) + idm_mdp_next(world, u, s, later));
     for (size_t u = 0; u < n.actions && seen->visits[s] > 0; u++)
       rows[count++ * sought->count + k] = (sought->number[u * n.states + s] == (int32_t)k) +
-                                          idm_world_next(world, u, s, later) - v[s];
+                                          idm_mdp_next(world, u, s, later) - v[s];
   }
   return count;
 }
@@ -207,7 +207,7 @@ static size_t put_step(const idm_world *world, const idm_demonstrator *seen,
  * better, with any number of steps left. What a step more adds to values is a power of the policy's
  * transitions of what the first does, so that no more than one step a state and one tell anything.
  */
-static idm_status open_visited(const idm_world *world, const idm_demonstrator *seen,
+static idm_status open_visited(const idm_mdp *world, const idm_demonstrator *seen,
                                const idm_sought *sought, idm_finding *f, idm_error *opt_error)
 {
   const idm_sizes n = world->n;
@@ -237,7 +237,7 @@ static idm_status open_visited(const idm_world *world, const idm_demonstrator *s
   return status;
 }
 
-idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
+idm_status idm_soft_agent_open(const idm_mdp *world, const idm_demonstrator *opt_seen,
                                const idm_sought *sought, idm_finding *finding, idm_error *opt_error)
 {
   if (!world->horizon) return idm_open_shaping(world, opt_seen, sought, finding, opt_error);

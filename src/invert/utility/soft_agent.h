@@ -20,7 +20,7 @@ void idm_soft_agent_destroy(idm_soft_agent *agent);
 
 /* mu_demo as idm_demonstrator_occupancy has it, in the order of utilities:
  * occupancy[action][state], an array of twice as many numbers, of which the rest is scratch. */
-idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_world *world,
+idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_mdp *world,
                                        const idm_data *data, const idm_setting *setting,
                                        bool empirical, double *occupancy, idm_notes *opt_notes,
                                        idm_error *opt_error);
@@ -28,7 +28,7 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
 /* idm_open_shaping; with a horizon, potentials that stand for no utility of the last step:
  * utilities by state alone whose expectation any number of steps ahead no action changes, and where
  * states were never visited whatever makes no action of another better. */
-idm_status idm_soft_agent_open(const idm_world *world, const idm_demonstrator *opt_seen,
+idm_status idm_soft_agent_open(const idm_mdp *world, const idm_demonstrator *opt_seen,
                                const idm_sought *sought, idm_finding *finding,
                                idm_error *opt_error);
 

@@ -39,7 +39,7 @@ static bool allocate(idm_soft_plan *p)
   return p->v && p->policy && p->mass && p->chain && p->edge && p->advantage && p->work;
 }
 
-idm_status idm_soft_plan_create(const idm_world *world, double alpha, const double *prior,
+idm_status idm_soft_plan_create(const idm_mdp *world, double alpha, const double *prior,
                                 idm_soft_plan **ret_plan, idm_error *opt_error)
 {
   *ret_plan = NULL;
@@ -83,7 +83,7 @@ static void choose(idm_soft_plan *p, const double *utility, const double *opt_ne
   for (size_t s = 0; s < n.states; s++) {
     for (size_t u = 0; u < n.actions; u++)
       quality[u] =
-          utility[u * n.states + s] + (opt_next ? idm_world_next(p->world, u, s, opt_next) : 0);
+          utility[u * n.states + s] + (opt_next ? idm_mdp_next(p->world, u, s, opt_next) : 0);
     value[s] = idm_soft(p->alpha, n.actions, p->prior, quality,
                         p->policy + (layer * n.states + s) * n.actions);
   }
@@ -137,7 +137,7 @@ static bool settle(idm_soft_plan *p, const double *utility)
 /* --- occupancy ------------------------------------------------------------------------------ */
 
 /* Add to `to` what flows there, discounted, from a state that is left by mass[action]. */
-static void pour(const idm_world *world, size_t state, const double *mass, double *to)
+static void pour(const idm_mdp *world, size_t state, const double *mass, double *to)
 {
   const idm_sizes n = world->n;
   const idm_moves *moves = world->moves;
@@ -168,7 +168,7 @@ idm_status idm_soft_plan_solve(idm_soft_plan *p, const double *utility, double *
                                idm_error *opt_error)
 {
   const size_t states = p->world->n.states;
-  const double share = idm_world_share(p->world);
+  const double share = idm_mdp_share(p->world);
   const bool endless = p->world->horizon == 0;
   bool settled = true;
   for (size_t t = p->layers; t-- > 0 && !endless;)

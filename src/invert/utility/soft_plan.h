@@ -4,10 +4,10 @@
 #define IDM_INVERT_UTILITY_SOFT_PLAN_H
 
 #include "base/envelope.h"
-#include "invert/utility/world.h"
+#include "invert/utility/mdp.h"
 
 typedef struct idm_soft_plan {
-  const idm_world *world;
+  const idm_mdp *world;
   double alpha;
   const double *prior; /* [action]: borrowed */
   size_t layers;       /* steps of the horizon, each with its own policy; 1 where there is none */
@@ -21,12 +21,12 @@ typedef struct idm_soft_plan {
 } idm_soft_plan;
 
 /* `world` and `prior` are borrowed. IDM_INPUT where the discount is 1 and there is no horizon. */
-idm_status idm_soft_plan_create(const idm_world *world, double alpha, const double *prior,
+idm_status idm_soft_plan_create(const idm_mdp *world, double alpha, const double *prior,
                                 idm_soft_plan **ret_plan, idm_error *opt_error);
 void idm_soft_plan_destroy(idm_soft_plan *plan);
 
 /* Plan for utility[action][state], from the values held; *value is that of the start, weighed as
- * occupancies are (idm_world_share). IDM_NUMERICAL where values do not settle. */
+ * occupancies are (idm_mdp_share). IDM_NUMERICAL where values do not settle. */
 idm_status idm_soft_plan_solve(idm_soft_plan *plan, const double *utility, double *value,
                                idm_error *opt_error);
 /* occupancy[action][state] of the plan: the derivative of its value by the utility. */

@@ -63,7 +63,7 @@ static idm_status add_shares(const idm_wary *w, idm_program *program, size_t ent
   const size_t t = share_column(w, entry);
   idm_status status = IDM_OK;
   for (size_t m = 0; m < w->models->count && status == IDM_OK; m++) {
-    const idm_world *world = w->models->world[m];
+    const idm_mdp *world = w->models->world[m];
     const idm_moves *moves = world->moves;
     /* At level 0 no share ends before the worst model has all. */
     idm_program_set_bounds(program, t + 1 + m, 0, w->level > 0 ? INFINITY : 0);
@@ -138,7 +138,7 @@ static idm_status add_margins(const idm_wary *w, idm_bellman *mixed, size_t s, i
 }
 
 /* The program with the mixture w->sigma, in the world that this makes. */
-static idm_status put_program(const idm_wary *w, const idm_world *world, idm_program *program,
+static idm_status put_program(const idm_wary *w, const idm_mdp *world, idm_program *program,
                               idm_error *opt_error)
 {
   idm_bellman mixed = idm_bellman_begin(program, world, w->sought, mixed_column(w, 0));
@@ -156,12 +156,12 @@ static idm_status put_program(const idm_wary *w, const idm_world *world, idm_pro
 
 static idm_status build(const idm_wary *w, idm_program **ret_program, idm_error *opt_error)
 {
-  idm_world *world = NULL;
+  idm_mdp *world = NULL;
   *ret_program = NULL;
   idm_status status = idm_models_mix(w->models, w->sigma, &world, opt_error);
   if (status == IDM_OK) status = idm_program_create(columns_of(w), ret_program, opt_error);
   if (status == IDM_OK) status = put_program(w, world, *ret_program, opt_error);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   return status;
 }
 

@@ -10,11 +10,11 @@
 enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
 /* What the free number counts of a policy[state][action]: value[entry] over the occupancy. */
-static double moment_of(const idm_world *world, const double *value, const double *policy,
+static double moment_of(const idm_mdp *world, const double *value, const double *policy,
                         double *demonstrated)
 {
   double occupancy[ENTRIES], sum = 0;
-  check(idm_world_occupancy(world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
   for (size_t e = 0; e < ENTRIES; e++) {
     demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
     sum += value[e] * demonstrated[e];
@@ -23,7 +23,7 @@ static double moment_of(const idm_world *world, const double *value, const doubl
 }
 
 /* Of the moments of policies those of deterministic ones are the extremes. */
-static bool is_inside(const idm_world *world, const double *value, double moment)
+static bool is_inside(const idm_mdp *world, const double *value, double moment)
 {
   double low = INFINITY, high = -INFINITY, scratch[ENTRIES];
   for (unsigned bits = 0; bits < 1U << STATES; bits++) {
@@ -51,7 +51,7 @@ static void draw_policy(idm_random *random, double *policy)
 static bool try_one(uint64_t trial, bool features, idm_random *random)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   int32_t number[ENTRIES];
   double held[ENTRIES], value[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) {
@@ -74,7 +74,7 @@ static bool try_one(uint64_t trial, bool features, idm_random *random)
   const bool inside = is_inside(world, value, moment);
   const idm_status status = idm_attained_check(&asked, demonstrated, &support_error);
   assert_int_equal(status, inside ? IDM_OK : IDM_INPUT);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
   return inside;
 }

@@ -52,7 +52,7 @@ static void test_occupancies(void **state)
   belief_plan(&chain, 0.4, 0.1, policy);
   belief_visit(&chain, policy, expected);
   for (size_t e = 0; e < (BMOST + 1) * BU; e++) own[e] = policy[step_of(w, e / BU)][e % BU];
-  check(idm_world_occupancy(w->world, own, found, &support_error));
+  check(idm_mdp_occupancy(w->world, own, found, &support_error));
   for (size_t e = 0; e < (BMOST + 1) * BU; e++)
     assert_near(found[e], expected[step_of(w, e / BU)][e % BU], 1e-12);
   check(idm_belief_world_stations(w, mind, data, &stations, NULL, &support_error));

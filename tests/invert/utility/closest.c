@@ -9,9 +9,8 @@
 
 enum { STATES = 6, ACTIONS = 3, ALL = STATES * ACTIONS };
 
-static idm_closest *closest(const idm_problem *problem, const idm_world *world,
-                            const double *target, const double *fallback, idm_divergence divergence,
-                            double entropy)
+static idm_closest *closest(const idm_problem *problem, const idm_mdp *world, const double *target,
+                            const double *fallback, idm_divergence divergence, double entropy)
 {
   idm_closest *found;
   check(idm_closest_create(world, problem->setting, target, fallback, NULL, divergence, 50, entropy,
@@ -28,7 +27,7 @@ static void realisable_occupancies_are_met(void **state)
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
     for (int zeros = 0; zeros < 2; zeros++) {
       idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 51);
-      idm_world *world = support_world(problem);
+      idm_mdp *world = support_world(problem);
       double policy[ALL], target[ALL], fallback[ALL];
       support_policy(&random, STATES, ACTIONS, policy);
       support_policy(&random, STATES, ACTIONS, fallback);
@@ -37,7 +36,7 @@ static void realisable_occupancies_are_met(void **state)
         policy[s * ACTIONS + 1] += policy[s * ACTIONS + s % ACTIONS];
         policy[s * ACTIONS + s % ACTIONS] = 0;
       }
-      check(idm_world_occupancy(world, policy, target, &support_error));
+      check(idm_mdp_occupancy(world, policy, target, &support_error));
       idm_closest *found = closest(problem, world, target, fallback, (idm_divergence)d, 0);
       assert_true(fabs(found->objective) <= 1e-10);
       assert_true(found->gap <= 1e-9);
@@ -52,7 +51,7 @@ static void realisable_occupancies_are_met(void **state)
       }
       assert_int_equal(found->zeros, count);
       idm_closest_destroy(found);
-      idm_world_destroy(world);
+      idm_mdp_destroy(world);
       idm_problem_destroy(problem);
     }
 }
@@ -64,7 +63,7 @@ static void tv_by_two_methods(void **state)
   idm_random random;
   idm_random_init(&random, 3, 0);
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 52);
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   double target[ALL], fallback[ALL];
   support_distribution(&random, target, ALL);
   support_policy(&random, STATES, ACTIONS, fallback);
@@ -76,7 +75,7 @@ static void tv_by_two_methods(void **state)
   assert_near(linear->objective, smooth->objective, 1.2e-7);
   idm_closest_destroy(linear);
   idm_closest_destroy(smooth);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 
@@ -94,16 +93,16 @@ static void entropy_alone(void **state)
   }
   problem->setting->start[0] += problem->setting->start[4];
   problem->setting->start[4] = 0;
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   double target[ALL], fallback[ALL], policy[ALL];
   support_policy(&random, STATES, ACTIONS, fallback);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_world_occupancy(world, policy, target, &support_error));
+  check(idm_mdp_occupancy(world, policy, target, &support_error));
   idm_closest *found = closest(problem, world, target, fallback, IDM_DIVERGENCE_KL, 1e9);
   for (size_t e = 0; e < ALL; e++)
     assert_near(found->policy[e], e / ACTIONS == 4 ? fallback[e] : 1.0 / 3, 1e-7);
   idm_closest_destroy(found);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 

@@ -16,14 +16,14 @@ static void equals(const idm_regulariser *zeta, idm_divergence divergence, doubl
                    double shift, int units)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 2, alpha, 21);
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   double policy[ALL], p[ALL];
   idm_random random;
   idm_closest *expected;
   idm_conjugate_matching *found;
   idm_random_init(&random, 5, 0);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_world_occupancy(world, policy, p, &support_error));
+  check(idm_mdp_occupancy(world, policy, p, &support_error));
   check(idm_closest_create(world, problem->setting, p, policy, NULL, divergence, zeta->scale,
                            alpha / times, NULL, &expected, &support_error));
   check(idm_conjugate_match(problem, world, zeta, alpha, units, p, &found, &support_error));
@@ -33,7 +33,7 @@ static void equals(const idm_regulariser *zeta, idm_divergence divergence, doubl
   for (size_t e = 0; e < ALL; e++) assert_near(found->occupancy[e], expected->occupancy[e], 1e-6);
   idm_conjugate_matching_destroy(found);
   idm_closest_destroy(expected);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 

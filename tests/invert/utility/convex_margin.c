@@ -12,7 +12,7 @@ enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_soft_plan *plan;
   double uniform[ACTIONS];
   double p[ALL]; /* [action][state] */
@@ -26,7 +26,7 @@ static scene open_scene(uint64_t seed)
   idm_random_init(&random, seed, 0);
   s.world = support_world(s.problem);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_world_occupancy(s.world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(s.world, policy, occupancy, &support_error));
   for (size_t e = 0; e < ALL; e++) s.p[e] = occupancy[e % STATES * ACTIONS + e / STATES];
   return s;
 }
@@ -40,7 +40,7 @@ static void open_plan(scene *s)
 static void close_scene(scene *s)
 {
   idm_soft_plan_destroy(s->plan);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 

@@ -16,7 +16,7 @@ static const char log_text[] = "trajectory,state,action\n"
 typedef struct scene {
   idm_problem *problem;
   idm_data *data;
-  idm_world *world;
+  idm_mdp *world;
   idm_demonstrator *demonstrator;
 } scene;
 
@@ -24,7 +24,7 @@ static scene open_scene_of(const char *problem, const char *log)
 {
   scene s = {.problem = support_yaml(problem)};
   s.data = support_data(s.problem, log);
-  check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
+  check(idm_mdp_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
   check(idm_demonstrator_create(s.world, s.data, s.problem->setting, NULL, &s.demonstrator,
                                 &support_error));
   return s;
@@ -38,7 +38,7 @@ static scene open_scene(const char *log)
 static void close_scene(scene *s)
 {
   idm_demonstrator_destroy(s->demonstrator);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_data_destroy(s->data);
   idm_problem_destroy(s->problem);
 }

@@ -11,7 +11,7 @@ enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_random random;
   double target[ALL];
 } scene;
@@ -26,7 +26,7 @@ static void open_scene(scene *s)
 
 static void close_scene(scene *s)
 {
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 
@@ -44,7 +44,7 @@ static void draw_occupancy(scene *s, double *q)
 {
   double policy[ALL];
   support_policy(&s->random, STATES, ACTIONS, policy);
-  check(idm_world_occupancy(s->world, policy, q, &support_error));
+  check(idm_mdp_occupancy(s->world, policy, q, &support_error));
 }
 
 /* Occupancies of policies satisfy the equations, others do not; prices are the other way round. */
@@ -165,7 +165,7 @@ static void supports(void **state)
       "transition:\n  stay: identity\n"
       "  go: [[0, 0.5, 0.5, 0], [0, 0, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0]]\n"
       "agent: {planner: maximum-entropy, alpha: 1}\n");
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_flows *flows;
   idm_error error = {0};
   /* In c nothing was done: go of a and of b may lead there, so that staying in a is all. */
@@ -192,7 +192,7 @@ static void supports(void **state)
   assert_int_equal(flows->rows, 3);
   assert_near(flows->beyond, 0.25 * log(2), 1e-15);
   idm_flows_destroy(flows);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 

@@ -20,14 +20,14 @@ static void test_saddle(void **state)
     idm_data *data = grid_log(problem, action);
     check(idm_problem_free(problem, "{utility: {entries: {x: [u0.s0, u1.s2], y: [u0.s1, u1.s0]}}}",
                            &support_error));
-    idm_world *world;
+    idm_mdp *world;
     idm_sought *sought;
     idm_demonstrator *d;
-    check(idm_world_create(problem, problem->setting, "test", &world, &support_error));
+    check(idm_mdp_create(problem, problem->setting, "test", &world, &support_error));
     check(idm_sought_create(problem, &sought, &support_error));
     check(idm_demonstrator_create(world, data, problem->setting, NULL, &d, &support_error));
     double mu[ENTRIES], other[ENTRIES], utility[ENTRIES], weight[2] = {2, 2}, key[2] = {0.6, 1.2};
-    check(idm_world_occupancy(world, d->policy, mu, &support_error));
+    check(idm_mdp_occupancy(world, d->policy, mu, &support_error));
     idm_halt halt;
     idm_halt_begin(&halt, NULL, "testing");
     idm_face face = {.count = 2, .weight = weight, .key = key};
@@ -42,7 +42,7 @@ static void test_saddle(void **state)
       double gain = 0;
       double policy[ENTRIES] = {0};
       for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (set >> s & 1)] = 1;
-      check(idm_world_occupancy(world, policy, other, &support_error));
+      check(idm_mdp_occupancy(world, policy, other, &support_error));
       for (size_t e = 0; e < ENTRIES; e++)
         gain += (other[e % STATES * ACTIONS + e / STATES] - mu[e % STATES * ACTIONS + e / STATES]) *
                 utility[e] / 0.2;
@@ -52,7 +52,7 @@ static void test_saddle(void **state)
 
     /* The policy's side: no corner of the box leaves it less. */
     double least = INFINITY;
-    check(idm_world_occupancy(world, game.policy, other, &support_error));
+    check(idm_mdp_occupancy(world, game.policy, other, &support_error));
     for (unsigned corner = 0; corner < 4; corner++) {
       const double x[] = {corner & 1 ? 1 : -1, corner & 2 ? 1 : -1};
       double gain = 0;
@@ -67,7 +67,7 @@ static void test_saddle(void **state)
     free(game.policy);
     idm_demonstrator_destroy(d);
     idm_sought_destroy(sought);
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }

@@ -14,7 +14,7 @@ static const double prior[ACTIONS] = {0.5, 0.3, 0.2};
 
 /* Soft policy iteration, plainly: V of pi_k with the price of leaving the prior by many sweeps,
  * then pi_{k+1} ~ prior exp(Q / alpha). */
-static void iterate(const idm_world *world, const double *utility, const double *now, double *next)
+static void iterate(const idm_mdp *world, const double *utility, const double *now, double *next)
 {
   double v[STATES] = {0};
   for (int k = 0; k < 3000; k++) {
@@ -23,7 +23,7 @@ static void iterate(const idm_world *world, const double *utility, const double 
       after[s] = 0;
       for (size_t u = 0; u < ACTIONS; u++) {
         const double p = now[s * ACTIONS + u];
-        after[s] += p * (utility[u * STATES + s] + idm_world_next(world, u, s, v) -
+        after[s] += p * (utility[u * STATES + s] + idm_mdp_next(world, u, s, v) -
                          alpha * log(p / prior[u]));
       }
     }
@@ -33,14 +33,14 @@ static void iterate(const idm_world *world, const double *utility, const double 
     double sum = 0;
     for (size_t u = 0; u < ACTIONS; u++)
       sum += next[s * ACTIONS + u] =
-          prior[u] * exp((utility[u * STATES + s] + idm_world_next(world, u, s, v)) / alpha);
+          prior[u] * exp((utility[u * STATES + s] + idm_mdp_next(world, u, s, v)) / alpha);
     for (size_t u = 0; u < ACTIONS; u++) next[s * ACTIONS + u] /= sum;
   }
 }
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_sought *sought;
   idm_finding *finding;
   double policy[COUNT * ALL];
@@ -70,7 +70,7 @@ static void close_scene(scene *s)
 {
   idm_finding_destroy(s->finding);
   idm_sought_destroy(s->sought);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 
@@ -130,8 +130,8 @@ static double squares(const scene *s, const double *x, double (*phi)[STATES])
     for (size_t e = 0; e < ALL; e++) {
       const size_t i = e / ACTIONS, u = e % ACTIONS;
       const double left = alpha * log(next[e] / prior[u]) +
-                          alpha * idm_world_next(s->world, u, i, kl) - x[u * STATES + i] -
-                          idm_world_next(s->world, u, i, phi[k]) + phi[k][i];
+                          alpha * idm_mdp_next(s->world, u, i, kl) - x[u * STATES + i] -
+                          idm_mdp_next(s->world, u, i, phi[k]) + phi[k][i];
       sum += s->weight[k * ALL + e] * left * left;
     }
   }

@@ -121,10 +121,10 @@ void support_twins_destroy(support_twins *twins)
   }
 }
 
-idm_world *support_world(const idm_problem *problem)
+idm_mdp *support_world(const idm_problem *problem)
 {
-  idm_world *world;
-  check(idm_world_create(problem, problem->setting, "somebody", &world, &support_error));
+  idm_mdp *world;
+  check(idm_mdp_create(problem, problem->setting, "somebody", &world, &support_error));
   return world;
 }
 

@@ -2,8 +2,8 @@
 #ifndef IDM_TESTS_INVERT_UTILITY_MDP_SUPPORT_H
 #define IDM_TESTS_INVERT_UTILITY_MDP_SUPPORT_H
 
+#include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
-#include "invert/utility/world.h"
 #include "support.h"
 
 /* Every row has at most `branches` successors; planner maximum-entropy, discount 0.9, a start that
@@ -23,7 +23,7 @@ support_twins support_twins_create(double alpha);
 /* With this log of the first, which belongs to them from here. */
 void support_twins_log(support_twins *twins, idm_data *data);
 void support_twins_destroy(support_twins *twins);
-idm_world *support_world(const idm_problem *problem);
+idm_mdp *support_world(const idm_problem *problem);
 /* A policy drawn at random, [state][action]. */
 void support_policy(idm_random *random, size_t states, size_t actions, double *policy);
 /* A fit that must succeed, and one that must be refused in these words. */

@@ -16,7 +16,7 @@ enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_models *models;
   double *utility;
 } scene;
@@ -35,7 +35,7 @@ static scene open_scene(size_t models, double level, uint64_t seed)
 static void close_scene(scene *s)
 {
   idm_models_destroy(s->models);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 
@@ -66,7 +66,7 @@ static void the_worst_share(void **state)
           assert_true(part[m] >= 0);
           assert_true(part[m] * levels[l] <= s.models->weight[m] + 1e-12);
           sum += part[m];
-          attained += part[m] * idm_world_next(s.models->world[m], e / STATES, e % STATES, v);
+          attained += part[m] * idm_mdp_next(s.models->world[m], e / STATES, e % STATES, v);
         }
         assert_near(sum, 1, 1e-12);
         assert_near(attained, q[e], 1e-12);
@@ -105,7 +105,7 @@ static void mixtures_are_worlds(void **state)
   double sigma[3 * ALL], policy[ALL], v[STATES], neutral[STATES];
   for (size_t i = 0; i < 3 * ALL; i++) sigma[i] = s.models->weight[i % 3];
   for (size_t e = 0; e < ALL; e++) policy[e] = 1.0 / ACTIONS;
-  idm_world *mean;
+  idm_mdp *mean;
   check(idm_models_mix(s.models, sigma, &mean, &support_error));
   const double *rows = s.problem->theta->block[IDM_TRANSITION].value;
   for (size_t e = 0; e < ALL; e++)
@@ -115,10 +115,10 @@ static void mixtures_are_worlds(void **state)
         expected += s.models->weight[m] * rows[(m * ALL + e) * STATES + t];
       assert_near(idm_moves_find(mean->moves, e, t), expected, 1e-14);
     }
-  check(idm_world_evaluate(mean, policy, s.utility, v, &support_error));
+  check(idm_mdp_evaluate(mean, policy, s.utility, v, &support_error));
   check(idm_models_evaluate(s.models, 1, policy, s.utility, neutral, &support_error));
   for (size_t i = 0; i < STATES; i++) assert_near(v[i], neutral[i], 1e-11);
-  idm_world_destroy(mean);
+  idm_mdp_destroy(mean);
   close_scene(&s);
 }
 

@@ -11,7 +11,7 @@
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_sought *sought;
   idm_finding *finding;
 } scene;
@@ -20,7 +20,7 @@ static scene open_scene(const char *free_numbers)
 {
   scene s = {.problem = support_yaml(WALK)};
   check(idm_problem_free(s.problem, free_numbers, &support_error));
-  check(idm_world_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
+  check(idm_mdp_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
   check(idm_sought_create(s.problem, &s.sought, &support_error));
   check(idm_finding_create(s.sought->count, &s.finding, &support_error));
   check(idm_open_shaping(s.world, NULL, s.sought, s.finding, &support_error));
@@ -31,7 +31,7 @@ static void close_scene(scene *s)
 {
   idm_finding_destroy(s->finding);
   idm_sought_destroy(s->sought);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 
@@ -145,20 +145,19 @@ static void test_several_worlds(void **state)
   size_t fewer = 0;
   for (size_t f = 0; f < sizeof freed / sizeof *freed; f++) {
     idm_problem *problem[WORLDS];
-    idm_world *world[WORLDS];
+    idm_mdp *world[WORLDS];
     scene alone[WORLDS];
     /* Rows of the second world are others for one action; the third is the first again. */
     for (size_t w = 0; w < WORLDS; w++) {
       alone[w] = open_scene(freed[f]);
       problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
-      check(
-          idm_world_create(problem[w], problem[w]->setting, "somebody", &world[w], &support_error));
+      check(idm_mdp_create(problem[w], problem[w]->setting, "somebody", &world[w], &support_error));
       check(idm_open_shaping(world[w], NULL, alone[w].sought, alone[w].finding, &support_error));
     }
     const size_t n = alone[0].sought->count;
     idm_finding *shared;
     check(idm_finding_create(n, &shared, &support_error));
-    const idm_world *again[] = {world[0], world[2]}, *both[] = {world[0], world[1]};
+    const idm_mdp *again[] = {world[0], world[2]}, *both[] = {world[0], world[1]};
     check(idm_open_shared(2, again, NULL, alone[0].sought, shared, &support_error));
     assert_int_equal(shared->open, alone[0].finding->open);
     check(idm_open_shared(2, both, NULL, alone[0].sought, shared, &support_error));
@@ -172,7 +171,7 @@ static void test_several_worlds(void **state)
     idm_finding_destroy(shared);
     for (size_t w = 0; w < WORLDS; w++) {
       close_scene(&alone[w]);
-      idm_world_destroy(world[w]);
+      idm_mdp_destroy(world[w]);
       idm_problem_destroy(problem[w]);
     }
   }
@@ -181,7 +180,7 @@ static void test_several_worlds(void **state)
 
 /* row[number]: how what an action is worth beside another at a state moves with each number, by
  * plain sweeps of the policy. */
-static void put_advantage(const idm_world *world, const idm_sought *sought, const double *policy,
+static void put_advantage(const idm_mdp *world, const idm_sought *sought, const double *policy,
                           size_t from, size_t action, size_t other, double *row)
 {
   for (size_t k = 0; k < sought->count; k++) {
@@ -191,11 +190,11 @@ static void put_advantage(const idm_world *world, const idm_sought *sought, cons
       for (size_t s = 0; s < 3; s++) {
         double sum = 0;
         for (size_t u = 0; u < 2; u++)
-          sum += policy[2 * s + u] * (utility[3 * u + s] + idm_world_next(world, u, s, v));
+          sum += policy[2 * s + u] * (utility[3 * u + s] + idm_mdp_next(world, u, s, v));
         v[s] = sum;
       }
-    row[k] = utility[3 * action + from] + idm_world_next(world, action, from, v) -
-             utility[3 * other + from] - idm_world_next(world, other, from, v);
+    row[k] = utility[3 * action + from] + idm_mdp_next(world, action, from, v) -
+             utility[3 * other + from] - idm_mdp_next(world, other, from, v);
   }
 }
 
@@ -211,8 +210,8 @@ static void test_never_visited(void **state)
                                       tied};
   double policy[2][6] = {{0.3, 0.7, 0.5, 0.5, 0.9, 0.1}, {0.6, 0.4, 0.2, 0.8, 0.5, 0.5}};
   idm_problem *windy = support_yaml(OTHER_WALK);
-  idm_world *world[2];
-  check(idm_world_create(windy, windy->setting, "somebody", &world[1], &support_error));
+  idm_mdp *world[2];
+  check(idm_mdp_create(windy, windy->setting, "somebody", &world[1], &support_error));
   for (size_t f = 0; f < sizeof freed / sizeof *freed; f++)
     for (unsigned set = 1; set < 64; set++) {
       scene s = open_scene(freed[f]);
@@ -230,7 +229,7 @@ static void test_never_visited(void **state)
         }
       }
       const idm_demonstrator *seen[] = {&who[0], &who[1]};
-      check(idm_open_shared(worlds, (const idm_world *const *)world, seen, s.sought, s.finding,
+      check(idm_open_shared(worlds, (const idm_mdp *const *)world, seen, s.sought, s.finding,
                             &support_error));
       assert_true(s.finding->looked);
       assert_int_equal(s.finding->open, n - rank_of(rows, count, n));
@@ -242,7 +241,7 @@ static void test_never_visited(void **state)
       }
       close_scene(&s);
     }
-  idm_world_destroy(world[1]);
+  idm_mdp_destroy(world[1]);
   idm_problem_destroy(windy);
 }
 
@@ -279,7 +278,7 @@ static void test_canonical_distance(void **state)
   double same[6], opposite[6], other[] = {1, 1, -3, 0.5, 2, 0}, d;
   const double phi[] = {3, -7, 11};
   for (size_t e = 0; e < 6; e++) {
-    same[e] = 4 * u[e] + idm_world_next(s.world, e / 3, e % 3, phi) - phi[e % 3] + 13;
+    same[e] = 4 * u[e] + idm_mdp_next(s.world, e / 3, e % 3, phi) - phi[e % 3] + 13;
     opposite[e] = -u[e];
   }
   check(idm_canonical_distance(s.world, u, same, &d, &support_error));
@@ -334,7 +333,7 @@ static void test_large_potentials(void **state)
       double shaped[6], d;
       s.world->discount = discounts[k];
       for (size_t e = 0; e < 6; e++)
-        shaped[e] = u[e] + idm_world_next(s.world, e / 3, e % 3, phi) - phi[e % 3];
+        shaped[e] = u[e] + idm_mdp_next(s.world, e / 3, e % 3, phi) - phi[e % 3];
       check(idm_canonical_distance(s.world, u, shaped, &d, &support_error));
       assert_near(d, 0, 1e-14 * size + 1e-12);
     }

@@ -57,19 +57,19 @@ static void two_batches_by_hand(void **state)
     check(idm_problem_free(problem, "utility", &support_error));
     const idm_fit_settings settings = smoothed(smoothing[k]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_world *world = support_world(problem);
+    idm_mdp *world = support_world(problem);
     double first[6], second[6], kl[3] = {0}, left[6], distance;
     count(data, 0, smoothing[k], first);
     count(data, 1, smoothing[k], second);
     for (size_t e = 0; e < 6; e++) kl[e / 2] += first[e] * log(first[e] / second[e]);
     for (size_t e = 0; e < 6; e++)
       left[e % 2 * 3 + e / 2] =
-          0.7 * (log(second[e] / 0.5) + idm_world_next(world, e % 2, e / 2, kl));
+          0.7 * (log(second[e] / 0.5) + idm_mdp_next(world, e % 2, e / 2, kl));
     check(idm_canonical_distance(world, left, p->value, &distance, &support_error));
     assert_true(distance <= 1e-8);
     assert_near(p->finding->objective, 0, 1e-16);
     assert_true(idm_finding_holds(p->finding));
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);

@@ -91,11 +91,11 @@ static double enumerate(const idm_problem *problem, idm_divergence divergence, c
 static idm_closest *nearest(const idm_problem *problem, const double *target,
                             const double *fallback, idm_divergence divergence, idm_pure *pure)
 {
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_closest *found;
   check(idm_pure_create(world, problem->setting, target, fallback, divergence, lambda, NULL, pure,
                         &found, &support_error));
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   return found;
 }
 
@@ -120,11 +120,11 @@ static void as_near_as_any(void **state)
       idm_random random;
       idm_random_init(&random, seed, 0);
       idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, seed);
-      idm_world *world = support_world(problem);
+      idm_mdp *world = support_world(problem);
       double policy[ALL], target[ALL], best[ALL] = {0}, second;
       support_policy(&random, STATES, ACTIONS, policy);
       if (seed % 2)
-        check(idm_world_occupancy(world, policy, target, &support_error));
+        check(idm_mdp_occupancy(world, policy, target, &support_error));
       else
         support_distribution(&random, target, ALL);
       const double least = enumerate(problem, divergences[d], target, best, &second);
@@ -138,7 +138,7 @@ static void as_near_as_any(void **state)
         for (size_t e = 0; e < ALL; e++) assert_near(found->occupancy[e], best[e], 1e-9);
       }
       idm_closest_destroy(found);
-      idm_world_destroy(world);
+      idm_mdp_destroy(world);
       idm_problem_destroy(problem);
     }
 }
@@ -149,10 +149,10 @@ static void pure_targets_are_met(void **state)
   (void)state;
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++) {
     idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 9);
-    idm_world *world = support_world(problem);
+    idm_mdp *world = support_world(problem);
     double policy[ALL] = {0}, target[ALL];
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (s * s) % ACTIONS] = 1;
-    check(idm_world_occupancy(world, policy, target, &support_error));
+    check(idm_mdp_occupancy(world, policy, target, &support_error));
     idm_pure pure;
     /* From what was done, and from nothing that helps. */
     idm_closest *found = nearest(problem, target, policy, (idm_divergence)d, &pure);
@@ -167,7 +167,7 @@ static void pure_targets_are_met(void **state)
     for (size_t e = 0; e < ALL; e++)
       if (target[e] > 0) assert_near(found->policy[e], 1, 1e-12);
     idm_closest_destroy(found);
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     idm_problem_destroy(problem);
   }
 }
@@ -179,12 +179,12 @@ static void bounds_are_said(void **state)
   (void)state;
   enum { MANY = 20, TWO = 2, ENTRIES = MANY * TWO };
   idm_problem *problem = support_mdp(MANY, TWO, 3, 0.5, 3);
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_random random;
   idm_random_init(&random, 7, 0);
   double level[ENTRIES], target[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) level[e] = 1.0 / TWO;
-  check(idm_world_occupancy(world, level, target, &support_error));
+  check(idm_mdp_occupancy(world, level, target, &support_error));
   idm_pure pure;
   idm_closest *found;
   check(idm_pure_create(world, problem->setting, target, level, IDM_DIVERGENCE_TV, 1, NULL, &pure,
@@ -194,20 +194,20 @@ static void bounds_are_said(void **state)
   for (int trial = 0; trial < 2000; trial++) {
     double policy[ENTRIES] = {0}, occupancy[ENTRIES], here = 0;
     for (size_t s = 0; s < MANY; s++) policy[s * TWO + (idm_random_uniform(&random) < 0.5)] = 1;
-    check(idm_world_occupancy(world, policy, occupancy, &support_error));
+    check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
     for (size_t e = 0; e < ENTRIES; e++) here += 0.5 * fabs(target[e] - occupancy[e]);
     assert_true(here >= found->objective - found->gap - 1e-9);
     assert_true(here >= found->objective - 1e-9);
   }
   idm_closest_destroy(found);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 
 static void expect(const idm_problem *problem, const double *target, idm_divergence divergence,
                    const char *words)
 {
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_closest *found;
   idm_pure pure;
   idm_error error = {0};
@@ -218,7 +218,7 @@ static void expect(const idm_problem *problem, const double *target, idm_diverge
                    IDM_INPUT);
   assert_null(found);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
 }
 
 /* Two actions in a state: kl and chi2 are infinite for whoever takes one. */
@@ -254,9 +254,9 @@ static void rivals_are_said(void **state)
   from = &twins.problem[0]->setting->states;
   for (size_t s = 0; s < STATES; s++)
     strcpy(twins.problem[1]->setting->states.name[place[s]], from->name[s]);
-  idm_world *world = support_world(twins.problem[0]);
+  idm_mdp *world = support_world(twins.problem[0]);
   for (size_t e = 0; e < ALL; e++) policy[0][e] = e % ACTIONS == 2 ? 0 : 0.5;
-  check(idm_world_occupancy(world, policy[0], target[0], &support_error));
+  check(idm_mdp_occupancy(world, policy[0], target[0], &support_error));
   for (size_t e = 0; e < ALL; e++) {
     const size_t to = place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS];
     target[1][to] = target[0][e];
@@ -275,7 +275,7 @@ static void rivals_are_said(void **state)
                   found[1]->policy[place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS]], 1e-12);
     for (size_t i = 0; i < 2; i++) idm_closest_destroy(found[i]);
   }
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   support_twins_destroy(&twins);
 }
 

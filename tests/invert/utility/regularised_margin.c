@@ -48,18 +48,18 @@ static void utilities_are_gaps_of_occupancy(void **state)
     check(idm_problem_free(problem, "utility", &support_error));
     const idm_fit_settings settings = with_lambda(lambdas[l]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_world *world = support_world(problem);
+    idm_mdp *world = support_world(problem);
     double policy[6], demonstrated[6], own[6];
     frequencies(problem, data, policy);
-    check(idm_world_occupancy(world, policy, demonstrated, &support_error));
-    check(idm_world_occupancy(world, p->finding->policy, own, &support_error));
+    check(idm_mdp_occupancy(world, policy, demonstrated, &support_error));
+    check(idm_mdp_occupancy(world, p->finding->policy, own, &support_error));
     for (size_t u = 0; u < 2; u++)
       for (size_t s = 0; s < 3; s++)
         assert_near(p->value[u * 3 + s], lambdas[l] * (demonstrated[s * 2 + u] - own[s * 2 + u]),
                     1e-7);
     assert_true(idm_finding_holds(p->finding));
     assert_int_equal(p->finding->open, 3);
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -203,16 +203,16 @@ static void ties_keep_the_answer_finite(void **state)
     }
   const idm_fit_settings settings = with_lambda(INFINITY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   double policy[6], demonstrated[6], own[6];
   frequencies(problem, data, policy);
   assert_true(policy[4] == 0); /* left in c */
-  check(idm_world_occupancy(world, policy, demonstrated, &support_error));
-  check(idm_world_occupancy(world, p->finding->policy, own, &support_error));
+  check(idm_mdp_occupancy(world, policy, demonstrated, &support_error));
+  check(idm_mdp_occupancy(world, p->finding->policy, own, &support_error));
   assert_near(own[0] + own[5], demonstrated[0] + demonstrated[5], 1e-8);
   assert_near(own[1] + own[3], demonstrated[1] + demonstrated[3], 1e-8);
   assert_true(idm_finding_holds(p->finding));
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

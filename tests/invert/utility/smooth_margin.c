@@ -13,7 +13,7 @@ static const double uniform[ACTIONS] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
 
 typedef struct scene {
   idm_problem *problem;
-  idm_world *world;
+  idm_mdp *world;
   idm_soft_plan *plan;
   idm_sought *sought;
   double demonstrated[ENTRIES];
@@ -32,7 +32,7 @@ static void open_scene(scene *s, idm_problem *problem, const char *free_blocks, 
   check(idm_sought_create(problem, &s->sought, &support_error));
   check(idm_soft_plan_create(s->world, 0.5, uniform, &s->plan, &support_error));
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_world_occupancy(s->world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(s->world, policy, occupancy, &support_error));
   for (size_t e = 0; e < ENTRIES; e++)
     s->demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
   s->margin = (idm_smooth_margin){s->sought, s->plan, s->demonstrated, lambda, NULL};
@@ -42,7 +42,7 @@ static void close_scene(scene *s)
 {
   idm_soft_plan_destroy(s->plan);
   idm_sought_destroy(s->sought);
-  idm_world_destroy(s->world);
+  idm_mdp_destroy(s->world);
   idm_problem_destroy(s->problem);
 }
 
@@ -151,7 +151,7 @@ static void no_price_is_least_norm(void **state)
     double phi[STATES] = {0}, product = 0;
     phi[k] = 1;
     for (size_t e = 0; e < ENTRIES; e++)
-      product += x[e] * (idm_world_next(s.world, e / STATES, e % STATES, phi) - phi[e % STATES]);
+      product += x[e] * (idm_mdp_next(s.world, e / STATES, e % STATES, phi) - phi[e % STATES]);
     assert_near(product, 0, 1e-8);
   }
   close_scene(&s);
@@ -221,7 +221,7 @@ static void reference_of_maximum_causal_entropy(void **state)
   for (size_t d = 0; d < 5; d++) {
     idm_problem *problem = support_yaml(REASONABLE);
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
-    idm_world *world = support_world(problem);
+    idm_mdp *world = support_world(problem);
     idm_sought *sought;
     idm_soft_plan *plan;
     check(idm_sought_create(problem, &sought, &support_error));
@@ -240,7 +240,7 @@ static void reference_of_maximum_causal_entropy(void **state)
       if (s != 3) assert_true(x[3] < x[s] - 5);
     idm_soft_plan_destroy(plan);
     idm_sought_destroy(sought);
-    idm_world_destroy(world);
+    idm_mdp_destroy(world);
     idm_problem_destroy(problem);
   }
 }

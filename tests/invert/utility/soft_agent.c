@@ -57,7 +57,7 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   check(idm_problem_free(problem, free_entries, &support_error));
   const idm_sizes n = idm_setting_sizes(problem->setting);
   const size_t all = n.states * n.actions;
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_sought *sought;
   idm_finding *finding;
   idm_soft_plan *plan;
@@ -82,7 +82,7 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   idm_soft_plan_destroy(plan);
   idm_finding_destroy(finding);
   idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 
@@ -130,7 +130,7 @@ static void where_nobody_was(void **state)
       "agent: {planner: maximum-entropy, alpha: 1}\nfree: [utility]\n");
   const idm_demonstrator seen = {
       .n = idm_setting_sizes(problem->setting), .visits = visits, .policy = policy};
-  idm_world *world = support_world(problem);
+  idm_mdp *world = support_world(problem);
   idm_sought *sought;
   idm_finding *finding;
   check(idm_sought_create(problem, &sought, &support_error));
@@ -149,7 +149,7 @@ static void where_nobody_was(void **state)
     idm_finding_destroy(finding);
   }
   idm_sought_destroy(sought);
-  idm_world_destroy(world);
+  idm_mdp_destroy(world);
   idm_problem_destroy(problem);
 }
 

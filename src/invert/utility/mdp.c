@@ -1,5 +1,5 @@
-/* The world of a demonstrator: rows, values and occupancies of policies. */
-#include "invert/utility/world.h"
+/* The Markov decision process of a demonstrator: rows, values and occupancies of policies. */
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 
@@ -53,13 +53,13 @@ static size_t put_rows(const source *from, idm_moves *moves)
   return at;
 }
 
-static idm_status copy_rows(const source *from, idm_world *world, idm_error *opt_error)
+static idm_status copy_rows(const source *from, idm_mdp *mdp, idm_error *opt_error)
 {
   idm_moves counting = {0};
-  const size_t rows = world->n.actions * world->n.states;
+  const size_t rows = mdp->n.actions * mdp->n.states;
   const size_t entries = put_rows(from, &counting);
-  const idm_status status = idm_moves_create(rows, entries, &world->moves, opt_error);
-  if (status == IDM_OK) world->moves->first[rows] = put_rows(from, world->moves);
+  const idm_status status = idm_moves_create(rows, entries, &mdp->moves, opt_error);
+  if (status == IDM_OK) mdp->moves->first[rows] = put_rows(from, mdp->moves);
   return status;
 }
 
@@ -76,70 +76,70 @@ static idm_status check(const idm_problem *problem, const idm_setting *setting, 
   return IDM_OK;
 }
 
-static idm_status create(const source *from, const idm_theta *theta, idm_world **ret_world,
+static idm_status create(const source *from, const idm_theta *theta, idm_mdp **ret_mdp,
                          idm_error *opt_error)
 {
-  idm_world *world = idm_new(1, sizeof *world);
-  if (!world) return idm_fail_memory(opt_error);
-  *world = (idm_world){.n = idm_setting_sizes(from->setting),
-                       .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
-                       .horizon = (size_t)from->setting->horizon,
-                       .start = from->setting->start,
-                       .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0)};
-  const idm_status status = copy_rows(from, world, opt_error);
+  idm_mdp *mdp = idm_new(1, sizeof *mdp);
+  if (!mdp) return idm_fail_memory(opt_error);
+  *mdp = (idm_mdp){.n = idm_setting_sizes(from->setting),
+                   .discount = idm_theta_scalar(theta, IDM_DISCOUNT),
+                   .horizon = (size_t)from->setting->horizon,
+                   .start = from->setting->start,
+                   .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0)};
+  const idm_status status = copy_rows(from, mdp, opt_error);
   if (status != IDM_OK) {
-    idm_world_destroy(world);
+    idm_mdp_destroy(mdp);
     return status;
   }
-  *ret_world = world;
+  *ret_mdp = mdp;
   return IDM_OK;
 }
 
-idm_status idm_world_create(const idm_problem *problem, const idm_setting *setting, const char *who,
-                            idm_world **ret_world, idm_error *opt_error)
+idm_status idm_mdp_create(const idm_problem *problem, const idm_setting *setting, const char *who,
+                          idm_mdp **ret_mdp, idm_error *opt_error)
 {
-  *ret_world = NULL;
+  *ret_mdp = NULL;
   if (!setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' needs states that are observed; expected observations: states", who);
-  return idm_world_underlying(problem, setting, who, ret_world, opt_error);
+  return idm_mdp_underlying(problem, setting, who, ret_mdp, opt_error);
 }
 
-idm_status idm_world_underlying(const idm_problem *problem, const idm_setting *setting,
-                                const char *who, idm_world **ret_world, idm_error *opt_error)
+idm_status idm_mdp_underlying(const idm_problem *problem, const idm_setting *setting,
+                              const char *who, idm_mdp **ret_mdp, idm_error *opt_error)
 {
-  *ret_world = NULL;
+  *ret_mdp = NULL;
   const idm_status status = check(problem, setting, who, opt_error);
   if (status != IDM_OK) return status;
   const source from = {setting, setting->transition};
-  return create(&from, problem->theta, ret_world, opt_error);
+  return create(&from, problem->theta, ret_mdp, opt_error);
 }
 
-idm_status idm_world_create_believed(const idm_setting *setting, const idm_theta *theta,
-                                     idm_world **ret_world, idm_error *opt_error)
+idm_status idm_mdp_create_believed(const idm_setting *setting, const idm_theta *theta,
+                                   idm_mdp **ret_mdp, idm_error *opt_error)
 {
-  *ret_world = NULL;
+  *ret_mdp = NULL;
   const source from = {setting, idm_theta_values(theta, IDM_TRANSITION, 0)};
-  return create(&from, theta, ret_world, opt_error);
+  return create(&from, theta, ret_mdp, opt_error);
 }
 
-void idm_world_destroy(idm_world *world)
+void idm_mdp_destroy(idm_mdp *mdp)
 {
-  if (!world) return;
-  idm_moves_destroy(world->moves);
-  free(world);
+  if (!mdp) return;
+  idm_moves_destroy(mdp->moves);
+  free(mdp);
 }
 
 /* --- policies ------------------------------------------------------------------------------- */
 
-double idm_world_next(const idm_world *world, size_t action, size_t state, const double *v)
+double idm_mdp_next(const idm_mdp *mdp, size_t action, size_t state, const double *v)
 {
-  const idm_moves *moves = world->moves;
-  const size_t row = action * world->n.states + state;
+  const idm_moves *moves = mdp->moves;
+  const size_t row = action * mdp->n.states + state;
   double sum = 0;
   for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
     sum += moves->probability[i] * v[moves->next[i]];
-  return world->discount * sum;
+  return mdp->discount * sum;
 }
 
 static const long most_sweeps = 20000000;
@@ -151,10 +151,10 @@ static idm_status fail_to_settle(idm_error *opt_error)
                   "its episodes must come to an end");
 }
 
-idm_status idm_world_evaluate(const idm_world *world, const double *policy, const double *utility,
-                              double *v, idm_error *opt_error)
+idm_status idm_mdp_evaluate(const idm_mdp *mdp, const double *policy, const double *utility,
+                            double *v, idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
+  const idm_sizes n = mdp->n;
   memset(v, 0, n.states * sizeof *v);
   /* A step in the last place may go on for ever: once changes are that small, only falling ones are
    * worth another sweep. */
@@ -166,7 +166,7 @@ idm_status idm_world_evaluate(const idm_world *world, const double *policy, cons
       double next = 0;
       for (size_t u = 0; u < n.actions; u++) {
         const double p = policy[s * n.actions + u];
-        if (p > 0) next += p * (utility[u * n.states + s] + idm_world_next(world, u, s, v));
+        if (p > 0) next += p * (utility[u * n.states + s] + idm_mdp_next(mdp, u, s, v));
       }
       change = fmax(change, fabs(next - v[s]));
       size = fmax(size, fabs(next));
@@ -179,48 +179,48 @@ idm_status idm_world_evaluate(const idm_world *world, const double *policy, cons
   return fail_to_settle(opt_error);
 }
 
-double idm_world_share(const idm_world *world)
+double idm_mdp_share(const idm_mdp *mdp)
 {
-  if (!world->horizon) return 1 - world->discount;
+  if (!mdp->horizon) return 1 - mdp->discount;
   double sum = 0;
   double weight = 1;
-  for (size_t t = 0; t < world->horizon; t++, weight *= world->discount) sum += weight;
+  for (size_t t = 0; t < mdp->horizon; t++, weight *= mdp->discount) sum += weight;
   return 1 / sum;
 }
 
 /* next[state] = the share of the start, and what flows in from `now`. Steps of a horizon are so
  * many times of it. */
-static void flow(const idm_world *world, const double *policy, const double *now, double *next)
+static void flow(const idm_mdp *mdp, const double *policy, const double *now, double *next)
 {
-  const idm_sizes n = world->n;
-  const idm_moves *moves = world->moves;
-  const double share = idm_world_share(world);
-  for (size_t s = 0; s < n.states; s++) next[s] = share * world->start[s];
+  const idm_sizes n = mdp->n;
+  const idm_moves *moves = mdp->moves;
+  const double share = idm_mdp_share(mdp);
+  for (size_t s = 0; s < n.states; s++) next[s] = share * mdp->start[s];
   for (size_t u = 0; u < n.actions; u++)
     for (size_t s = 0; s < n.states; s++) {
-      const double mass = world->discount * now[s] * policy[s * n.actions + u];
+      const double mass = mdp->discount * now[s] * policy[s * n.actions + u];
       const size_t row = u * n.states + s;
       for (size_t i = moves->first[row]; mass > 0 && i < moves->first[row + 1]; i++)
         next[moves->next[i]] += mass * moves->probability[i];
     }
 }
 
-idm_status idm_world_occupancy(const idm_world *world, const double *policy, double *occupancy,
-                               idm_error *opt_error)
+idm_status idm_mdp_occupancy(const idm_mdp *mdp, const double *policy, double *occupancy,
+                             idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
+  const idm_sizes n = mdp->n;
   double *now = idm_new(2 * n.states, sizeof *now);
   if (!now) return idm_fail_memory(opt_error);
   double *next = now + n.states;
   double last = INFINITY;
   bool settled = false;
-  const bool ends = world->horizon > 0;
-  for (long sweep = 0; sweep < most_sweeps && !settled && (ends || world->discount < 1); sweep++) {
+  const bool ends = mdp->horizon > 0;
+  for (long sweep = 0; sweep < most_sweeps && !settled && (ends || mdp->discount < 1); sweep++) {
     double change = 0;
-    flow(world, policy, now, next);
+    flow(mdp, policy, now, next);
     for (size_t s = 0; s < n.states; s++) change += fabs(next[s] - now[s]);
     memcpy(now, next, n.states * sizeof *now);
-    settled = ends ? (size_t)sweep + 1 == world->horizon
+    settled = ends ? (size_t)sweep + 1 == mdp->horizon
                    : change == 0 || (change <= 1e-14 && change >= last);
     last = change;
   }
