@@ -39,6 +39,12 @@ static void exchange(idm_audit_group *g, looked *found)
   *found = out;
 }
 
+bool idm_audit_look_replaces(size_t unfit_before, const idm_checks *before, size_t unfit,
+                             const idm_checks *checks)
+{
+  return unfit < unfit_before && idm_checks_left_out(checks) <= idm_checks_left_out(before);
+}
+
 idm_status idm_audit_look_again(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
                                 idm_error *opt_error)
 {
@@ -49,9 +55,9 @@ idm_status idm_audit_look_again(const audit_plan *plan, const audit_draws *draws
   for (size_t g = 0; g < a->sides; g++) exchange(&a->group[g], &found[g]);
   idm_checks_begin(&a->checks, checks.kind);
   const idm_status status = idm_audit_look(plan, draws, a, opt_error);
-  /* A test that was left out finds nothing, which is no better. */
-  const bool better = status == IDM_OK && idm_audit_count_unfit(a) < before &&
-                      idm_checks_left_out(&a->checks) <= idm_checks_left_out(&checks);
+  const bool better =
+      status == IDM_OK &&
+      idm_audit_look_replaces(before, &checks, idm_audit_count_unfit(a), &a->checks);
   if (!better) a->checks = checks;
   for (size_t g = 0; g < a->sides; g++) {
     if (!better) exchange(&a->group[g], &found[g]);

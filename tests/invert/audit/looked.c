@@ -6,6 +6,7 @@
 #include "idm/cut.h"
 #include "invert/audit/audit_support.h"
 #include "invert/audit/dynamics.h"
+#include "invert/check.h"
 
 enum { WAYS = 8 };
 
@@ -54,10 +55,27 @@ static void the_draw_in_which_fewest_fail_counts(void **state)
   assert_true(count_unfit(false) > 0);
 }
 
+/* A look that leaves a test out does not replace one that made it, however few sides fail. */
+static void a_look_with_fewer_tests_does_not_count(void **state)
+{
+  (void)state;
+  idm_checks whole, short_of_one;
+  idm_checks_begin(&whole, IDM_CHECK_AUDIT);
+  idm_checks_begin(&short_of_one, IDM_CHECK_AUDIT);
+  idm_check_leave_out(&short_of_one, IDM_CHECK_DEPENDS, 10);
+  assert_int_equal(idm_checks_left_out(&short_of_one), 1);
+  assert_true(idm_audit_look_replaces(2, &whole, 1, &whole));
+  assert_false(idm_audit_look_replaces(2, &whole, 2, &whole));
+  assert_false(idm_audit_look_replaces(2, &whole, 0, &short_of_one));
+  assert_true(idm_audit_look_replaces(2, &short_of_one, 1, &short_of_one));
+  assert_true(idm_audit_look_replaces(2, &short_of_one, 1, &whole));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_draw_in_which_fewest_fail_counts),
+      cmocka_unit_test(a_look_with_fewer_tests_does_not_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,24 @@ static void test_check(void **state)
   assert_int_equal(idm_halt_check(&halt, &error), IDM_UNTRUSTED); /* for good */
 }
 
+/* Time in which this process has no processor does not count: load does not shorten a limit. */
+static void test_idle(void **state)
+{
+  (void)state;
+  const double limit = 0.1;
+  idm_halt halt;
+  idm_halt_begin(&halt, NULL, "doing things");
+  idm_halt_extend(&halt, limit);
+  const idm_moment since = halt.since;
+  nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  assert_true(idm_seconds() - since.wall > 2 * limit);
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
+  while (idm_worked(since) < limit) {
+  }
+  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
+  assert_true(halt.late);
+}
+
 /* A deadline stops without a watcher, and work may go on until another. */
 static void test_deadline(void **state)
 {
@@ -138,7 +156,7 @@ static void test_rounding(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_check), cmocka_unit_test(test_deadline),
-                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_plan),
-                                     cmocka_unit_test(test_rounding)};
+                                     cmocka_unit_test(test_idle),  cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_plan),  cmocka_unit_test(test_rounding)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
