@@ -172,7 +172,7 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
                   inverse->name, inverse->finds, inverse->finds);
 }
 
-/* Programs and moments have an unknown for each utility that is free, and none for a weight. */
+/* Entries that are held fix the scale of a set of utilities; with features none is. */
 static idm_status check_features(const idm_inverse *inverse, const idm_theta *theta,
                                  idm_error *opt_error)
 {
@@ -180,9 +180,9 @@ static idm_status check_features(const idm_inverse *inverse, const idm_theta *th
       strcmp(inverse->finds, idm_block_name(IDM_UTILITY)) != 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' finds the utility of each state and action by itself, and here it is "
-                  "linear in features; expected --inverse bayes, map, laplace or "
-                  "regularised-margin, or `utility` in place of `features`",
+                  "'%s' needs entries of the utility that are held, which fix its scale, and here "
+                  "all of it is linear in features whose weights are free; use another inverse "
+                  "planner, or give `utility` in place of `features`",
                   inverse->name);
 }
 

@@ -443,6 +443,46 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
   return idm_constrain(item->lower, item->upper, y[item->first], opt_slope, NULL, NULL);
 }
 
+/* d natural/dc, or for a reciprocal block d(1/x)/dc, at c. */
+static double natural_slope(const parameter *item, bool reciprocal, double c)
+{
+  const double value = idm_scale_from(item->scale, c);
+  const double inverse = 1 / value;
+  if (reciprocal) switch (item->scale) {
+    case IDM_SCALE_IDENTITY:
+      return value == 0 ? 0 : -inverse * inverse;
+    case IDM_SCALE_LOG:
+      return value == 0 ? 0 : -inverse;
+    case IDM_SCALE_INVERSE:
+      return 1;
+    case IDM_SCALE_SIGNED_LOG:
+      return value == 0 ? 0 : -inverse * inverse * exp(fabs(c));
+    case IDM_SCALE_LOGIT:
+      return value == 0 ? 0 : 1 - inverse;
+    }
+  switch (item->scale) {
+  case IDM_SCALE_LOG:
+    return value;
+  case IDM_SCALE_INVERSE:
+    return -value * value;
+  case IDM_SCALE_SIGNED_LOG:
+    return exp(fabs(c));
+  case IDM_SCALE_LOGIT:
+    return value * (1 - value);
+  case IDM_SCALE_IDENTITY:
+    break;
+  }
+  return 1;
+}
+
+double idm_parameter_natural(const parameter *item, const double *y, double *opt_slope)
+{
+  double dc;
+  const double c = idm_parameter_coordinate(item, y, &dc);
+  if (opt_slope) *opt_slope = natural_slope(item, false, c) * dc;
+  return idm_scale_from(item->scale, c);
+}
+
 size_t idm_parameter_reported(const parameter *item)
 {
   return item->quantity + by_coordinate(item);
@@ -517,8 +557,7 @@ void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_t
     } else if (item->opaque)
       for (size_t j = 0; j < item->size; j++) value[j] = natural_at(item, y[item->first + j]);
     else
-      write_scalar(theta, item,
-                   idm_scale_from(item->scale, idm_parameter_coordinate(item, y, NULL)));
+      write_scalar(theta, item, idm_parameter_natural(item, y, NULL));
   }
   idm_features_apply(&theta->block[IDM_UTILITY]);
 }
@@ -632,38 +671,6 @@ bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *
 }
 
 /* --- gradients ------------------------------------------------------------------------------ */
-
-/* d natural/dc, or for a reciprocal block d(1/x)/dc, at c. */
-static double natural_slope(const parameter *item, bool reciprocal, double c)
-{
-  const double value = idm_scale_from(item->scale, c);
-  const double inverse = 1 / value;
-  if (reciprocal) switch (item->scale) {
-    case IDM_SCALE_IDENTITY:
-      return value == 0 ? 0 : -inverse * inverse;
-    case IDM_SCALE_LOG:
-      return value == 0 ? 0 : -inverse;
-    case IDM_SCALE_INVERSE:
-      return 1;
-    case IDM_SCALE_SIGNED_LOG:
-      return value == 0 ? 0 : -inverse * inverse * exp(fabs(c));
-    case IDM_SCALE_LOGIT:
-      return value == 0 ? 0 : 1 - inverse;
-    }
-  switch (item->scale) {
-  case IDM_SCALE_LOG:
-    return value;
-  case IDM_SCALE_INVERSE:
-    return -value * value;
-  case IDM_SCALE_SIGNED_LOG:
-    return exp(fabs(c));
-  case IDM_SCALE_LOGIT:
-    return value * (1 - value);
-  case IDM_SCALE_IDENTITY:
-    break;
-  }
-  return 1;
-}
 
 /* Sum of a block's slopes over the entries, in every variant, that follow an item. */
 static double gather(const idm_parameters *p, const idm_theta *slope, const parameter *item)

@@ -60,6 +60,8 @@ bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *
 
 /* c of the first number of an item that is no distribution at y[dimension], and dc/dy. */
 double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope);
+/* The natural value of a scalar item at y[dimension], and its derivative by y. */
+double idm_parameter_natural(const parameter *item, const double *y, double *opt_slope);
 /* What that c is called: "log_alpha", "inverse_beta", "eta". Into buffer, which is returned. */
 const char *idm_parameter_called(const idm_parameters *parameters, const parameter *item,
                                  char *buffer, size_t size);

@@ -88,11 +88,7 @@ static double dot(const double *row, const double *x, size_t count)
 static void add_entry(const duel *d, size_t entry, double weight, double *row)
 {
   const idm_sought *sought = d->asked->sought;
-  const int32_t number = sought->number[entry];
-  if (number < 0)
-    row[sought->count] += weight * sought->held[entry];
-  else
-    row[number] += weight;
+  row[sought->count] += idm_sought_add(sought, entry, weight, row);
 }
 
 static bool known(const duel *d)

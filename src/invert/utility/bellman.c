@@ -7,16 +7,13 @@ idm_bellman idm_bellman_begin(idm_program *program, const idm_mdp *world, const 
   return (idm_bellman){.program = program, .world = world, .sought = sought, .values = values};
 }
 
-/* Enter a factor times an entry of the utility: a free number, a sum over features, or one that is
- * held, which is moved to the bounds. */
-static idm_status enter_utility(idm_bellman *rows, size_t entry, double factor,
-                                idm_error *opt_error)
+idm_status idm_bellman_utility(idm_bellman *rows, size_t entry, double factor, idm_error *opt_error)
 {
   const idm_sought *sought = rows->sought;
   const int32_t number = sought->number[entry];
   idm_status status = IDM_OK;
   if (number >= 0) return idm_program_enter(rows->program, (size_t)number, factor, opt_error);
-  if (!sought->features) rows->held -= factor * sought->held[entry];
+  rows->held -= factor * idm_sought_constant(sought, entry);
   for (size_t k = 0; sought->features && k < sought->count && status == IDM_OK; k++) {
     const double value = sought->features->value[entry * sought->count + k];
     if (value != 0) status = idm_program_enter(rows->program, k, factor * value, opt_error);
@@ -29,7 +26,7 @@ idm_status idm_bellman_enter(idm_bellman *rows, size_t state, size_t action, dou
 {
   const idm_moves *moves = rows->world->moves;
   const size_t entry = action * rows->world->n.states + state;
-  idm_status status = enter_utility(rows, entry, -weight, opt_error);
+  idm_status status = idm_bellman_utility(rows, entry, -weight, opt_error);
   for (size_t i = moves->first[entry]; i < moves->first[entry + 1] && status == IDM_OK; i++)
     status = idm_program_enter(rows->program, rows->values + moves->next[i],
                                -weight * rows->world->discount * moves->probability[i], opt_error);

@@ -22,6 +22,10 @@ typedef struct idm_bellman {
 /* Rows over the values of one world; those of several follow one another. */
 idm_bellman idm_bellman_begin(idm_program *program, const idm_mdp *world, const idm_sought *sought,
                               size_t values);
+/* Enter a factor times an entry of the utility: a free number, a sum over features, or one that is
+ * held, which is moved to the bounds. */
+idm_status idm_bellman_utility(idm_bellman *rows, size_t entry, double factor,
+                               idm_error *opt_error);
 /* Enter weight times what (state, action) brings: -(utility + discount P V). */
 idm_status idm_bellman_enter(idm_bellman *rows, size_t state, size_t action, double weight,
                              idm_error *opt_error);

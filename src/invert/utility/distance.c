@@ -52,10 +52,7 @@ static idm_status add_row(const idm_mdp *world, const idm_data *data, const idm_
       return status;
     }
     const size_t entry = (size_t)data->action[r] * world->n.states + (size_t)state[r];
-    if (sought->number[entry] >= 0)
-      row[sought->number[entry]] += weight;
-    else
-      d->b[d->rows] -= weight * sought->held[entry];
+    d->b[d->rows] -= idm_sought_add(sought, entry, weight, row);
   }
   d->rows++;
   return IDM_OK;
@@ -308,6 +305,7 @@ const idm_inverse idm_inverse_distance = {
     .alone = "scores are discounted sums of utilities, and how actions are chosen does not enter "
              "them; the discount is one that is given",
     .columns = 1u << IDM_COLUMN_SCORE,
+    .features = true,
     .settings = settings_read,
     .method = &method,
     .fit = idm_asked_fit,

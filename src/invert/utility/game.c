@@ -53,10 +53,7 @@ static double set_costs(const table *t, double *gain, idm_program *program)
   double held = 0;
   for (size_t e = 0; e < t->sought->entries; e++) {
     const double share = t->occupancy[place(t, e)] / (1 - t->world->discount);
-    if (t->sought->number[e] >= 0)
-      gain[t->sought->number[e]] -= share;
-    else
-      held += share * t->sought->held[e];
+    held -= idm_sought_add(t->sought, e, -share, gain);
   }
   for (size_t k = 0; k < count; k++) {
     idm_program_set_bounds(program, k, -t->game->bound, t->game->bound);
@@ -136,31 +133,21 @@ static idm_status add_flow(const table *t, idm_program *program, idm_error *opt_
 /* A number inside of the box must gain nothing either way; at an end of it, nothing inwards. */
 static idm_status add_numbers(const table *t, idm_program *program, idm_error *opt_error)
 {
-  const idm_sought *sought = t->sought;
   const double edge = t->game->bound * (1 - 1e-9);
-  /* Entries of a number, one leading to the next. */
-  int64_t *first = idm_new(sought->count, sizeof *first);
-  int64_t *next = idm_new(sought->entries, sizeof *next);
-  idm_status status = first && next ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t k = 0; k < sought->count && status == IDM_OK; k++) first[k] = -1;
-  for (size_t e = sought->entries; e-- > 0 && status == IDM_OK;) {
-    if (sought->number[e] < 0) continue;
-    next[e] = first[sought->number[e]];
-    first[sought->number[e]] = (int64_t)e;
-  }
-  for (size_t k = 0; k < sought->count && status == IDM_OK; k++) {
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < t->sought->count && status == IDM_OK; k++) {
     const double x = t->game->face->x[k];
     double target = 0;
-    for (int64_t e = first[k]; e >= 0 && status == IDM_OK; e = next[e]) {
-      target += t->occupancy[place(t, (size_t)e)];
-      status = idm_program_enter(program, place(t, (size_t)e), 1, opt_error);
+    for (size_t e = 0; e < t->sought->entries && status == IDM_OK; e++) {
+      const double share = idm_sought_coefficient(t->sought, e, k);
+      if (share == 0) continue;
+      target += share * t->occupancy[place(t, e)];
+      status = idm_program_enter(program, place(t, e), share, opt_error);
     }
     if (status == IDM_OK)
       status = idm_program_add(program, x > edge ? -INFINITY : target,
                                x < -edge ? INFINITY : target, opt_error);
   }
-  free(first);
-  free(next);
   return status;
 }
 

@@ -71,7 +71,7 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
       q->entry[q->rows] = e;
       q->step[q->rows] = k;
       q->root[q->rows] = sqrt(weight);
-      q->right[q->rows++] = o->sought->number[e] < 0 ? right - o->sought->held[e] : right;
+      q->right[q->rows++] = right - idm_sought_constant(o->sought, e);
     }
   }
   return IDM_OK;
@@ -161,6 +161,94 @@ static idm_status find_potentials(const equations *q, double *total, double *x, 
   return done ? IDM_OK : idm_fail_memory(opt_error);
 }
 
+/* --- weights of features -------------------------------------------------------------------- */
+
+/* v[rows] less its projection on orthonormal q[rank][rows]. */
+static void take_span(size_t rows, size_t rank, const double *q, double *v)
+{
+  for (size_t k = 0; k < rank; k++) {
+    double along = 0;
+    for (size_t i = 0; i < rows; i++) along += q[k * rows + i] * v[i];
+    for (size_t i = 0; i < rows; i++) v[i] -= along * q[k * rows + i];
+  }
+}
+
+/* Orthonormal columns q[rank][rows] that span those of the weights, w[rows][count]. Twice, so that
+ * rounding of the first pass is gone. */
+static size_t span_weights(size_t rows, size_t count, const double *w, double *q)
+{
+  size_t rank = 0;
+  for (size_t k = 0; k < count; k++) {
+    double *own = q + rank * rows;
+    double before = 0, after = 0;
+    for (size_t i = 0; i < rows; i++) {
+      own[i] = w[i * count + k];
+      before += own[i] * own[i];
+    }
+    for (int pass = 0; pass < 2; pass++) take_span(rows, rank, q, own);
+    for (size_t i = 0; i < rows; i++) after += own[i] * own[i];
+    if (!(sqrt(after) > tolerance * sqrt(before))) continue;
+    for (size_t i = 0; i < rows; i++) own[i] /= sqrt(after);
+    rank++;
+  }
+  return rank;
+}
+
+/* The weights given the potentials: least squares of what these leave, of least norm. */
+static bool fit_weights(const equations *q, const double *phi, double *w, double *b, double *x)
+{
+  size_t rank;
+  for (size_t i = 0; i < q->rows; i++) b[i] = q->root[i] * left_over(q, i, phi);
+  return idm_least_squares(q->rows, q->steps->sought->count, w, b, tolerance, x, &rank);
+}
+
+/* Potentials of least norm from the equations less their projection on the weights, as
+ * find_potentials takes the means; then the weights. */
+static idm_status find_weights(const equations *q, double *x, double *phi, idm_error *opt_error)
+{
+  const idm_sought *sought = q->steps->sought;
+  size_t rank;
+  double *w = idm_new(idm_times(q->rows, sought->count), sizeof *w);
+  double *span = idm_new(idm_times(q->rows, sought->count), sizeof *span);
+  double *a = idm_new(idm_times(q->rows, q->potentials), sizeof *a);
+  double *column = idm_new(idm_times(q->rows, 2), sizeof *column);
+  bool done = w && span && a && column;
+  if (done) {
+    double *b = column + q->rows;
+    for (size_t i = 0; i < q->rows; i++) {
+      add_potential(q, i, q->root[i], a + i * q->potentials);
+      (void)idm_sought_add(sought, q->entry[i], q->root[i], w + i * sought->count);
+      b[i] = q->root[i] * q->right[i];
+    }
+    const size_t spanned = span_weights(q->rows, sought->count, w, span);
+    take_span(q->rows, spanned, span, b);
+    for (size_t j = 0; j < q->potentials; j++) {
+      for (size_t i = 0; i < q->rows; i++) column[i] = a[i * q->potentials + j];
+      take_span(q->rows, spanned, span, column);
+      for (size_t i = 0; i < q->rows; i++) a[i * q->potentials + j] = column[i];
+    }
+    done = idm_least_squares(q->rows, q->potentials, a, b, tolerance, phi, &rank) &&
+           fit_weights(q, phi, w, b, x);
+  }
+  free(w);
+  free(span);
+  free(a);
+  free(column);
+  return done ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- all numbers ---------------------------------------------------------------------------- */
+
+/* Numbers and potentials of the least sum of squares. */
+static idm_status find_numbers(const equations *q, double *total, double *x, double *phi,
+                               idm_error *opt_error)
+{
+  if (q->steps->sought->features) return find_weights(q, x, phi, opt_error);
+  const idm_status status = find_potentials(q, total, x, phi, opt_error);
+  if (status == IDM_OK) mean_numbers(q, phi, total, x);
+  return status;
+}
+
 /* Sum of squares, and the largest entry of half its gradient by numbers and potentials. */
 static void certify(const equations *q, const double *phi, const double *x, double *slope,
                     idm_finding *f)
@@ -171,13 +259,13 @@ static void certify(const equations *q, const double *phi, const double *x, doub
   memset(slope, 0, (q->potentials + sought->count) * sizeof *slope);
   f->objective = 0;
   for (size_t i = 0; i < q->rows; i++) {
-    const int32_t number = sought->number[q->entry[i]];
     const double weight = q->root[i] * q->root[i];
-    const double left = left_over(q, i, phi) - (number < 0 ? 0 : x[number]);
+    const double left = left_over(q, i, phi) - idm_sought_value(sought, q->entry[i], x) +
+                        idm_sought_constant(sought, q->entry[i]);
     size = fmax(size, weight * fabs(q->right[i]));
     f->objective += weight * left * left;
     add_potential(q, i, weight * left, slope);
-    if (number >= 0) by_number[number] += weight * left;
+    (void)idm_sought_add(sought, q->entry[i], weight * left, by_number);
   }
   f->attained = 0;
   for (size_t j = 0; j < q->potentials + sought->count; j++)
@@ -207,9 +295,8 @@ static idm_status look(const equations *q, idm_finding *f, idm_error *opt_error)
   if (status == IDM_OK) {
     size_t count = 0;
     for (size_t i = 0; i < q->rows; i++) {
-      const int32_t number = sought->number[q->entry[i]];
       add_potential(q, i, 1, rows + i * width);
-      if (number >= 0) rows[i * width + q->potentials + (size_t)number] = 1;
+      (void)idm_sought_add(sought, q->entry[i], 1, rows + i * width + q->potentials);
     }
     const size_t rank = idm_row_reduce(q->rows, width, rows, 1e-10, pivot);
     for (size_t r = 0; r < rank; r++)
@@ -228,7 +315,8 @@ static idm_status look(const equations *q, idm_finding *f, idm_error *opt_error)
 
 static idm_status check_size(const equations *q, idm_error *opt_error)
 {
-  const double width = (double)q->potentials;
+  const idm_sought *sought = q->steps->sought;
+  const double width = (double)(q->potentials + (sought->features ? sought->count : 0));
   if (2 * (double)q->rows * width * width <= most_work) return IDM_OK;
   return idm_fail(
       opt_error, IDM_INPUT,
@@ -257,9 +345,8 @@ idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x, i
     double *total = slope + q.potentials + steps->sought->count;
     status = put_equations(&q, total + steps->sought->count, opt_error);
     if (status == IDM_OK) status = check_size(&q, opt_error);
-    if (status == IDM_OK) status = find_potentials(&q, total, x, phi, opt_error);
+    if (status == IDM_OK) status = find_numbers(&q, total, x, phi, opt_error);
     if (status == IDM_OK) {
-      mean_numbers(&q, phi, total, x);
       certify(&q, phi, x, slope, finding);
       status = look(&q, finding, opt_error);
     }

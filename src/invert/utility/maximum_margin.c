@@ -127,10 +127,8 @@ static bool everything_free(const idm_sought *sought)
 /* Whether the utility that was found is 0 everywhere. */
 static bool is_zero(const question *q)
 {
-  for (size_t e = 0; e < q->sought->entries; e++) {
-    const int32_t number = q->sought->number[e];
-    if (fabs(number < 0 ? q->sought->held[e] : q->face.x[number]) > 1e-9) return false;
-  }
+  for (size_t e = 0; e < q->sought->entries; e++)
+    if (fabs(idm_sought_value(q->sought, e, q->face.x)) > 1e-9) return false;
   return true;
 }
 
@@ -227,7 +225,7 @@ static void say(const question *q)
   const char *margin = q->settings->penalty > 0 ? "margin less its price" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->sought->entries; e++)
-    if (q->sought->number[e] < 0 && q->sought->held[e] != 0) scale = false;
+    scale = scale && idm_sought_constant(q->sought, e) == 0;
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (q->face.only)
     idm_notes_add(words, "no other utility of the box has as large a %s", margin);
@@ -254,8 +252,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   q->key = idm_new(q->sought->count, sizeof *q->key);
   if (status == IDM_OK && !(q->weight && q->key)) status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_sought_keys(q->problem, q->sought, q->key, opt_error);
-  for (size_t e = 0; e < q->sought->entries && status == IDM_OK; e++)
-    if (q->sought->number[e] >= 0) q->weight[q->sought->number[e]]++;
+  if (status == IDM_OK) idm_sought_weights(q->sought, q->weight);
   q->face = (idm_face){.count = q->sought->count, .weight = q->weight, .key = q->key};
   if (status == IDM_OK)
     status = q->mind ? find_by_beliefs(q, opt_error) : find_by_states(q, opt_error);
@@ -336,6 +333,7 @@ const idm_inverse idm_inverse_maximum_margin = {
              "size does not depend on these in a way that data bound; use --inverse "
              "distribution-matching, map or bayes",
     .also = "risk_level",
+    .features = true,
     .settings = settings_read,
     .method = &method,
     .fit = idm_asked_fit,

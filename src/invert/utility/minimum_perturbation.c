@@ -80,6 +80,17 @@ static size_t columns_of(const question *q)
   return first + (q->settings->norm == IDM_NORM_INF ? 1 : q->sought->count);
 }
 
+/* A sum of absolute values: what numbers are above the file's adds to an entry of the utility. */
+static idm_status enter_above(question *q, size_t entry, size_t above, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t k = 0; k < q->sought->count && status == IDM_OK; k++) {
+    const double share = idm_sought_coefficient(q->sought, entry, k);
+    if (share != 0) status = idm_program_enter(q->program, above + k, -share, opt_error);
+  }
+  return status;
+}
+
 /* V = Q of what was taken, V >= Q + epsilon of the rest; V >= Q in states never visited. */
 static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error *opt_error)
 {
@@ -91,10 +102,9 @@ static idm_status add_state(question *q, idm_bellman *rows, size_t s, idm_error 
     if (!taken && !idm_bellman_open(q->world, u)) continue;
     q->row[s * actions + u] = idm_program_rows(q->program);
     status = idm_bellman_enter(rows, s, u, 1, opt_error);
-    const int32_t number = q->sought->number[u * q->world->n.states + s];
-    if (status == IDM_OK && number >= 0 && q->settings->norm == IDM_NORM_1)
-      status = idm_program_enter(q->program, rows->values + q->world->n.states + (size_t)number, -1,
-                                 opt_error);
+    if (status == IDM_OK && q->settings->norm == IDM_NORM_1)
+      status =
+          enter_above(q, u * q->world->n.states + s, rows->values + q->world->n.states, opt_error);
     if (status == IDM_OK)
       status = idm_bellman_add(rows, s, visited && !taken ? q->epsilon : 0, taken ? 0 : INFINITY,
                                opt_error);
@@ -148,10 +158,15 @@ static idm_status make_program(question *q, idm_error *opt_error)
   return status;
 }
 
-/* Where the file's utility is. Entries that are one number have one value there. */
+/* Where the file's utility is: its weights of features, or entries, of which those that are one
+ * number have one value there. */
 static idm_status set_aim(question *q, idm_error *opt_error)
 {
   const idm_sought *sought = q->sought;
+  for (size_t k = 0; k < sought->count && sought->features; k++) {
+    q->aim[k] = sought->features->weight[k] / sought->unit;
+    q->weight[k] = 1;
+  }
   for (size_t e = 0; e < sought->entries; e++) {
     const int32_t k = sought->number[e];
     if (k < 0) continue;
@@ -251,10 +266,10 @@ static double slack(const question *q, size_t s, size_t u)
 {
   const double *v = q->x + q->sought->count;
   const size_t entry = u * q->world->n.states + s;
-  const int32_t number = q->sought->number[entry];
-  double utility = number < 0 ? q->sought->held[entry] : q->x[number];
-  if (number >= 0 && q->settings->norm == IDM_NORM_1)
-    utility += v[q->world->n.states + (size_t)number];
+  double utility = idm_sought_value(q->sought, entry, q->x);
+  if (q->settings->norm == IDM_NORM_1)
+    utility += idm_sought_value(q->sought, entry, v + q->world->n.states) -
+               idm_sought_constant(q->sought, entry);
   return v[s] - utility - idm_mdp_next(q->world, u, s, v);
 }
 
@@ -641,6 +656,7 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .finds = "utility",
     .alone = "that an action is the best is linear in utilities alone; use --inverse "
              "distribution-matching, map or bayes",
+    .features = true,
     .settings = settings_read,
     .method = &method,
     .fit = idm_asked_fit,

@@ -244,8 +244,7 @@ static idm_status find(question *q, idm_posterior **ret_posterior, idm_error *op
   const idm_inverse *inverse = &idm_inverse_multiple_experimentation;
   idm_finding *f = NULL;
   idm_status status = idm_sought_keys(q->problem, q->sought, q->key, opt_error);
-  for (size_t e = 0; e < q->sought->entries; e++)
-    if (q->sought->number[e] >= 0) q->weight[q->sought->number[e]]++;
+  idm_sought_weights(q->sought, q->weight);
   if (status == IDM_OK) status = idm_finding_create(q->sought->count, &f, opt_error);
   q->face = (idm_face){.count = q->sought->count, .weight = q->weight, .key = q->key};
   if (status == IDM_OK) {

@@ -92,6 +92,7 @@ static bool tells(const puzzle *p, size_t world, size_t entry)
   return p->world[world]->prior[entry / p->states] > 0 && is_visited(p, world, entry % p->states);
 }
 
+/* Of features no entry alone tells how a weight changes: all weights are unknowns of their own. */
 static void number_unknowns(puzzle *p)
 {
   const size_t entries = p->sought->entries;
@@ -119,11 +120,14 @@ static void add_change(const puzzle *p, size_t world, size_t entry, double weigh
   potential[entry % p->states] -= weight;
 }
 
-/* row -= weight times how the number changes that an entry is; one that is held does not. */
+/* row -= weight times how an entry changes with the numbers; one that is held does not. */
 static void take_number(const puzzle *p, size_t entry, double weight, double *row)
 {
   const int32_t number = p->sought->number[entry];
-  if (number < 0) return;
+  if (number < 0) {
+    (void)idm_sought_add(p->sought, entry, -weight, row + p->worlds * p->states);
+    return;
+  }
   const int64_t at = p->first[number];
   if (at < 0)
     row[p->worlds * p->states + (size_t)(-1 - at)] -= weight;

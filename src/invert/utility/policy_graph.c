@@ -350,10 +350,9 @@ static double back_up(const idm_mind *mind, const idm_policy_graph *g, const idm
   const size_t states = g->n.states;
   const size_t width = sought->count + 1;
   const size_t row = (size_t)g->action[at / states] * states + at % states;
-  const int32_t number = sought->number[row];
   double change = 0;
   memset(scratch, 0, width * sizeof *scratch);
-  scratch[number < 0 ? sought->count : (size_t)number] = number < 0 ? sought->held[row] : 1;
+  scratch[sought->count] = idm_sought_add(sought, row, 1, scratch);
   for (size_t i = mind->first[row]; i < mind->first[row + 1]; i++) {
     const size_t node = g->next[at / states * g->n.observations + mind->seen[i]];
     const double *after = value + (node * states + mind->next[i]) * width;

@@ -151,6 +151,7 @@ const idm_inverse idm_inverse_policy_inversion = {
     .finds = "utility",
     .alone = "the objective depends on utilities in units of alpha, under the discount that is "
              "given; use --inverse map or bayes",
+    .features = true,
     .settings = settings_read,
     .method = &method,
     .fit = idm_asked_fit,

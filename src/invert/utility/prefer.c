@@ -33,8 +33,11 @@ static idm_status open_scene(const idm_problem *problem, const idm_data *data, c
 
 static void take_numbers(const idm_theta *theta, scene *s)
 {
+  const idm_block *utility = &theta->block[IDM_UTILITY];
+  for (size_t k = 0; k < s->sought->count && utility->features; k++)
+    s->x[k] = utility->features->weight[k];
   for (size_t e = 0; e < s->sought->entries; e++)
-    if (s->sought->number[e] >= 0) s->x[s->sought->number[e]] = theta->block[IDM_UTILITY].value[e];
+    if (s->sought->number[e] >= 0) s->x[s->sought->number[e]] = utility->value[e];
 }
 
 /* Two different trajectories each, as if the second were better. */

@@ -288,6 +288,7 @@ const idm_inverse idm_inverse_preference = {
     .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
              "map or bayes",
     .preferences = true,
+    .features = true,
     .settings = settings_read,
     .fit = fit_preference,
 };

@@ -25,12 +25,10 @@ enum { most_peaks = 16 };
 typedef struct density {
   const idm_preferred *preferred;
   const idm_parameters *parameters;
-  const size_t *entry; /* [free]: an entry of the utility that each number is */
   idm_halt *halt;
-  idm_theta *theta;
-  idm_theta *slope; /* 0 but at those entries */
   double share;     /* of the prior that counts: 1, but where a search looks beyond it */
   double *x;        /* [free] */
+  double *slope;    /* [free]: of x by its coordinate */
   double *gradient; /* [free]: by x */
 } density;
 
@@ -41,37 +39,31 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
   const size_t n = d->preferred->free;
   const idm_status status = idm_halt_check(d->halt, opt_error);
   if (status != IDM_OK) return status;
-  idm_parameters_set(d->parameters, y, d->theta);
-  for (size_t j = 0; j < n; j++) d->x[j] = d->theta->block[IDM_UTILITY].value[d->entry[j]];
+  for (size_t j = 0; j < n; j++)
+    d->x[j] = idm_parameter_natural(&d->parameters->item[j], y, &d->slope[j]);
   *log_density =
       d->share * idm_parameters_log_prior(d->parameters, y, opt_gradient) +
       idm_preferred_log_likelihood(d->preferred, d->x, opt_gradient ? d->gradient : NULL, NULL);
   if (!opt_gradient) return IDM_OK;
-  for (size_t j = 0; j < n; j++) opt_gradient[j] *= d->share;
-  for (size_t j = 0; j < n; j++) d->slope->block[IDM_UTILITY].value[d->entry[j]] = d->gradient[j];
-  idm_parameters_pull(d->parameters, y, d->slope, opt_gradient);
+  for (size_t j = 0; j < n; j++)
+    opt_gradient[j] = d->share * opt_gradient[j] + d->slope[j] * d->gradient[j];
   return IDM_OK;
 }
 
 static void close_density(density *d)
 {
-  idm_theta_destroy(d->theta);
-  idm_theta_destroy(d->slope);
   free(d->x);
+  free(d->slope);
   free(d->gradient);
 }
 
-static idm_status open_density(const idm_problem *problem, density *d, idm_error *opt_error)
+static idm_status open_density(density *d, idm_error *opt_error)
 {
   const size_t n = d->preferred->free;
   d->x = idm_new(n, sizeof *d->x);
   d->gradient = idm_new(n, sizeof *d->gradient);
-  idm_status status = d->x && d->gradient ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &d->theta, opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &d->slope, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < d->slope->block[IDM_UTILITY].size; i++)
-    d->slope->block[IDM_UTILITY].value[i] = 0;
-  return status;
+  d->slope = idm_new(n, sizeof *d->slope);
+  return d->x && d->gradient && d->slope ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* --- the fit -------------------------------------------------------------------------------- */
@@ -84,7 +76,6 @@ typedef struct fit_of_preferences {
   idm_sought *sought;
   idm_preferred *preferred;
   idm_parameters *parameters;
-  size_t *entry; /* [free] */
   uint64_t key;
   size_t chains;
   density *density;   /* [chain] */
@@ -97,7 +88,6 @@ static void close_fit(fit_of_preferences *f)
   for (size_t i = 0; f->density && i < f->chains; i++) close_density(&f->density[i]);
   free(f->density);
   free(f->target);
-  free(f->entry);
   idm_parameters_destroy(f->parameters);
   idm_preferred_destroy(f->preferred);
   idm_sought_destroy(f->sought);
@@ -113,22 +103,16 @@ static idm_status open_targets(fit_of_preferences *f, idm_error *opt_error)
   f->chains = f->settings->chains;
   f->density = idm_new(f->chains, sizeof *f->density);
   f->target = idm_new(f->chains, sizeof *f->target);
-  f->entry = idm_new(f->sought->count, sizeof *f->entry);
-  if (!f->density || !f->target || !f->entry) return idm_fail_memory(opt_error);
-  for (size_t e = 0; e < f->sought->entries; e++)
-    if (f->sought->number[e] >= 0) f->entry[f->sought->number[e]] = e;
+  if (!f->density || !f->target) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < f->chains && status == IDM_OK; i++) {
-    f->density[i] = (density){.preferred = f->preferred,
-                              .parameters = f->parameters,
-                              .entry = f->entry,
-                              .halt = &f->halt,
-                              .share = 1};
+    f->density[i] = (density){
+        .preferred = f->preferred, .parameters = f->parameters, .halt = &f->halt, .share = 1};
     f->target[i] = (idm_target){.dimension = f->sought->count,
                                 .gradient = true,
                                 .context = &f->density[i],
                                 .evaluate = evaluate};
-    status = open_density(f->problem, &f->density[i], opt_error);
+    status = open_density(&f->density[i], opt_error);
   }
   return status;
 }
@@ -297,11 +281,10 @@ static double objective_at(const fit_of_preferences *f, const double *y)
 {
   const density *d = &f->density[0];
   double sum = 0;
-  idm_parameters_set(f->parameters, y, d->theta);
   for (size_t j = 0; j < f->sought->count; j++) {
     const parameter *item = &f->parameters->item[j];
     const double c = idm_parameter_coordinate(item, y, NULL);
-    d->x[j] = d->theta->block[IDM_UTILITY].value[f->entry[j]];
+    d->x[j] = idm_parameter_natural(item, y, NULL);
     sum += constant_of(item->prior) - idm_prior_log_density(item->prior, c, NULL);
   }
   return sum - idm_preferred_log_likelihood(f->preferred, d->x, NULL, NULL);
@@ -380,6 +363,7 @@ const idm_inverse idm_inverse_preference_bayes = {
     .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
              "map or bayes",
     .preferences = true,
+    .features = true,
     .settings = settings_read,
     .fit = fit_preferences,
 };

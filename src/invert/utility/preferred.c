@@ -89,25 +89,16 @@ static const char *gap_at(const whereabouts *w, size_t row, bool last)
   return w->data->observation[row] == IDM_MISSING && !last ? "the observation" : NULL;
 }
 
-static void add_entry(const idm_sought *sought, size_t entry, double amount, double *sum,
-                      double *offset)
-{
-  if (sought->number[entry] >= 0)
-    sum[sought->number[entry]] += amount;
-  else
-    *offset += amount * sought->held[entry];
-}
-
 static void add_row(const whereabouts *w, size_t row, double amount, double *sum, double *offset)
 {
   const size_t entry = (size_t)w->data->action[row] * w->states;
   if (w->state) {
-    add_entry(w->sought, entry + (size_t)w->state[row], amount, sum, offset);
+    *offset += idm_sought_add(w->sought, entry + (size_t)w->state[row], amount, sum);
     return;
   }
   const double *belief = w->trials->mean + w->trials->node[row] * w->trials->width;
   for (size_t s = 0; s < w->states; s++)
-    if (belief[s] != 0) add_entry(w->sought, entry + s, amount * belief[s], sum, offset);
+    if (belief[s] != 0) *offset += idm_sought_add(w->sought, entry + s, amount * belief[s], sum);
 }
 
 /* Add `sign` times what a trajectory sums up. */

@@ -152,11 +152,7 @@ static idm_status find_open(const idm_asked *asked, idm_soft_plan *plan, idm_fin
                             idm_error *opt_error)
 {
   if (asked->beliefs) return find_flat(asked->blended, plan, f, opt_error);
-  if (!asked->sought->features)
-    return idm_soft_agent_open(asked->world, asked->demonstrator, asked->sought, f, opt_error);
-  idm_notes_add(&f->words,
-                "unchecked: which weights of features no behaviour tells apart was not looked for");
-  return IDM_OK;
+  return idm_soft_agent_open(asked->world, asked->demonstrator, asked->sought, f, opt_error);
 }
 
 /* Where no price keeps utilities finite: whether the occupancy does. */

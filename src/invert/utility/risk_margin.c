@@ -349,7 +349,7 @@ static void say(const question *q, idm_notes *words)
 {
   bool scale = true;
   for (size_t e = 0; e < q->w->sought->entries; e++)
-    if (q->w->sought->number[e] < 0 && q->w->sought->held[e] != 0) scale = false;
+    scale = scale && idm_sought_constant(q->w->sought, e) == 0;
   say_levels(q, words);
   if (!differs(q) || (q->levels == 1 && q->kept_level == 1))
     idm_notes_add(words, "no utility of the box has a larger margin");

@@ -132,15 +132,12 @@ static size_t pull_rows(const idm_mdp *world, const idm_sought *sought, size_t c
   assert(states > 0);
   for (size_t e = states; e < sought->entries; e++, made++) {
     double *row = design + made * sought->count;
-    const int32_t a = sought->number[e];
-    const int32_t b = sought->number[e % states];
-    if (a >= 0) row[a] += 1;
-    if (b >= 0) row[b] -= 1;
+    (void)idm_sought_add(sought, e, 1, row);
+    (void)idm_sought_add(sought, e % states, -1, row);
   }
   for (size_t i = 0; i < count; i++, made++)
     for (size_t s = 0; s < states; s++)
-      if (sought->number[s] >= 0)
-        design[made * sought->count + (size_t)sought->number[s]] += rows[i * states + s];
+      (void)idm_sought_add(sought, s, rows[i * states + s], design + made * sought->count);
   return made;
 }
 
@@ -194,10 +191,11 @@ static size_t put_step(const idm_mdp *world, const idm_demonstrator *seen, const
   for (size_t s = 0; s < n.states; s++) {
     v[s] = 0;
     for (size_t u = 0; u < n.actions; u++)
-      v[s] += seen->policy[s * n.actions + u] *
-              ((sought->number[u * n.states + s] == (int32_t)k) + idm_mdp_next(world, u, s, later));
+      v[s] +=
+          seen->policy[s * n.actions + u] *
+          (idm_sought_coefficient(sought, u * n.states + s, k) + idm_mdp_next(world, u, s, later));
     for (size_t u = 0; u < n.actions && seen->visits[s] > 0; u++)
-      rows[count++ * sought->count + k] = (sought->number[u * n.states + s] == (int32_t)k) +
+      rows[count++ * sought->count + k] = idm_sought_coefficient(sought, u * n.states + s, k) +
                                           idm_mdp_next(world, u, s, later) - v[s];
   }
   return count;

@@ -112,22 +112,73 @@ void idm_sought_measure(idm_sought *sought, bool free_too, double size)
   sought->unit *= unit;
 }
 
+static double key_of(const char *name)
+{
+  return (double)(idm_checksum(IDM_CHECKSUM_START, name, strlen(name)) >> 11) * 0x1p-53;
+}
+
+/* Sums of such keys into their range. */
+static void settle_keys(size_t count, double *key)
+{
+  for (size_t k = 0; k < count; k++) key[k] = 0.5 + key[k] - floor(key[k]);
+}
+
 idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,
                            idm_error *opt_error)
 {
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
+  if (sought->features) {
+    for (size_t k = 0; k < sought->count; k++) key[k] = key_of(block->features->name.name[k]);
+    settle_keys(sought->count, key);
+    return IDM_OK;
+  }
   char *name = idm_new(IDM_ENTRY, 1);
   if (!name) return idm_fail_memory(opt_error);
   for (size_t e = 0; e < sought->entries; e++) {
     if (sought->number[e] < 0) continue;
     /* Entries by their names; those of one number add up, in whatever order. */
     idm_block_entry(block->info, problem->setting, problem->theta->models, e, name, IDM_ENTRY);
-    const uint64_t sum = idm_checksum(IDM_CHECKSUM_START, name, strlen(name));
-    key[sought->number[e]] += (double)(sum >> 11) * 0x1p-53;
+    key[sought->number[e]] += key_of(name);
   }
-  for (size_t k = 0; k < sought->count; k++) key[k] = 0.5 + key[k] - floor(key[k]);
+  settle_keys(sought->count, key);
   free(name);
   return IDM_OK;
+}
+
+void idm_sought_weights(const idm_sought *sought, double *weight)
+{
+  for (size_t k = 0; k < sought->count; k++) weight[k] = sought->features ? 1 : 0;
+  for (size_t e = 0; e < sought->entries; e++)
+    if (sought->number[e] >= 0) weight[sought->number[e]]++;
+}
+
+double idm_sought_coefficient(const idm_sought *sought, size_t entry, size_t number)
+{
+  if (sought->features) return sought->features->value[entry * sought->count + number];
+  return sought->number[entry] == (int32_t)number;
+}
+
+double idm_sought_constant(const idm_sought *sought, size_t entry)
+{
+  if (sought->features) return sought->base ? sought->base[entry] : 0;
+  return sought->number[entry] < 0 ? sought->held[entry] : 0;
+}
+
+double idm_sought_add(const idm_sought *sought, size_t entry, double factor, double *row)
+{
+  if (sought->number[entry] >= 0) row[sought->number[entry]] += factor;
+  for (size_t k = 0; sought->features && k < sought->count; k++)
+    row[k] += factor * sought->features->value[entry * sought->count + k];
+  return factor * idm_sought_constant(sought, entry);
+}
+
+double idm_sought_value(const idm_sought *sought, size_t entry, const double *x)
+{
+  double sum = idm_sought_constant(sought, entry);
+  if (sought->number[entry] >= 0) sum += x[sought->number[entry]];
+  for (size_t k = 0; sought->features && k < sought->count; k++)
+    sum += x[k] * sought->features->value[entry * sought->count + k];
+  return sum;
 }
 
 /* Of features: the sum over them. */

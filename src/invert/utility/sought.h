@@ -34,6 +34,15 @@ void idm_sought_measure(idm_sought *sought, bool free_too, double size);
  * alone have the same ones. */
 idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought, double *key,
                            idm_error *opt_error);
+/* weight[count]: how many entries each number is; 1 of the weight of a feature. */
+void idm_sought_weights(const idm_sought *sought, double *weight);
+/* d entry / d number, and the part of an entry that no number moves. */
+double idm_sought_coefficient(const idm_sought *sought, size_t entry, size_t number);
+double idm_sought_constant(const idm_sought *sought, size_t entry);
+/* row[count] += factor d entry / d number; returns factor times the constant of the entry. */
+double idm_sought_add(const idm_sought *sought, size_t entry, double factor, double *row);
+/* One entry at the free numbers x[count]. */
+double idm_sought_value(const idm_sought *sought, size_t entry, const double *x);
 /* utility[entry] at the free numbers x[count], all in units. */
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
 /* utility[entry] of a change of the free numbers: what is held does not change. */

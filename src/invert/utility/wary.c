@@ -84,13 +84,8 @@ static idm_status enter_worst(const idm_wary *w, idm_bellman *rows, size_t entry
   const size_t s = entry % w->n.states;
   if (!w->models->differ[entry])
     return idm_bellman_enter(rows, s, entry / w->n.states, weight, opt_error);
-  const int32_t number = w->sought->number[entry];
   const size_t t = share_column(w, entry);
-  idm_status status = IDM_OK;
-  if (number >= 0)
-    status = idm_program_enter(rows->program, (size_t)number, -weight, opt_error);
-  else
-    rows->held += weight * w->sought->held[entry];
+  idm_status status = idm_bellman_utility(rows, entry, -weight, opt_error);
   if (status == IDM_OK) status = idm_program_enter(rows->program, t, -weight, opt_error);
   for (size_t m = 0; m < w->models->count && status == IDM_OK && w->level > 0; m++)
     status = idm_program_enter(rows->program, t + 1 + m, weight * w->models->weight[m] / w->level,
@@ -287,8 +282,7 @@ static void number(idm_wary *w)
     w->place[e] = place;
     place += w->models->differ[e];
   }
-  for (size_t e = 0; e < w->entries; e++)
-    if (w->sought->number[e] >= 0) w->weight[w->sought->number[e]]++;
+  idm_sought_weights(w->sought, w->weight);
   w->face.count = w->sought->count;
   w->face.weight = w->weight;
   w->face.key = w->key;

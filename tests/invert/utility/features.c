@@ -1,0 +1,246 @@
+/* Utilities that are linear in features, in every inverse planner that looks for utilities:
+ * features that are 1 for one entry, or for tied ones, give what free and tied entries give. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/moments.h"
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/preferred_support.h"
+
+#define SPACES                                                                                     \
+  "states: [a, b, c]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\nstart: a\n"     \
+  "transition: {left: [[1, 0, 0], [0.8, 0.2, 0], [0, 1, 0]], "                                     \
+  "right: [[0.2, 0.8, 0], [0, 0, 1], [0, 0, 1]]}\nagent: {planner: maximum-entropy, alpha: 1}\n"
+#define HIDDEN                                                                                     \
+  "states: [l, r]\nactions: [listen, openl, openr]\nobservations: [hl, hr]\ndiscount: 0.9\n"       \
+  "start: [0.7, 0.3]\n"                                                                            \
+  "transition: {listen: [[0.9, 0.1], [0.2, 0.8]], openl: uniform, openr: uniform}\n"               \
+  "observation: {listen: [[0.8, 0.2], [0.3, 0.7]], openl: uniform, openr: uniform}\n"              \
+  "agent: {planner: deterministic-optimal}\n"
+
+/* The same utility by entries, tied where a feature has two. */
+typedef struct pair {
+  const char *entries;
+  const char *features;
+} pair;
+
+static const pair every_entry = {
+    SPACES "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nfree: [utility]\n",
+    SPACES "features: {la: {left: [1, 0, 0]}, lb: {left: [0, 1, 0]}, lc: {left: [0, 0, 1]},\n"
+           "  ra: {right: [1, 0, 0]}, rb: {right: [0, 1, 0]}, rc: {right: [0, 0, 1]}}\n"
+           "feature_weights: {la: 0.5, lb: -1, lc: 2, ra: 3, rb: -0.25, rc: 1}\nfree: [utility]\n"};
+static const pair states_alone = {
+    SPACES "utility: {\"*\": [0.5, -1, 2]}\nfree: {utility: {entries: {ua: [left.a, right.a], "
+           "ub: [left.b, right.b], uc: [left.c, right.c]}}}\n",
+    SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: {\"*\": [0, 0, 1]}}\n"
+           "feature_weights: {ua: 0.5, ub: -1, uc: 2}\nfree: [utility]\n"};
+static const pair hidden_states = {
+    HIDDEN "utility: {listen: [-1, -1], openl: [-3, 2], openr: [2, -3]}\nfree: {utility: {entries: "
+           "{ear: [listen.l, listen.r], gain: [openl.r, openr.l], loss: [openl.l, openr.r]}}}\n",
+    HIDDEN "features: {ear: {listen: [1, 1]}, gain: {openl: [0, 1], openr: [1, 0]},\n"
+           "  loss: {openl: [1, 0], openr: [0, 1]}}\n"
+           "feature_weights: {ear: -1, gain: 2, loss: -3}\nfree: [utility]\n"};
+
+/* A log with a score and a batch per trajectory. The best action of each state is taken, or actions
+ * are drawn. */
+static idm_data *log_of(const char *text, bool best)
+{
+  idm_problem *problem = support_yaml(text);
+  if (best) problem->agent.planner = idm_planner_find("deterministic-optimal");
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 7, .seed = 5});
+  double *score = calloc(data->trajectories, sizeof *score);
+  double *batch = calloc(data->trajectories, sizeof *batch);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    score[t] = sin(3.0 * (double)t);
+    batch[t] = (double)(1 + t % 3);
+  }
+  data->number[IDM_COLUMN_SCORE] = score;
+  data->number[IDM_COLUMN_BATCH] = batch;
+  idm_problem_destroy(problem);
+  return data;
+}
+
+static void compare(const char *inverse, const pair *p, const idm_data *data,
+                    const idm_fit_settings *settings, double tolerance)
+{
+  idm_problem *problem[2] = {support_yaml(p->entries), support_yaml(p->features)};
+  idm_posterior *a = support_fit(inverse, problem[0], data, settings);
+  idm_posterior *b = support_fit(inverse, problem[1], data, settings);
+  assert_int_equal(a->coordinate.count, b->coordinate.count);
+  for (size_t k = 0; k < a->coordinate.count; k++) assert_near(b->value[k], a->value[k], tolerance);
+  assert_near(b->finding->objective, a->finding->objective, tolerance);
+  if (b->finding->open != a->finding->open)
+    fail_msg("%s: %zu and %zu are open", inverse, b->finding->open, a->finding->open);
+  assert_int_equal(idm_finding_holds(b->finding), idm_finding_holds(a->finding));
+  idm_posterior_destroy(a);
+  idm_posterior_destroy(b);
+  idm_problem_destroy(problem[0]);
+  idm_problem_destroy(problem[1]);
+}
+
+static void test_distance(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_data *data = log_of(every_entry.entries, false);
+  idm_fit_settings_default(&settings);
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_2; norm++) {
+    settings.norm = (idm_norm)norm;
+    compare("distance", &every_entry, data, &settings, 1e-9);
+    compare("distance", &states_alone, data, &settings, 1e-9);
+  }
+  idm_data_destroy(data);
+}
+
+static void test_inversion(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_data *data = log_of(every_entry.entries, false);
+  idm_fit_settings_default(&settings);
+  settings.smoothing = 0.5;
+  compare("policy-inversion", &states_alone, data, &settings, 1e-8);
+  idm_data_destroy(data);
+}
+
+static void test_margins(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_data *data = log_of(states_alone.entries, true);
+  idm_fit_settings_default(&settings);
+  settings.bound = 1;
+  compare("maximum-margin", &states_alone, data, &settings, 1e-8);
+  settings.margin = IDM_MARGIN_RETURN;
+  compare("maximum-margin", &states_alone, data, &settings, 1e-8);
+  compare("regularised-margin", &states_alone, data, &settings, 1e-6);
+  idm_data_destroy(data);
+}
+
+static void test_perturbation(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_data *data = log_of(states_alone.entries, true);
+  /* The log of another utility: something has to change. */
+  const pair other = {SPACES "utility: {\"*\": [2, -1, 0.5]}\nfree: {utility: {entries: {ua: "
+                             "[left.a, right.a], ub: [left.b, right.b], uc: [left.c, right.c]}}}\n",
+                      SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: "
+                             "{\"*\": [0, 0, 1]}}\nfeature_weights: {ua: 2, ub: -1, uc: 0.5}\n"
+                             "free: [utility]\n"};
+  idm_fit_settings_default(&settings);
+  settings.epsilon = 0.1;
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
+    idm_problem *problem[2] = {support_yaml(other.entries), support_yaml(other.features)};
+    settings.norm = (idm_norm)norm;
+    idm_posterior *a = support_fit("minimum-perturbation", problem[0], data, &settings);
+    idm_posterior *b = support_fit("minimum-perturbation", problem[1], data, &settings);
+    double moved = 0;
+    for (size_t k = 0; k < 3; k++) {
+      assert_near(b->value[k], a->value[k], 1e-7);
+      moved = fmax(moved, fabs(b->value[k] - problem[1]->theta->block[IDM_UTILITY].value[k]));
+    }
+    assert_true(moved > 0.1);
+    /* Two entries per number: sums over entries are twice those over weights. */
+    if (norm == IDM_NORM_1) assert_near(2 * b->finding->objective, a->finding->objective, 1e-7);
+    idm_posterior_destroy(a);
+    idm_posterior_destroy(b);
+    idm_problem_destroy(problem[0]);
+    idm_problem_destroy(problem[1]);
+  }
+  idm_data_destroy(data);
+}
+
+static void test_hidden(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  idm_data *data = log_of(hidden_states.entries, false);
+  idm_fit_settings_default(&settings);
+  settings.bound = 1;
+  compare("maximum-margin", &hidden_states, data, &settings, 1e-7);
+  idm_data_destroy(data);
+}
+
+/* Mean and variance of draws of number k. */
+static idm_moments moments_of(const idm_posterior *p, size_t k)
+{
+  const size_t all = p->chains * p->draws;
+  return idm_moments_of(p->value + k * all, all);
+}
+
+/* The likeliest utility is the same, and means of draws agree: with seeds that are fixed, each of
+ * three comparisons of right means fails with a probability below 1e-5 (autocorrelations included:
+ * a quarter of the draws counts). */
+static void test_preferences(void **state)
+{
+  (void)state;
+  idm_fit_settings settings;
+  const pair p = {
+      SPACES "utility: {\"*\": [0.5, -1, 2]}\nfree: {utility: {prior: {normal: [0, 2]}, entries: "
+             "{ua: [left.a, right.a], ub: [left.b, right.b], uc: [left.c, right.c]}}}\n",
+      SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: {\"*\": [0, 0, "
+             "1]}}\nfeature_weights: {ua: 0.5, ub: -1, uc: 2}\n"
+             "free: {utility: {prior: {normal: [0, 2]}}}\n"};
+  idm_problem *problem[2] = {support_yaml(p.entries), support_yaml(p.features)};
+  idm_data *data = make_preferred(problem[0], 60, 300, false, 7);
+  idm_fit_settings_default(&settings);
+  compare("preference", &p, data, &settings, 1e-7);
+  idm_posterior *a = support_fit("preference-bayes", problem[0], data, &settings);
+  idm_posterior *b = support_fit("preference-bayes", problem[1], data, &settings);
+  for (size_t k = 0; k < 3; k++) {
+    const idm_moments one = moments_of(a, k), two = moments_of(b, k);
+    const double counted = (double)(a->chains * a->draws) / 4;
+    assert_near(two.mean, one.mean, 4.5 * sqrt((one.variance + two.variance) / counted));
+  }
+  idm_posterior_destroy(a);
+  idm_posterior_destroy(b);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem[0]);
+  idm_problem_destroy(problem[1]);
+}
+
+/* Weights of overlapping features with real values: the utilities are those of free entries where
+ * the features span all of them. */
+static void test_overlapping(void **state)
+{
+  (void)state;
+  static const char mixed[] = SPACES
+      "features: {x: {\"*\": [1, 0.5, 0]}, y: {\"*\": [0, 1, -2]}, z: {\"*\": [0.25, 0, 1]}}\n"
+      "feature_weights: {x: 1, y: 1, z: 1}\nfree: [utility]\n";
+  const double value[3][3] = {{1, 0, 0.25}, {0.5, 1, 0}, {0, -2, 1}};
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.smoothing = 0.5;
+  idm_data *data = log_of(every_entry.entries, false);
+  idm_problem *problem[2] = {support_yaml(states_alone.entries), support_yaml(mixed)};
+  const char *const inverse[] = {"distance", "policy-inversion"};
+  for (size_t i = 0; i < 2; i++) {
+    idm_posterior *a = support_fit(inverse[i], problem[0], data, &settings);
+    idm_posterior *b = support_fit(inverse[i], problem[1], data, &settings);
+    assert_near(b->finding->objective, a->finding->objective, 1e-8);
+    assert_int_equal(b->finding->open, a->finding->open);
+    for (size_t s = 0; s < 3 && !a->finding->open; s++) {
+      double utility = 0;
+      for (size_t k = 0; k < 3; k++) utility += value[s][k] * b->value[k];
+      assert_near(utility, a->value[s], 1e-8);
+    }
+    idm_posterior_destroy(a);
+    idm_posterior_destroy(b);
+  }
+  idm_problem_destroy(problem[0]);
+  idm_problem_destroy(problem[1]);
+  idm_data_destroy(data);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_distance),    cmocka_unit_test(test_inversion),
+      cmocka_unit_test(test_margins),     cmocka_unit_test(test_perturbation),
+      cmocka_unit_test(test_hidden),      cmocka_unit_test(test_preferences),
+      cmocka_unit_test(test_overlapping),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
