@@ -125,15 +125,50 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
     idm_finding_destroy(finding);
     return status;
   }
-  double *utility = theta->block[IDM_UTILITY].value;
-  idm_sought_fill(sought, x, utility);
-  for (size_t k = 0; k < sought->count && sought->features; k++)
-    theta->block[IDM_UTILITY].features->weight[k] = x[k] * sought->unit;
-  for (size_t e = 0; e < sought->entries; e++) utility[e] *= sought->unit;
+  idm_sought_write(sought, x, theta);
   const idm_status made = idm_answer_create(inverse, problem, settings, theta, method, finding,
                                             ret_posterior, opt_error);
   idm_theta_destroy(theta);
   return made;
+}
+
+idm_status idm_answer_widen(const idm_finding *narrow, bool share_open, idm_finding *finding,
+                            idm_error *opt_error)
+{
+  const size_t extra = finding->free > narrow->free && share_open;
+  for (size_t i = 0; i < narrow->words.count; i++)
+    idm_notes_add(&finding->words, "%s", narrow->words.text[i]);
+  finding->looked = narrow->looked;
+  if (!finding->looked) return IDM_OK;
+  finding->direction =
+      idm_new(idm_times(narrow->open + extra, finding->free), sizeof *finding->direction);
+  if (!finding->direction) return idm_fail_memory(opt_error);
+  finding->open = narrow->open + extra;
+  for (size_t i = 0; i < narrow->open; i++)
+    memcpy(finding->direction + i * finding->free, narrow->direction + i * narrow->free,
+           narrow->free * sizeof *finding->direction);
+  if (extra) finding->direction[finding->open * finding->free - 1] = 1;
+  return IDM_OK;
+}
+
+idm_status idm_answer_put_share(const idm_problem *problem, const char *what, double share,
+                                idm_posterior *posterior, idm_error *opt_error)
+{
+  const double far = 800; /* whose logistic function is 1, and of its negative 0, to the last bit */
+  idm_parameters *parameters = NULL;
+  const idm_status status = idm_parameters_create(problem, &parameters, opt_error);
+  if (status != IDM_OK) return status;
+  const size_t last = parameters->dimension - 1;
+  posterior->unconstrained[last] = fmax(-far, fmin(far, log(share) - log1p(-share)));
+  idm_parameters_report(parameters, posterior->unconstrained, posterior->value);
+  double *value = &posterior->value[parameters->item[parameters->items - 1].quantity];
+  const bool held = fabs(*value - share) <= 1e-9;
+  if (held) *value = share;
+  idm_parameters_destroy(parameters);
+  if (held) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%s of %g, which its prior leaves out; expected a prior over all of 0 to 1", what,
+                  share);
 }
 
 /* Draw i of a chain, in both coordinates; number[numbers]. */

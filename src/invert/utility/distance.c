@@ -1,6 +1,7 @@
 /* The inverse planner `distance`: utilities whose discounted sums are the trajectories' scores. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/least.h"
 #include "base/memory.h"
@@ -33,13 +34,14 @@ static void clear(design *d)
   free(d->b);
 }
 
-static idm_status add_row(const idm_mdp *world, const idm_data *data, const idm_sought *sought,
-                          const int32_t *state, size_t t, design *d, idm_error *opt_error)
+static idm_status add_row(double discount, size_t states, const idm_data *data,
+                          const idm_sought *sought, const int32_t *state, size_t t, design *d,
+                          idm_error *opt_error)
 {
   double *row = d->a + d->rows * d->columns;
   double weight = 1;
   d->b[d->rows] = data->number[IDM_COLUMN_SCORE][t] / sought->unit;
-  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= world->discount) {
+  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= discount) {
     const bool last = r + 1 == data->first[t + 1];
     if (data->action[r] == IDM_MISSING && last) break; /* a state that was come to */
     if (data->action[r] == IDM_MISSING || state[r] == IDM_MISSING) {
@@ -51,7 +53,7 @@ static idm_status add_row(const idm_mdp *world, const idm_data *data, const idm_
       idm_data_locate(data, r, opt_error);
       return status;
     }
-    const size_t entry = (size_t)data->action[r] * world->n.states + (size_t)state[r];
+    const size_t entry = (size_t)data->action[r] * states + (size_t)state[r];
     d->b[d->rows] -= idm_sought_add(sought, entry, weight, row);
   }
   d->rows++;
@@ -66,18 +68,19 @@ static double largest_score(const idm_data *data)
   return largest;
 }
 
-static idm_status make_design(const idm_mdp *world, const idm_problem *problem,
-                              const idm_data *data, const idm_sought *sought, design *d,
+static idm_status make_design(const idm_asked *asked, double discount, design *d,
                               idm_error *opt_error)
 {
+  const idm_data *data = asked->data;
+  const idm_sought *sought = asked->sought;
   *d = (design){.columns = sought->count};
   int32_t *state = idm_new(data->rows, sizeof *state);
   d->a = idm_new(idm_times(data->trajectories, sought->count), sizeof *d->a);
   d->b = idm_new(data->trajectories, sizeof *d->b);
   idm_status status = state && d->a && d->b ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) idm_demonstrator_states(data, problem->setting, state);
+  if (status == IDM_OK) idm_demonstrator_states(data, asked->problem->setting, state);
   for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
-    status = add_row(world, data, sought, state, t, d, opt_error);
+    status = add_row(discount, asked->world->n.states, data, sought, state, t, d, opt_error);
   free(state);
   return status;
 }
@@ -255,31 +258,185 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
   return status;
 }
 
-/* --- the inverse planner -------------------------------------------------------------------- */
-
-static idm_status find(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+/* The fit at one discount: the numbers x, and its finding. */
+static idm_status fit_at(idm_asked *asked, double discount, double *x, idm_finding **ret_finding,
+                         idm_error *opt_error)
 {
   const idm_sought *sought = asked->sought;
-  const idm_fit_settings *settings = asked->settings;
   design d = {0};
-  idm_finding *f = NULL;
-  double *x = idm_new(sought->count, sizeof *x);
-  idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
+  *ret_finding = NULL;
+  idm_status status = make_design(asked, discount, &d, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(sought->count, ret_finding, opt_error);
+  if (status == IDM_OK) status = fit_norm(asked, &d, x, *ret_finding, opt_error);
   if (status == IDM_OK)
-    status = make_design(asked->world, asked->problem, asked->data, sought, &d, opt_error);
-  if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
-  if (status == IDM_OK) status = fit_norm(asked, &d, x, f, opt_error);
-  if (status == IDM_OK)
-    f->objective *= settings->norm == IDM_NORM_2 ? sought->unit * sought->unit : sought->unit;
-  if (status == IDM_OK)
-    status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x,
-                                settings->norm == IDM_NORM_2 ? "least-squares" : "linear-program",
-                                f, ret_posterior, opt_error);
-  else
-    idm_finding_destroy(f);
-  free(x);
+    (*ret_finding)->objective *=
+        asked->settings->norm == IDM_NORM_2 ? sought->unit * sought->unit : sought->unit;
+  if (status != IDM_OK) {
+    idm_finding_destroy(*ret_finding);
+    *ret_finding = NULL;
+  }
   clear(&d);
   return status;
+}
+
+static const char *method_of(const idm_asked *asked)
+{
+  return asked->settings->norm == IDM_NORM_2 ? "least-squares" : "linear-program";
+}
+
+/* --- discounts ------------------------------------------------------------------------------ */
+
+/* Discounts on a grid, which the search between its points starts from. */
+enum { DISCOUNTS = 65 };
+
+/* The least sum by discount: of the numbers the least at each. */
+typedef struct profile {
+  idm_asked *asked;
+  double *x;                   /* [count]: of the last discount */
+  double objective[DISCOUNTS]; /* at i / (DISCOUNTS - 1) */
+  double best;                 /* discount of the least sum */
+  double least;                /* that sum */
+  double rival;                /* a discount apart from it with as small a sum; NaN: none */
+} profile;
+
+static idm_status measure(profile *p, double discount, double *objective, idm_error *opt_error)
+{
+  idm_finding *f = NULL;
+  idm_status status = idm_halt_check(&p->asked->halt, opt_error);
+  if (status == IDM_OK) status = fit_at(p->asked, discount, p->x, &f, opt_error);
+  if (status == IDM_OK) *objective = f->objective;
+  idm_finding_destroy(f);
+  return status;
+}
+
+/* The least sum between two discounts, by golden sections. */
+static idm_status section(profile *p, double low, double high, double *at, double *objective,
+                          idm_error *opt_error)
+{
+  const double share = 0.61803398874989485;
+  double inner[2] = {high - share * (high - low), low + share * (high - low)};
+  double value[2] = {INFINITY, INFINITY};
+  idm_status status = measure(p, inner[0], &value[0], opt_error);
+  if (status == IDM_OK) status = measure(p, inner[1], &value[1], opt_error);
+  while (status == IDM_OK && high - low > 1e-9) {
+    const int kept = value[1] < value[0];
+    if (kept)
+      low = inner[0];
+    else
+      high = inner[1];
+    inner[!kept] = inner[kept];
+    value[!kept] = value[kept];
+    inner[kept] = kept ? low + share * (high - low) : high - share * (high - low);
+    status = measure(p, inner[kept], &value[kept], opt_error);
+  }
+  *at = value[1] < value[0] ? inner[1] : inner[0];
+  *objective = fmin(value[0], value[1]);
+  return status;
+}
+
+/* Sums that differ by no more than this are as small. */
+static double slack_of(const profile *p)
+{
+  double largest = 0;
+  for (size_t i = 0; i < DISCOUNTS; i++) largest = fmax(largest, p->objective[i]);
+  return 1e-7 * largest + 1e-12;
+}
+
+static void keep_least(profile *p, double discount, double objective)
+{
+  const double apart = 1.5 / (DISCOUNTS - 1);
+  const double slack = slack_of(p);
+  if (objective < p->least - slack) p->rival = NAN;
+  if (fabs(objective - p->least) <= slack && fabs(discount - p->best) > apart) p->rival = p->best;
+  if (!(objective < p->least)) return;
+  p->best = discount;
+  p->least = objective;
+}
+
+/* The least sum over all discounts: on the grid, and between neighbours of its local minima. */
+static idm_status search_discounts(profile *p, idm_error *opt_error)
+{
+  const double step = 1.0 / (DISCOUNTS - 1);
+  idm_status status = IDM_OK;
+  p->least = INFINITY;
+  p->rival = NAN;
+  for (size_t i = 0; i < DISCOUNTS && status == IDM_OK; i++)
+    status = measure(p, (double)i * step, &p->objective[i], opt_error);
+  for (size_t i = 0; i < DISCOUNTS && status == IDM_OK; i++) {
+    const double here = p->objective[i];
+    double at = (double)i * step, found = here;
+    if (i && p->objective[i - 1] < here) continue;
+    if (i + 1 < DISCOUNTS && p->objective[i + 1] < here) continue;
+    status = section(p, fmax(0, at - step), fmin(1, at + step), &at, &found, opt_error);
+    if (found < here)
+      keep_least(p, at, found);
+    else
+      keep_least(p, (double)i * step, here);
+    p->asked->halt.done = (double)i * step;
+  }
+  return status;
+}
+
+static void say_discount(const profile *p, idm_finding *f)
+{
+  idm_notes_add(&f->words,
+                "the discount is the best of %d from 0 to 1 and of what is between the best of "
+                "them; unchecked: a smaller sum in a dip between two of the others",
+                DISCOUNTS);
+  if (!isnan(p->rival))
+    idm_notes_add(&f->faults,
+                  "a discount of %.4g comes as near to the scores as %.4g, with other utilities: "
+                  "the scores do not determine it",
+                  p->rival, p->best);
+}
+
+/* Utilities and the discount together. */
+static idm_status find_discount(idm_asked *asked, double *x, idm_posterior **ret_posterior,
+                                idm_error *opt_error)
+{
+  profile p = {.asked = asked, .x = x};
+  idm_finding *narrow = NULL, *f = NULL;
+  idm_theta *theta = NULL;
+  idm_status status = search_discounts(&p, opt_error);
+  if (status == IDM_OK) status = fit_at(asked, p.best, x, &narrow, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(asked->sought->count + 1, &f, opt_error);
+  if (status == IDM_OK) status = idm_answer_widen(narrow, !isnan(p.rival), f, opt_error);
+  if (status == IDM_OK) {
+    f->objective = narrow->objective;
+    f->attained = narrow->attained;
+    f->closed = narrow->closed;
+    memcpy(f->certificate, narrow->certificate, sizeof f->certificate);
+    say_discount(&p, f);
+    idm_sought_write(asked->sought, x, theta);
+    idm_theta_set_scalar(theta, IDM_DISCOUNT, p.best);
+    status = idm_answer_create(asked->inverse, asked->problem, asked->settings, theta,
+                               method_of(asked), f, ret_posterior, opt_error);
+  } else {
+    idm_finding_destroy(f);
+  }
+  if (status == IDM_OK)
+    status = idm_answer_put_share(asked->problem, "the sum is least at a discount", p.best,
+                                  *ret_posterior, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  idm_finding_destroy(narrow);
+  idm_theta_destroy(theta);
+  return status;
+}
+
+/* --- the inverse planner -------------------------------------------------------------------- */
+
+static idm_status find(idm_asked *asked, double *x, idm_posterior **ret_posterior,
+                       idm_error *opt_error)
+{
+  idm_finding *f = NULL;
+  const idm_status status = fit_at(asked, asked->world->discount, x, &f, opt_error);
+  if (status != IDM_OK) return status;
+  return idm_answer_utility(asked->inverse, asked->problem, asked->settings, asked->sought, x,
+                            method_of(asked), f, ret_posterior, opt_error);
 }
 
 static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
@@ -288,7 +445,13 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
     return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
                     asked->inverse->name);
   idm_sought_measure(asked->sought, false, largest_score(asked->data));
-  return find(asked, ret_posterior, opt_error);
+  double *x = idm_new(asked->sought->count, sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  const bool discounts = asked->problem->theta->block[IDM_DISCOUNT].role == IDM_DESCRIPTIVE;
+  const idm_status status = discounts ? find_discount(asked, x, ret_posterior, opt_error)
+                                      : find(asked, x, ret_posterior, opt_error);
+  free(x);
+  return status;
 }
 
 static const idm_asked_method method = {
@@ -302,8 +465,9 @@ const idm_inverse idm_inverse_distance = {
     .row = "Distance minimisation",
     .answer = IDM_POINT,
     .finds = "utility",
-    .alone = "scores are discounted sums of utilities, and how actions are chosen does not enter "
-             "them; the discount is one that is given",
+    .alone = "scores are discounted sums of utilities: of the discount, which may be free as well, "
+             "and not of how actions are chosen",
+    .also = "discount",
     .columns = 1u << IDM_COLUMN_SCORE,
     .features = true,
     .settings = settings_read,

@@ -370,23 +370,6 @@ static void say(const question *q, idm_notes *words)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* Open directions of the utility as directions of all free numbers, the risk level last. */
-static idm_status widen(const idm_finding *narrow, bool level_open, idm_finding *f,
-                        idm_error *opt_error)
-{
-  const size_t extra = f->free > narrow->free && level_open;
-  f->looked = narrow->looked;
-  if (!f->looked) return IDM_OK;
-  f->direction = idm_new(idm_times(narrow->open + extra, f->free), sizeof *f->direction);
-  if (!f->direction) return idm_fail_memory(opt_error);
-  f->open = narrow->open + extra;
-  for (size_t i = 0; i < narrow->open; i++)
-    memcpy(f->direction + i * f->free, narrow->direction + i * narrow->free,
-           narrow->free * sizeof *f->direction);
-  if (extra) f->direction[f->open * f->free - 1] = 1;
-  return IDM_OK;
-}
-
 /* Whoever is neutral has one world, the mean of the models; else potentials must move all of them
  * alike. */
 static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
@@ -401,33 +384,10 @@ static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
                  ? idm_open_shaping_all(q->w->models->count, q->w->models->world,
                                         q->w->demonstrator, q->w->sought, narrow, opt_error)
                  : idm_open_shaping(mean, q->w->demonstrator, q->w->sought, narrow, opt_error);
-  if (status == IDM_OK) status = widen(narrow, !differs(q), f, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < narrow->words.count; i++)
-    idm_notes_add(&f->words, "%s", narrow->words.text[i]);
+  if (status == IDM_OK) status = idm_answer_widen(narrow, !differs(q), f, opt_error);
   idm_mdp_destroy(mean);
   idm_finding_destroy(narrow);
   return status;
-}
-
-/* The level as it is: coordinates that start a search keep off the ends of an interval, and 1 is
- * one. */
-static idm_status put_level(const question *q, idm_posterior *p, idm_error *opt_error)
-{
-  const double level = q->kept_level;
-  const double far = 800; /* whose logistic function is 1, and of its negative 0, to the last bit */
-  idm_parameters *parameters = NULL;
-  const idm_status status = idm_parameters_create(q->problem, &parameters, opt_error);
-  if (status != IDM_OK) return status;
-  p->unconstrained[q->w->sought->count] = fmax(-far, fmin(far, log(level) - log1p(-level)));
-  idm_parameters_report(parameters, p->unconstrained, p->value);
-  const bool held = fabs(p->value[q->w->sought->count] - level) <= 1e-9;
-  if (held) p->value[q->w->sought->count] = level;
-  idm_parameters_destroy(parameters);
-  if (held) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "the margin is largest at a risk level of %g, which its prior leaves out; "
-                  "expected a prior over all of 0 to 1",
-                  level);
 }
 
 static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
@@ -445,7 +405,7 @@ static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *
     f->closed = 1e-9;
     snprintf(f->certificate, sizeof f->certificate, "gap of program and margins");
     say(q, &f->words);
-    idm_sought_fill(q->w->sought, q->w->face.x, theta->block[IDM_UTILITY].value);
+    idm_sought_write(q->w->sought, q->w->face.x, theta);
     idm_theta_set_scalar(theta, (size_t)risk_block(q->problem), q->kept_level);
     status = idm_answer_create(q->asked->inverse, q->problem, q->asked->settings, theta,
                                q->exact ? "linear-program" : "linear-programs", f, ret_posterior,
@@ -454,7 +414,9 @@ static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *
     idm_finding_destroy(f);
   }
   idm_theta_destroy(theta);
-  if (status == IDM_OK && is_level_free(q)) status = put_level(q, *ret_posterior, opt_error);
+  if (status == IDM_OK && is_level_free(q))
+    status = idm_answer_put_share(q->problem, "the margin is largest at a risk level",
+                                  q->kept_level, *ret_posterior, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

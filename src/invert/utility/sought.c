@@ -212,6 +212,15 @@ void idm_sought_fill(const idm_sought *sought, const double *x, double *utility)
     utility[i] = sought->number[i] < 0 ? sought->held[i] : x[sought->number[i]];
 }
 
+void idm_sought_write(const idm_sought *sought, const double *x, idm_theta *theta)
+{
+  idm_block *block = &theta->block[IDM_UTILITY];
+  idm_sought_fill(sought, x, block->value);
+  for (size_t e = 0; e < sought->entries; e++) block->value[e] *= sought->unit;
+  for (size_t k = 0; k < sought->count && sought->features; k++)
+    block->features->weight[k] = x[k] * sought->unit;
+}
+
 void idm_sought_pull(const idm_sought *sought, const double *slope, double *gradient)
 {
   memset(gradient, 0, sought->count * sizeof *gradient);

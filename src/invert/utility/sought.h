@@ -45,6 +45,8 @@ double idm_sought_add(const idm_sought *sought, size_t entry, double factor, dou
 double idm_sought_value(const idm_sought *sought, size_t entry, const double *x);
 /* utility[entry] at the free numbers x[count], all in units. */
 void idm_sought_fill(const idm_sought *sought, const double *x, double *utility);
+/* The free numbers x[count] into a theta, in the file's units: weights of features too. */
+void idm_sought_write(const idm_sought *sought, const double *x, idm_theta *theta);
 /* utility[entry] of a change of the free numbers: what is held does not change. */
 void idm_sought_push(const idm_sought *sought, const double *change, double *utility);
 /* gradient[count] = what a derivative by entries is by free numbers. */

@@ -215,11 +215,74 @@ static void test_refusals(void **state)
                  "the state here is not recorded");
 }
 
+/* With the discount free as well: that of the scores comes back, by either norm, at an end too. */
+static void test_discount(void **state)
+{
+  (void)state;
+  const double truth[] = {0.5, -1, 2, 3, -0.25, 1};
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_2; norm++) {
+    idm_problem *problem = support_yaml(WALK);
+    idm_data *data = scored_log(problem, 0);
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.5); /* where the search does not start */
+    check(idm_problem_free(problem, "[utility, discount]", &support_error));
+    idm_posterior *p = fit(problem, data, (idm_norm)norm);
+    for (size_t i = 0; i < 6; i++) assert_near(p->value[i], truth[i], 1e-5);
+    assert_near(p->value[6], 0.9, 1e-6);
+    assert_true(idm_finding_holds(p->finding));
+    assert_int_equal(p->finding->open, 0);
+    assert_int_equal(p->finding->faults.count, 0);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Scores of the first step alone: the discount is 0. */
+static void test_no_discount(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = scored_log(problem, 0);
+  const double *utility = problem->theta->block[IDM_UTILITY].value;
+  for (size_t t = 0; t < data->trajectories; t++)
+    data->number[IDM_COLUMN_SCORE][t] = utility[(size_t)data->action[data->first[t]] * 3];
+  check(idm_problem_free(problem, "{utility: {entries: [left.a, right.a, left.b]}, discount: {}}",
+                         &support_error));
+  idm_posterior *p = fit(problem, data, IDM_NORM_2);
+  assert_near(p->value[3], 0, 1e-6);
+  assert_near(p->value[0], 0.5, 1e-5);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Trajectories of one step do not determine a discount. */
+static void test_one_step(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data =
+      support_data(problem, "trajectory,state,action\n1,a,left\n2,a,right\n3,b,left\n4,b,right\n");
+  double *score = calloc(4, sizeof *score);
+  assert_non_null(score);
+  for (size_t t = 0; t < 4; t++) score[t] = (double)(t * t);
+  data->number[IDM_COLUMN_SCORE] = score;
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  idm_posterior *p = fit(problem, data, IDM_NORM_2);
+  assert_true(p->finding->faults.count > 0);
+  assert_non_null(strstr(p->finding->faults.text[0], "do not determine it"));
+  assert_int_equal(p->finding->open, 3); /* utilities of c, and the discount */
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact_scores), cmocka_unit_test(test_one_score_off),
-      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_few_trajectories),
-      cmocka_unit_test(test_refusals)};
+      cmocka_unit_test(test_exact_scores),     cmocka_unit_test(test_discount),
+      cmocka_unit_test(test_no_discount),      cmocka_unit_test(test_one_step),
+      cmocka_unit_test(test_one_score_off),    cmocka_unit_test(test_what_is_open),
+      cmocka_unit_test(test_few_trajectories), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

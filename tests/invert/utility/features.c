@@ -234,13 +234,31 @@ static void test_overlapping(void **state)
   idm_data_destroy(data);
 }
 
+/* A set of utilities has no scale where nothing is held. */
+static void test_refused(void **state)
+{
+  (void)state;
+  static const char text[] =
+      SPACES "features: {ua: {\"*\": [1, 0, 0]}, uc: {\"*\": [0, 0, 1]}}\nfree: [utility]\n"
+             "environments: {here: {}}\n";
+  idm_fit_settings settings;
+  idm_problem *problem = support_yaml(text);
+  idm_data *data = support_data(
+      problem, "trajectory,environment,state,action\n1,here,a,right\n1,here,b,right\n");
+  idm_fit_settings_default(&settings);
+  support_refused("multiple-experimentation", problem, data, &settings,
+                  "all of it is linear in features");
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_distance),    cmocka_unit_test(test_inversion),
       cmocka_unit_test(test_margins),     cmocka_unit_test(test_perturbation),
       cmocka_unit_test(test_hidden),      cmocka_unit_test(test_preferences),
-      cmocka_unit_test(test_overlapping),
+      cmocka_unit_test(test_overlapping), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
