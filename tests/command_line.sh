@@ -1747,6 +1747,9 @@ test_audit() {
     sed 's/,a,/,Köln 東,/; s/,b,/,plain,/' groups.csv >letters.csv
     succeeds audit example:diag letters.csv --by site $few -o box/letters
     holds "tables keep their columns whatever the letters" aligned out
+    grep '^verdict: ' out >ended
+    run check box/letters
+    holds "an audit ends with the verdict of idm check" grep -qxFf ended out
     rm -r box/letters
     sed 's/,a,/,1,/; s/,b,/,1.0,/' groups.csv >numbers.csv
     succeeds audit example:diag numbers.csv --by site $few --json -o box/numbers

@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "cli/common.h"
 #include "cli/options.h"
+#include "cli/posterior.h"
 #include "cli/progress.h"
 #include "cli/spark.h"
 #include "cli/table.h"
@@ -239,6 +240,19 @@ static idm_status read_log(cli_call *call, const idm_audit_request *r, idm_probl
   return read;
 }
 
+/* The line that ends the verdict of `idm check`, whose reasons the table has. */
+static idm_status print_verdict(cli_call *call, const char *folder)
+{
+  idm_posterior *posterior = NULL;
+  idm_assessment *assessment = NULL;
+  idm_status status = idm_run_read(folder, NULL, NULL, &posterior, NULL, &call->error);
+  if (status == IDM_OK) status = idm_run_assess(folder, posterior, &assessment, &call->error);
+  if (status == IDM_OK) cli_print_verdict_line(stdout, assessment);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(posterior);
+  return status;
+}
+
 static idm_status audit(cli_call *call, const char *folder, idm_problem *problem,
                         const idm_audit_request *request, cli_progress *progress)
 {
@@ -262,6 +276,7 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
     status = idm_audit_write(found, "-", &call->error);
   else if (status == IDM_OK) {
     print_table(call, found);
+    if (idm_run_complete(folder)) status = print_verdict(call, folder);
     printf("%s: run.nc, summary.json, config.yaml (%.1f s)\n", folder,
            idm_seconds() - progress->started);
   }

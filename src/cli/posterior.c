@@ -168,6 +168,11 @@ void cli_print_verdict(FILE *out, const idm_assessment *assessment)
     print_wrapped(out, "MODEL: ", assessment->misfits.text[i]);
   for (size_t i = 0; i < assessment->remarks.count; i++)
     print_wrapped(out, "- ", assessment->remarks.text[i]);
+  cli_print_verdict_line(out, assessment);
+}
+
+void cli_print_verdict_line(FILE *out, const idm_assessment *assessment)
+{
   const char *see = idm_assessment_see(assessment);
   const bool open = idm_checks_left_out(&assessment->checks);
   fprintf(out, "verdict: %s%s%s%s%s\n",

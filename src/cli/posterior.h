@@ -15,5 +15,7 @@ void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterio
                          const idm_assessment *assessment);
 /* The verdict in words. */
 void cli_print_verdict(FILE *out, const idm_assessment *assessment);
+/* Its last line alone. */
+void cli_print_verdict_line(FILE *out, const idm_assessment *assessment);
 
 #endif
