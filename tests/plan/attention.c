@@ -426,7 +426,7 @@ static void test_frequencies(void **state)
 static void test_recovery(void **state)
 {
   (void)state;
-  enum { NODES = 81 };
+  enum { NODES = 31 };
   idm_problem *problem =
       support_yaml("states: [left, right]\nactions: [listen, open-left, open-right]\n"
                    "observations: [hear-left, hear-right]\nstart: uniform\ndiscount: 0.95\n"
@@ -439,7 +439,7 @@ static void test_recovery(void **state)
   idm_workspace *w = support_plan(problem, NULL);
   double at[NODES], log_density[NODES], most = -INFINITY;
   for (int i = 0; i < NODES; i++) {
-    at[i] = log(0.05) + (log(2) - log(0.05)) * i / (NODES - 1);
+    at[i] = log(0.15) + log(4) * i / (NODES - 1);
     idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, exp(at[i]));
     check(idm_plan(problem->theta, NULL, w, NULL, &support_error));
     log_density[i] = support_score(w, data) - at[i] * at[i] / 8;
