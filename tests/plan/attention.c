@@ -501,6 +501,58 @@ static void test_planners(void **state)
   assert_true(takes > 10 && refuses > 5);
 }
 
+/* A gradient that was made while everything was seen is none of a limited sensor. */
+static void test_gradient(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_of((support_shape){2, 2, 2, 1, 7}, INFINITY, 50);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 4, .steps = 4, .seed = 1});
+  idm_workspace *w = support_plan(problem, NULL);
+  idm_prefix_tree *tree;
+  idm_gradient *gradient;
+  idm_theta *slope;
+  double sum;
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
+  check(idm_gradient_create(data, tree, w, &gradient, &support_error));
+  check(idm_theta_copy(problem->theta, &slope, &support_error));
+  check(idm_gradient_run(gradient, &sum, slope, &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 0.2);
+  check(idm_plan(problem->theta, NULL, w, NULL, &support_error));
+  idm_error error = {0};
+  assert_int_equal(idm_gradient_run(gradient, &sum, slope, &error), IDM_USAGE);
+  assert_non_null(strstr(error.message, "sensor_capacity became finite"));
+  idm_theta_destroy(slope);
+  idm_gradient_destroy(gradient);
+  idm_prefix_tree_destroy(tree);
+  idm_workspace_destroy(w);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Beliefs that never coincide double with every step, up to a limit. */
+static void test_many(void **state)
+{
+  (void)state;
+  idm_problem *problem = problem_of((support_shape){2, 1, 2, 1, 7}, 0.2, 51);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 1, .steps = 20, .seed = 1});
+  idm_workspace *w = support_plan(problem, NULL);
+  idm_prefix_tree *tree;
+  idm_scorer *scorer;
+  idm_score score;
+  check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
+  check(idm_scorer_create(data, tree, &scorer, &support_error));
+  idm_error error = {0};
+  assert_int_equal(idm_scorer_run(scorer, idm_workspace_behavior(w), &score, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "not recorded, or not perceived, leaves"));
+  idm_scorer_destroy(scorer);
+  idm_prefix_tree_destroy(tree);
+  idm_workspace_destroy(w);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* What a file may not give. */
 static void test_input(void **state)
 {
@@ -538,6 +590,7 @@ int main(void)
       cmocka_unit_test(test_likelihood), cmocka_unit_test(test_sampled),
       cmocka_unit_test(test_impossible), cmocka_unit_test(test_frequencies),
       cmocka_unit_test(test_recovery),   cmocka_unit_test(test_planners),
+      cmocka_unit_test(test_gradient),   cmocka_unit_test(test_many),
       cmocka_unit_test(test_input),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
