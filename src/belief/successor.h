@@ -79,8 +79,8 @@ void idm_successors_destroy(idm_successors *successors);
  * where the emitter is the state acted in, proportional between states that move unlike; and where
  * evidence has no weight, when they can come from the same states. */
 void idm_observation_groups(const idm_world *world, int *group);
-/* The first observation that leads, wherever it is made, to the belief that is predicted without
- * any; -1: there is none. */
+/* The first observation that leads at every z to the belief that is predicted without any; -1:
+ * there is none. */
 int idm_observation_idle(const idm_world *world, const int *group);
 /* The belief that a group of observations leads to, from the first of them that can be seen: false,
  * and the posterior left alone, where none can. */

@@ -57,7 +57,7 @@ static void test_capacity(void **state)
         assert_near(a * entropy, capacity, 1e-14);
       else
         assert_true(a == 1);
-      /* I(X;Y) = H(X) - H(X|Y): nothing is known where nothing is perceived. */
+      /* I(X;Y) = H(X) - H(X|Y): where nothing is perceived, H(X|Y) = H(X). */
       assert_near(entropy - (1 - a) * entropy, fmin(capacity, entropy), 1e-14);
       below += capacity < entropy;
       above += capacity >= entropy;

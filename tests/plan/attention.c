@@ -37,7 +37,8 @@ static const double capacities[] = {0, 0.05, 0.3, 0.8, 5, INFINITY};
 enum { CAPACITIES = sizeof capacities / sizeof capacities[0] };
 
 /* V on the lattice is a fixed point of B* written out plainly, and Q off it one step of it: after
- * and before, bent and not, with actions that forget and observations that tell nothing. */
+ * and before, bent and not, with actions that forget and observations that are the same in all
+ * states. */
 static void test_planning(void **state)
 {
   (void)state;
@@ -315,8 +316,8 @@ static void test_sampled(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An observation that the agent holds impossible can only have gone unperceived; one who sees
- * everything cannot have made it. */
+/* An observation that the agent holds impossible can only have gone unperceived; an agent
+ * that perceives everything cannot have made it. */
 static void test_impossible(void **state)
 {
   (void)state;
@@ -422,7 +423,8 @@ static void test_frequencies(void **state)
 
 /* The posterior of log C by quadrature, over 100 trajectories of 12 steps of a listener at C = 0.3
  * nats, under the default prior: its mean is within 4 sds of the truth (a misfit of probability
- * below 1e-4 where the posterior is normal; the seed is fixed), and its sd tells 0.3 from 0.2. */
+ * below 1e-4 where the posterior is normal; the seed is fixed), and its sd separates 0.3 from 0.2.
+ */
 static void test_recovery(void **state)
 {
   (void)state;
@@ -461,7 +463,7 @@ static void test_recovery(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- who takes it --------------------------------------------------------------------------- */
+/* --- planners ------------------------------------------------------------------------------- */
 
 /* Planners on a lattice do; others over beliefs refuse it, held or free. Derivatives are left to
  * differences. */

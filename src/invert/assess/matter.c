@@ -96,8 +96,8 @@ static bool actions_agree(const idm_theta *theta, size_t id)
   return true;
 }
 
-/* Whether no observation tells any state from another. */
-static bool tells_nothing(const idm_theta *theta)
+/* Whether every state emits alike: no observation distinguishes states. */
+static bool emits_alike(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_EMISSION];
   const size_t width = theta->sizes.observations, rows = theta->sizes.states;
@@ -110,9 +110,8 @@ static const char *reason_of_sensor(const idm_setting *setting, const idm_theta 
 {
   if (setting->fully_observed)
     return "states are observed, and a sensor hides none of them: leave it out of `free:`";
-  if (tells_nothing(theta))
-    return "nothing that is emitted tells one state from another, so that a sensor has nothing to "
-           "pass: leave it out of `free:`";
+  if (emits_alike(theta))
+    return "every state emits alike, so that a sensor has nothing to pass: leave it out of `free:`";
   return NULL;
 }
 

@@ -61,12 +61,12 @@ static void test_known_before(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A sensor hides no observed state, and has nothing to pass where nothing is told. */
+/* A sensor hides no observed state, and has nothing to pass where every state emits alike. */
 static void test_sensor(void **state)
 {
   (void)state;
   static const char *const seen[] = {"states", "[x, y]\nobservation: uniform"};
-  static const char *const why[] = {"states are observed", "nothing that is emitted tells"};
+  static const char *const why[] = {"states are observed", "every state emits alike"};
   for (size_t i = 0; i < 2; i++) {
     char text[300];
     snprintf(text, sizeof text,

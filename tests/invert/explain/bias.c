@@ -132,9 +132,9 @@ static void plain_sides(const idm_problem *problem, const idm_data *data, double
   idm_workspace_destroy(w);
 }
 
-/* States stay as they are; of two models one lets the bad state become good. Who prefers the model
- * under which there is more to expect (1/beta above 0) takes good news, which are mostly what it
- * believes already, for more than they are, and bad news for less. Who prefers the other does not.
+/* States stay as they are; of two models one lets the bad state become good. An agent that
+ * prefers the model with the higher value (1/beta above 0) overrates good news, which mostly
+ * confirm its belief, and underrates bad news. An agent that prefers the other model does neither.
  */
 static void optimists_confirm(void **state)
 {

@@ -134,7 +134,7 @@ static inline void plain_predict(const idm_problem *problem, const double *tau, 
   }
 }
 
-/* Whether x leads wherever it is made to the belief where nothing is perceived: by trying beliefs
+/* Whether x leads from every belief to the belief where nothing is perceived: by trying beliefs
  * of two states. */
 static inline bool plain_idle(const idm_problem *problem, const double *tau, const double *emission,
                               size_t x)
