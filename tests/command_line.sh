@@ -1670,6 +1670,14 @@ test_explain() {
   json 'j["surprising"] == sorted(j["surprising"], key=lambda s: -s["surprise"])'
   json 'all(b["belated"] == b["ended"] - b["due"] > 0 for b in j["belated"])'
   json 'j["draws"] == 1 and set(j["people"]["1"]) >= {"reaction", "base_rate", "noise"} and j["notes"] == []'
+  json 'j["people"]["1"]["biases"] == [] and j["bias_rule"]["margin"] == 0.1 and j["bias_rule"]["updates"] == 20'
+  json 'len(j["bias_rule"]["rules"]) == 4'
+  succeeds explain example:diag fit.csv
+  holds "no bias is named" eval 'tail -1 out | grep -q "^none$"'
+  succeeds explain example:diag fit.csv --set prior_weight=0.5
+  holds "a bias is named" eval 'tail -1 out | grep -q "^1  *base-rate neglect (base rate 0\\.[45]"'
+  succeeds explain example:diag fit.csv --set prior_weight=0.5 --json
+  json 'j["people"]["1"]["biases"] == ["base-rate neglect"]'
   succeeds explain run fit.csv --top 2 --json
   json 'j["draws"] > 1 and len(j["surprising"]) == 2'
   json 'all(s["probability_q5"][a] <= s["probability_q95"][a] for t in j["trajectories"] for s in t["steps"] for a in s["probability"])'

@@ -82,6 +82,7 @@ SAMPLES = {
     "idm_gradient *": "f->gradient",
     "idm_explain_settings *": "&f->explain",
     "const idm_explanation *": "f->explanation",
+    "const idm_explained_person *": "f->explanation->person",
     "const idm_figure *": "f->figure",
     "idm_figure *": "f->figure",
     "idm_panel *": "f->figure->panel[0]",

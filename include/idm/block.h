@@ -182,7 +182,11 @@ typedef struct idm_block_info {
   X(IDM_DELAY_RATE, .name = "delay_rate",                                                          \
     .summary = "kappa of discounting by delay: t steps ahead counts 1/(1 + kappa t)",              \
     .support = IDM_NOT_NEGATIVE, .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 2,  \
-    .of_agent = true)
+    .of_agent = true)                                                                              \
+  X(IDM_SENSOR_CAPACITY, .name = "sensor_capacity",                                                \
+    .summary = "nats per step that the sensor passes: inf sees everything, 0 nothing",             \
+    .support = IDM_NOT_NEGATIVE, .infinite = true, .standard = INFINITY,                           \
+    .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true)
 
 typedef enum idm_block_id {
 #define IDM_BLOCK_ENUM(id, ...) id,

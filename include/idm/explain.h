@@ -49,7 +49,12 @@ typedef struct idm_explained_case {
  * logarithms of beliefs centred over the states (of two states that is the logit), z being what the
  * environment predicts from the belief before the observation, and log LR what Bayes' rule adds to
  * it. Who reasons by Bayes has p = e = 1. Updates are rows with a recorded action that does not end
- * the trajectory, of which something was seen that moved either. NaN: too few of them say it. */
+ * the trajectory, of which something was seen that moved either. NaN: too few of them say it.
+ *
+ * Confirming and disconfirming: the mean change of the log-odds of the state that was likeliest
+ * before, over the change by Bayes' rule, of updates in which Bayes' rule moves towards that state
+ * and away from it. Both are 1 by Bayes. Updates from a belief without a likeliest state, and those
+ * in which Bayes' rule does not move it, are of neither kind. */
 typedef struct idm_explained_person {
   size_t decisions; /* rows with a recorded action of which more than one was open */
   double surprise;  /* mean of -log pi(u|z) over them */
@@ -59,7 +64,28 @@ typedef struct idm_explained_person {
   idm_interval reaction;  /* e; above 1: overreacts */
   idm_interval noise; /* alpha over the range of the utilities (as it is where alpha is in units of
                          the range); NaN where the planner has none */
+  size_t confirming_updates;
+  size_t disconfirming_updates;
+  idm_interval confirming;
+  idm_interval disconfirming;
+  idm_interval asymmetry; /* confirming - disconfirming */
 } idm_explained_person;
+
+/* Biases of recognition that are named: the 90 % interval of a number is beyond 10 % of its value
+ * by Bayes' rule, over at least so many updates of each kind that it is of. */
+#define IDM_BIAS_LIST(X)                                                                           \
+  X(IDM_BIAS_BASE_RATE_NEGLECT, "base-rate neglect", "weight of the base rate below 0.9")          \
+  X(IDM_BIAS_CONSERVATISM, "conservatism", "reaction to evidence below 0.9")                       \
+  X(IDM_BIAS_OVERREACTION, "overreaction", "reaction to evidence above 1.1")                       \
+  X(IDM_BIAS_CONFIRMATION, "confirmation bias", "confirming - disconfirming above 0.1")
+typedef enum idm_bias {
+#define IDM_BIAS_ENUM(id, name, rule) id,
+  IDM_BIAS_LIST(IDM_BIAS_ENUM)
+#undef IDM_BIAS_ENUM
+      IDM_BIAS_COUNT
+} idm_bias;
+#define IDM_BIAS_MARGIN 0.1
+enum { IDM_BIAS_UPDATES = 20 };
 
 typedef struct idm_explain_settings {
   int32_t due;        /* the action that is due; IDM_MISSING: any that ends a trajectory */
@@ -85,6 +111,12 @@ typedef struct idm_explanation {
   size_t belated;
   size_t *belated_case; /* trajectories by falling delay, then regret; those late by 1 or more */
 } idm_explanation;
+
+/* Name of a bias, and the rule by which it is named; NULL past the last. */
+IDM_API const char *idm_bias_name(idm_bias bias);
+IDM_API const char *idm_bias_rule(idm_bias bias);
+/* Whether the numbers of an agent show a bias. */
+IDM_API bool idm_explained_bias(const idm_explained_person *person, idm_bias bias);
 
 IDM_API void idm_explain_settings_default(idm_explain_settings *settings);
 /* Explain a log by the problem's own parameter, or by the draws of a posterior; of one of people

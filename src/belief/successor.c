@@ -88,6 +88,26 @@ void idm_observation_groups(const idm_world *w, int *group)
   }
 }
 
+/* Nothing perceived is a column of ones. */
+static bool leads_nowhere(const idm_world *w, size_t x)
+{
+  for (size_t s = 0; s < w->states; s++)
+    for (size_t t = 0; t < s; t++) {
+      const double p = evidence(w, s, x), q = evidence(w, t, x);
+      const bool alike = fabs(p - q) <= proportional * fmax(p, q);
+      const bool kept = !w->update.bent || w->update.prior == 1;
+      if (!(alike && kept) && !(w->before && same_row(w, s, t))) return false;
+    }
+  return true;
+}
+
+int idm_observation_idle(const idm_world *w, const int *group)
+{
+  for (size_t x = 0; x < w->observations; x++)
+    if (group[x] == (int)x && leads_nowhere(w, x)) return (int)x;
+  return -1;
+}
+
 bool idm_group_correct(const idm_world *w, const int *group, size_t leader, const double *emitter,
                        double *posterior)
 {
@@ -119,9 +139,13 @@ typedef struct builder {
   idm_world world;   /* of the block under construction */
   size_t action;     /* of it */
   int *group;        /* [observations] */
+  int idle;          /* of a limited sensor: the group that leads to the prediction; -1: none */
+  double passes;     /* a(z,u) at the point under construction */
+  double untold;     /* probability of that group, where it counts as one with nothing perceived */
   double *emitter;   /* [states] */
   double *posterior; /* [states] */
   double *scratch;   /* [2 * states] */
+  double *expected;  /* of the sensor */
   uint32_t *vertex;  /* [states] */
   double *weight;    /* [states] */
   /* The row being gathered: entries, and where each lattice point stands in it (+1; 0: absent). */
@@ -197,6 +221,20 @@ static double corner_row(builder *b, size_t row)
   return surprise;
 }
 
+/* The posterior enters the row with a probability. */
+static void add_successor(builder *b, double p)
+{
+  const size_t k = b->request->sizes.states;
+  b->certain += p * idm_belief_certain(b->request->certainty, k, b->posterior).share;
+  const size_t vertices =
+      idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
+  if (pairs_up(b->lattice)) {
+    add_pair(b, p, vertices);
+    return;
+  }
+  for (size_t v = 0; v < vertices; v++) add_entry(b, b->vertex[v], p * b->weight[v]);
+}
+
 /* One group of observations: its successor belief enters once, with the group's probability. */
 static double group_row(builder *b, size_t leader)
 {
@@ -211,19 +249,28 @@ static double group_row(builder *b, size_t leader)
     double p = 0;
     for (size_t s = 0; s < n.states; s++)
       p += b->emitter[s] * b->world.emission[s * n.observations + x];
+    p *= b->passes;
     total += p;
     if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
   }
-  if (b->request->merge_surprise) surprise = surprise_term(total, log_prior);
-  b->certain += total * idm_belief_certain(b->request->certainty, n.states, b->posterior).share;
-  const size_t vertices =
-      idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
-  if (pairs_up(b->lattice)) {
-    add_pair(b, total, vertices);
-    return surprise;
-  }
-  for (size_t v = 0; v < vertices; v++) add_entry(b, b->vertex[v], total * b->weight[v]);
-  return surprise;
+  add_successor(b, total);
+  if (!b->request->merge_surprise) return surprise;
+  if (b->idle != (int)leader) return surprise_term(total, log_prior);
+  b->untold = total;
+  return 0;
+}
+
+/* Nothing is perceived: the belief is predicted by the transition alone. */
+static double unseen_row(builder *b, const double *z)
+{
+  const idm_sizes n = b->request->sizes;
+  const double p = 1 - b->passes;
+  if (!(p + b->untold > 0)) return 0;
+  idm_filter_predict(n.states, b->world.transition, z, b->posterior);
+  const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
+                                                b->lattice->resolution, b->posterior);
+  if (p > 0) add_successor(b, p);
+  return surprise_term(p + b->untold, log_prior);
 }
 
 /* Fill the builder's row for a point z; returns H_m(z,u). */
@@ -232,25 +279,22 @@ static double gather_row(builder *b, size_t row)
   const idm_sizes n = b->request->sizes;
   b->certain = 0;
   if (b->lattice->corners) return corner_row(b, row);
+  const idm_sensor *sensor = b->request->opt_sensor;
+  const double *z = b->lattice->belief + row * n.states;
   b->entries = 0;
-  idm_filter_emitter(&b->world, b->lattice->belief + row * n.states, b->emitter);
+  b->untold = 0;
+  b->passes = sensor ? idm_sensor_passes(sensor, z, b->action, b->expected) : 1;
+  idm_filter_emitter(&b->world, z, b->emitter);
   double surprise = 0;
-  for (size_t x = 0; x < n.observations; x++)
+  for (size_t x = 0; b->passes > 0 && x < n.observations; x++)
     if (b->group[x] == (int)x) surprise += group_row(b, x);
+  if (sensor) surprise += unseen_row(b, z);
   if (!pairs_up(b->lattice))
     for (size_t e = 0; e < b->entries; e++) b->place[b->column[e]] = 0;
   return surprise;
 }
 
 /* --- one block ------------------------------------------------------------------------------ */
-
-/* One row serves every belief: all lead to the same successors, as likely and as surprising.
- * Where the emitter is the state acted in, what a reset shows still tells of that state; merged it
- * leads to one belief for certain, unmerged its surprise differs from belief to belief. */
-static bool is_constant(const idm_successor_request *request, const idm_world *w)
-{
-  return forgets(w) && (!w->before || request->merge_surprise || tells_nothing(w));
-}
 
 static idm_world world_of(const idm_successor_request *request, size_t u, size_t m)
 {
@@ -265,6 +309,23 @@ static idm_world world_of(const idm_successor_request *request, size_t u, size_t
                      .update = request->update};
 }
 
+/* One row serves every belief: all lead to the same successors, as likely and as surprising.
+ * Where the emitter is the state acted in, what a reset shows still tells of that state; merged it
+ * leads to one belief for certain, unmerged its surprise differs from belief to belief. What a
+ * limited sensor passes follows from what is expected under all models. */
+static bool is_constant(const idm_successor_request *request, size_t u, size_t m)
+{
+  const idm_world w = world_of(request, u, m);
+  const bool limited = request->opt_sensor != NULL;
+  if (!forgets(&w)) return false;
+  if (w.before) return request->merge_surprise || (!limited && tells_nothing(&w));
+  for (size_t other = 0; limited && other < request->models; other++) {
+    const idm_world also = world_of(request, u, other);
+    if (!forgets(&also)) return false;
+  }
+  return true;
+}
+
 /* The longest row of an action. */
 static size_t longest(const idm_moves *moves, size_t states, size_t u)
 {
@@ -274,10 +335,11 @@ static size_t longest(const idm_moves *moves, size_t states, size_t u)
   return most;
 }
 
-static size_t group_count(const int *group, size_t observations)
+/* Successors of a belief, at most: the groups, and what follows where nothing is perceived. */
+static size_t successor_count(const idm_successor_request *request, const int *group)
 {
-  size_t count = 0;
-  for (size_t x = 0; x < observations; x++) count += group[x] == (int)x;
+  size_t count = request->opt_sensor != NULL;
+  for (size_t x = 0; x < request->sizes.observations; x++) count += group[x] == (int)x;
   return count;
 }
 
@@ -286,7 +348,7 @@ static size_t widest(const idm_successor_request *request, size_t u, const int *
 {
   const size_t k = request->sizes.states;
   if (request->opt_moves) return longest(request->opt_moves, k, u);
-  return corners ? k : idm_times(group_count(group, request->sizes.observations), k);
+  return corners ? k : idm_times(successor_count(request, group), k);
 }
 
 static void free_block(idm_successor_block *block)
@@ -348,13 +410,16 @@ static idm_status make_pairs(idm_successor_block *block, size_t pairs, idm_error
   return block->column && block->value ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-static idm_status build_block(builder *b, idm_successor_block *block, idm_error *opt_error)
+static idm_status build_block(builder *b, size_t model, idm_successor_block *block,
+                              idm_error *opt_error)
 {
   const bool corners = b->lattice->corners;
+  const bool constant = !corners && is_constant(b->request, b->action, model);
   /* Moves are given in place of matrices only where states are observed. */
   assert(corners || (b->world.transition && b->world.emission));
   if (!corners) idm_observation_groups(&b->world, b->group);
-  block->rows = !corners && is_constant(b->request, &b->world) ? 1 : b->lattice->points;
+  b->idle = b->request->opt_sensor ? idm_observation_idle(&b->world, b->group) : -1;
+  block->rows = constant ? 1 : b->lattice->points;
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
   block->offset = idm_new(block->slices + 1, sizeof *block->offset);
   block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
@@ -365,7 +430,7 @@ static idm_status build_block(builder *b, idm_successor_block *block, idm_error 
 
   const idm_status status =
       pairs_up(b->lattice)
-          ? make_pairs(block, group_count(b->group, b->request->sizes.observations), opt_error)
+          ? make_pairs(block, successor_count(b->request, b->group), opt_error)
           : reserve_slices(block, widest(b->request, b->action, b->group, corners), opt_error);
   for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
@@ -393,7 +458,7 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
       if (request->terminal[u]) continue;
       const idm_world world = world_of(request, u, m);
       if (!corners) idm_observation_groups(&world, group);
-      const size_t rows = !corners && is_constant(request, &world) ? 1 : points;
+      const size_t rows = !corners && is_constant(request, u, m) ? 1 : points;
       const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
       const double width = (double)widest(request, u, group, corners);
       bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + 2 * sizeof(double));
@@ -408,6 +473,7 @@ static void free_builder(builder *b)
   free(b->emitter);
   free(b->posterior);
   free(b->scratch);
+  free(b->expected);
   free(b->vertex);
   free(b->weight);
   free(b->column);
@@ -419,19 +485,20 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
                                   const idm_successor_request *request, idm_error *opt_error)
 {
   const idm_sizes n = request->sizes;
-  const size_t width = lattice->corners ? n.states : idm_times(n.observations, n.states);
+  const size_t width = lattice->corners ? n.states : idm_times(n.observations + 1, n.states);
   *b = (builder){.lattice = lattice, .request = request};
   b->group = idm_new(n.observations, sizeof *b->group);
   b->emitter = idm_new(n.states, sizeof *b->emitter);
   b->posterior = idm_new(n.states, sizeof *b->posterior);
   b->scratch = idm_new(2 * n.states, sizeof *b->scratch);
+  b->expected = idm_new(idm_sensor_scratch(n), sizeof *b->expected);
   b->vertex = idm_new(n.states, sizeof *b->vertex);
   b->weight = idm_new(n.states, sizeof *b->weight);
   b->column = idm_new(width, sizeof *b->column);
   b->value = idm_new(2 * width, sizeof *b->value);
   b->place = idm_new(lattice->points, sizeof *b->place);
-  if (b->group && b->emitter && b->posterior && b->scratch && b->vertex && b->weight && b->column &&
-      b->value && b->place)
+  if (b->group && b->emitter && b->posterior && b->scratch && b->expected && b->vertex &&
+      b->weight && b->column && b->value && b->place)
     return IDM_OK;
   free_builder(b);
   return idm_fail_memory(opt_error);
@@ -460,7 +527,7 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
       if (request->terminal[u]) continue;
       b.world = world_of(request, u, m);
       b.action = u;
-      status = build_block(&b, &successors->block[u * request->models + m], opt_error);
+      status = build_block(&b, m, &successors->block[u * request->models + m], opt_error);
     }
 
 done:

@@ -2,7 +2,9 @@
  * how certain it is there.
  *
  * One sparse matrix a (tau, omega): row (u, m, z) holds p_m(x|z,u) times the interpolation weights
- * of z_m'(z,u,x). It depends on tau and omega only, so one build serves every other parameter. */
+ * of z_m'(z,u,x). It depends on tau and omega only, so one build serves every other parameter. With
+ * a limited sensor it depends on the capacity and on the weights of the models too: what may be
+ * seen has the factor a(z,u), and the prediction follows with 1 - a(z,u). */
 #ifndef IDM_BELIEF_SUCCESSOR_H
 #define IDM_BELIEF_SUCCESSOR_H
 
@@ -15,6 +17,7 @@
 #include "base/vector.h"
 #include "belief/filter.h"
 #include "belief/lattice.h"
+#include "belief/sensor.h"
 
 /* Rows of one (action, model), in one of two formats.
  *
@@ -52,14 +55,15 @@ typedef struct idm_certainty {
 typedef struct idm_successor_request {
   idm_sizes sizes;
   size_t models;
-  const double *transition;   /* [model][action][s][s'] */
-  const double *emission;     /* [model][action][emitter][x] */
-  bool before;                /* the emitter is the state acted in */
-  const idm_moves *opt_moves; /* in place of both, where states are observed */
-  idm_update update;          /* how beliefs take up what is seen */
-  const bool *terminal;       /* [action] */
-  const double *belief_prior; /* Dirichlet concentrations [s], or NULL for a constant 1 */
-  bool merge_surprise;        /* observations with the same successor belief count as one */
+  const double *transition;     /* [model][action][s][s'] */
+  const double *emission;       /* [model][action][emitter][x] */
+  bool before;                  /* the emitter is the state acted in */
+  const idm_moves *opt_moves;   /* in place of both, where states are observed */
+  idm_update update;            /* how beliefs take up what is seen */
+  const idm_sensor *opt_sensor; /* a limited one, of the same dynamics; NULL: everything is seen */
+  const bool *terminal;         /* [action] */
+  const double *belief_prior;   /* Dirichlet concentrations [s], or NULL for a constant 1 */
+  bool merge_surprise;          /* observations with the same successor belief count as one */
   idm_certainty certainty;
 } idm_successor_request;
 
@@ -75,6 +79,9 @@ void idm_successors_destroy(idm_successors *successors);
  * where the emitter is the state acted in, proportional between states that move unlike; and where
  * evidence has no weight, when they can come from the same states. */
 void idm_observation_groups(const idm_world *world, int *group);
+/* The first observation that leads at every z to the belief that is predicted without any; -1:
+ * there is none. */
+int idm_observation_idle(const idm_world *world, const int *group);
 /* The belief that a group of observations leads to, from the first of them that can be seen: false,
  * and the posterior left alone, where none can. */
 bool idm_group_correct(const idm_world *world, const int *group, size_t leader,

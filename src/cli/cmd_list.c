@@ -273,7 +273,8 @@ static const char *support_of(const idm_block_info *info)
                                       [IDM_POSITIVE] = "above 0",
                                       [IDM_FRACTION] = "0 to 1",
                                       [IDM_DISTRIBUTION] = "distribution"};
-  return info->infinite ? "real, inf, -inf" : words[info->support];
+  if (info->infinite) return info->support == IDM_REAL ? "real, inf, -inf" : "at least 0, inf";
+  return words[info->support];
 }
 
 static const char *standard_of(const idm_block_info *info, char *buffer, size_t size)

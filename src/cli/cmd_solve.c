@@ -239,13 +239,14 @@ static void print_rows(const idm_setting *setting, const view *v, const double *
   }
 }
 
-/* Whether a block is a single number that the planner reads; habits and what bends Bayes' rule only
- * where there are any. */
+/* Whether a block is a single number that the planner reads; habits, what bends Bayes' rule and the
+ * capacity of a sensor only where they are not as by default. */
 static bool is_shown(const idm_agent *agent, const idm_theta *theta, size_t id)
 {
   const idm_block_info *info = theta->block[id].info;
   if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, id)) return false;
-  return !(info->habit || info->updates) || idm_theta_scalar(theta, id) != info->standard;
+  const bool usual = info->habit || info->updates || id == IDM_SENSOR_CAPACITY;
+  return !usual || idm_theta_scalar(theta, id) != info->standard;
 }
 
 /* The numbers that a planner reads, in one line: multipliers, discount, horizon, then all others. A

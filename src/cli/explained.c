@@ -151,6 +151,27 @@ static void set_delay(const cli_explained *x, size_t t, json_t **object)
   idm_json_set(object, "regret", idm_json_number(one->regret));
 }
 
+static json_t *bias_list(const idm_explained_person *person)
+{
+  json_t *list = json_array();
+  for (idm_bias b = 0; b < IDM_BIAS_COUNT; b++)
+    if (idm_explained_bias(person, b)) idm_json_append(&list, json_string(idm_bias_name(b)));
+  return list;
+}
+
+/* The rules by which biases are named. */
+static json_t *rules_object(void)
+{
+  json_t *object = json_object();
+  json_t *rules = json_object();
+  idm_json_set(&object, "margin", idm_json_number(IDM_BIAS_MARGIN));
+  idm_json_set(&object, "updates", json_integer(IDM_BIAS_UPDATES));
+  for (idm_bias b = 0; b < IDM_BIAS_COUNT; b++)
+    idm_json_set(&rules, idm_bias_name(b), json_string(idm_bias_rule(b)));
+  idm_json_set(&object, "rules", rules);
+  return object;
+}
+
 static json_t *people_object(const cli_explained *x)
 {
   json_t *people = json_object();
@@ -164,6 +185,14 @@ static json_t *people_object(const cli_explained *x)
     set_interval(x, &object, "base_rate", person->base_rate);
     set_interval(x, &object, "reaction", person->reaction);
     set_interval(x, &object, "noise", person->noise);
+    idm_json_set(&object, "confirming_updates",
+                 json_integer((json_int_t)person->confirming_updates));
+    idm_json_set(&object, "disconfirming_updates",
+                 json_integer((json_int_t)person->disconfirming_updates));
+    set_interval(x, &object, "confirming", person->confirming);
+    set_interval(x, &object, "disconfirming", person->disconfirming);
+    set_interval(x, &object, "asymmetry", person->asymmetry);
+    idm_json_set(&object, "biases", bias_list(person));
     idm_json_set(&people, x->e->name.name[a], object);
   }
   return people;
@@ -232,6 +261,7 @@ idm_status cli_print_explained_json(const cli_explained *x)
   idm_status status = put_member(
       call, "draws", json_integer((json_int_t)(x->e->trials->low ? x->e->trials->draws : 1)));
   if (status == IDM_OK) status = put_member(call, "notes", idm_json_texts(&call->notes));
+  if (status == IDM_OK) status = put_member(call, "bias_rule", rules_object());
   if (status == IDM_OK) status = put_member(call, "people", people_object(x));
   if (status == IDM_OK) status = put_member(call, "surprising", surprising_list(x));
   if (status == IDM_OK) status = put_member(call, "belated", belated_list(x));
@@ -454,10 +484,54 @@ static void print_people(const cli_explained *x)
     printf("... and %zu more (--json lists all)\n", x->e->agents - shown_agents);
 }
 
+/* The number that shows a bias. */
+static const char *shown_by(const idm_explained_person *person, idm_bias bias, char *buffer,
+                            size_t size)
+{
+  char first[64], second[64];
+  switch (bias) {
+  case IDM_BIAS_BASE_RATE_NEGLECT:
+    snprintf(buffer, size, "base rate %s", spoken(person->base_rate, first, sizeof first));
+    break;
+  case IDM_BIAS_CONFIRMATION:
+    snprintf(buffer, size, "confirming %s, disconfirming %s of Bayes",
+             spoken(person->confirming, first, sizeof first),
+             spoken(person->disconfirming, second, sizeof second));
+    break;
+  default:
+    snprintf(buffer, size, "reaction %s", spoken(person->reaction, first, sizeof first));
+  }
+  return buffer;
+}
+
+/* Biases by agent; agents without any have no line. */
+static void print_biases(const cli_explained *x)
+{
+  char text[200];
+  const size_t only = x->trajectory >= 0 ? x->e->agent[x->trajectory] : x->e->agents; /* or all */
+  size_t shown = 0;
+  printf("\nbiases (beyond %g of Bayes, over at least %d updates)\n", IDM_BIAS_MARGIN,
+         IDM_BIAS_UPDATES);
+  for (size_t a = 0; a < x->e->agents && shown < shown_agents; a++) {
+    size_t named = 0;
+    if (only < x->e->agents && a != only) continue;
+    for (idm_bias b = 0; b < IDM_BIAS_COUNT; b++) {
+      if (!idm_explained_bias(&x->e->person[a], b)) continue;
+      if (!named++) print_name(16, x->e->name.name[a]);
+      printf("%s%s (%s)", named > 1 ? "; " : "", idm_bias_name(b),
+             shown_by(&x->e->person[a], b, text, sizeof text));
+    }
+    if (named) printf("\n");
+    shown += named > 0;
+  }
+  if (!shown) printf("none\n");
+}
+
 idm_status cli_print_explained(const cli_explained *x)
 {
   idm_status status = x->trajectory >= 0 ? print_trajectory(x) : print_surprising(x);
   if (status == IDM_OK && x->trajectory < 0) print_belated(x);
   if (status == IDM_OK) print_people(x);
+  if (status == IDM_OK) print_biases(x);
   return status;
 }

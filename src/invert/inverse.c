@@ -114,7 +114,7 @@ static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *p
                                 idm_error *opt_error)
 {
   static const idm_block_id makes[] = {IDM_TRANSITION, IDM_EMISSION, IDM_PRIOR_WEIGHT,
-                                       IDM_EVIDENCE_WEIGHT};
+                                       IDM_EVIDENCE_WEIGHT, IDM_SENSOR_CAPACITY};
   const idm_theta *theta = problem->theta;
   if (problem->setting->fully_observed) return IDM_OK;
   for (size_t i = 0; i < sizeof makes / sizeof makes[0]; i++)
@@ -123,6 +123,11 @@ static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *p
                       "'%s' compares what is done at the agent's beliefs, and %s, which is free, "
                       "moves these; use --inverse map or bayes",
                       inverse->name, idm_block_name(makes[i]));
+  if (isfinite(idm_theta_scalar(theta, IDM_SENSOR_CAPACITY)))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' compares what is done at the agent's beliefs, which a log of an agent "
+                    "with a finite sensor_capacity leaves open; use --inverse map or bayes",
+                    inverse->name);
   if (theta->models == 1 || knows_environment(idm_agent_planner(&problem->agent))) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' compares what is done at the agent's beliefs, which of %zu models move "

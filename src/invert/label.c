@@ -115,6 +115,13 @@ static uint64_t add_freedom(uint64_t label, const idm_block *block)
   return add_labels(label, &block->coordinate_name);
 }
 
+/* Blocks keep the places that they had before there was a sensor: other labels stay. */
+static uint64_t place_of_block(size_t id)
+{
+  if (id == IDM_SENSOR_CAPACITY) return UINT64_MAX;
+  return id - (id > IDM_SENSOR_CAPACITY);
+}
+
 /* What a population is thought to be like, where the problem says so. */
 static uint64_t add_population(uint64_t label, const idm_problem *problem)
 {
@@ -122,7 +129,7 @@ static uint64_t add_population(uint64_t label, const idm_problem *problem)
   for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_population *population = &problem->theta->block[i].population;
     if (population->sd == 0 && population->coefficient == 0) continue;
-    label = add_number(add_whole(label, i), population->sd);
+    label = add_number(add_whole(label, place_of_block(i)), population->sd);
     label = add_number(label, population->coefficient);
   }
   return label;
@@ -195,9 +202,12 @@ static uint64_t add_missed(uint64_t label, const idm_columns *columns)
   return add_whole(add_labels(label, &columns->missed), columns->missed_action);
 }
 
-/* Numbers of a block, but for optional fields at its end that are as usual: other labels stay. */
+/* Numbers of a block, but for optional fields at its end that are as usual, and for a sensor that
+ * is: other labels stay. */
 static uint64_t add_block(uint64_t label, const idm_block *block)
 {
+  const bool sensor = block->info == idm_block_describe(IDM_SENSOR_CAPACITY);
+  if (sensor && block->role != IDM_DESCRIPTIVE && isinf(block->value[0])) return label;
   const idm_field *field = block->info->field;
   size_t fields = 0, size = block->size;
   while (field && field[fields].name) fields++;

@@ -66,6 +66,12 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
                     "planner '%s' learns what actions are worth in a state, and here states are "
                     "hidden; expected a problem with `observations: states`",
                     planner->name);
+  if (idm_sensor_may_limit(setting, theta) && !idm_planner_reads(planner, IDM_SENSOR_CAPACITY))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner '%s' does not plan for what a sensor of limited capacity misses; "
+                    "expected sensor_capacity: inf, or a planner on a lattice of beliefs, such as "
+                    "'bounded-rational' or 'rational'",
+                    planner->name);
   const unsigned rows = setting->fully_observed ? IDM_GIVES_MOVES : IDM_GIVES_HIDDEN_MOVES;
   if (setting->moves && !(planner->gives & rows))
     return idm_fail(opt_error, IDM_INPUT,
@@ -97,12 +103,13 @@ static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt
   return status;
 }
 
-/* Whether the policies have the planner's derivative, whole: with delays there is none, and not
- * every planner has one by what makes beliefs. */
+/* Whether the policies have the planner's derivative, whole: with delays or a limited sensor there
+ * is none, and not every planner has one by what makes beliefs. */
 static bool is_differentiable(const idm_workspace *w)
 {
   const idm_adjoint_ops *adjoint = w->planner->belief->adjoint;
-  return adjoint && !w->delayed && (adjoint->dynamics || !idm_update_is_free(w->theta));
+  return adjoint && !w->delayed && !idm_sensor_may_limit(w->setting, w->theta) &&
+         (adjoint->dynamics || !idm_update_is_free(w->theta));
 }
 
 idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,

@@ -201,9 +201,30 @@ static void test_streams(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A sensor that sees everything adds nothing: a label of the version before there was one, which
+ * has a block behind it, stays. Another capacity, and a free one, are other problems. */
+static void test_sensor(void **state)
+{
+  (void)state;
+  idm_problem *problem =
+      support_yaml("states: [a, b]\nactions: [u, v]\nobservations: states\ntransition: uniform\n"
+                   "utility: {u: [1, 0], v: 0}\nagent: {planner: td-learner}\ndata: {reward: r}\n"
+                   "free: [decay]\npopulation: {sd: {decay: 0.3}}\n");
+  const uint64_t label = idm_label_problem(0, problem);
+  assert_true(label == UINT64_C(0x566d8f4c025d5a46));
+  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 1);
+  const uint64_t limited = idm_label_problem(0, problem);
+  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, INFINITY);
+  problem->theta->block[IDM_SENSOR_CAPACITY].role = IDM_DESCRIPTIVE;
+  const uint64_t searched = idm_label_problem(0, problem);
+  assert_true(limited != label && searched != label && searched != limited);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sensor),
       cmocka_unit_test_setup_teardown(test_text, make_folder, remove_folder),
       cmocka_unit_test(test_keys),
       cmocka_unit_test(test_preferences),

@@ -184,9 +184,11 @@ static void every_form_is_written_and_read(void **state)
         support_redraw(problem->theta, id, &random);
       check(idm_problem_validate(problem, &support_error));
       same_when_read_back(problem);
-      for (size_t id = 0; id < problem->theta->blocks; id++)
-        if (problem->theta->block[id].info->infinite)
-          idm_theta_set_scalar(problem->theta, id, draw % 2 ? INFINITY : -INFINITY);
+      for (size_t id = 0; id < problem->theta->blocks; id++) {
+        const idm_block_info *info = problem->theta->block[id].info;
+        const bool below = info->support == IDM_REAL && draw % 2 == 0;
+        if (info->infinite) idm_theta_set_scalar(problem->theta, id, below ? -INFINITY : INFINITY);
+      }
       same_when_read_back(problem);
       idm_problem_destroy(problem);
     }

@@ -59,13 +59,16 @@ static void test_create(void **state)
   idm_theta *theta;
   assert_int_equal(idm_theta_create(sizes, MODELS, &theta, NULL), IDM_OK);
   const size_t size[IDM_BLOCK_COUNT] = {
-      [IDM_UTILITY] = 6,     [IDM_CERTAINTY] = 3,    [IDM_DISCOUNT] = 1,
-      [IDM_ALPHA] = 1,       [IDM_BETA] = 1,         [IDM_ETA] = 1,
-      [IDM_TEMPERATURE] = 1, [IDM_ACTION_PRIOR] = 3, [IDM_BELIEF_UTILITY] = 2,
-      [IDM_MODEL_PRIOR] = 2, [IDM_BELIEF_PRIOR] = 0, [IDM_TRANSITION] = 24,
-      [IDM_EMISSION] = 48,   [IDM_WEIGHTS] = 0,      [IDM_PERSEVERANCE] = 1,
-      [IDM_LAPSE] = 1,       [IDM_PRIOR_WEIGHT] = 1, [IDM_EVIDENCE_WEIGHT] = 1,
-      [IDM_DELAY_RATE] = 1,
+      [IDM_UTILITY] = 6,        [IDM_CERTAINTY] = 3,
+      [IDM_DISCOUNT] = 1,       [IDM_ALPHA] = 1,
+      [IDM_BETA] = 1,           [IDM_ETA] = 1,
+      [IDM_TEMPERATURE] = 1,    [IDM_ACTION_PRIOR] = 3,
+      [IDM_BELIEF_UTILITY] = 2, [IDM_MODEL_PRIOR] = 2,
+      [IDM_BELIEF_PRIOR] = 0,   [IDM_TRANSITION] = 24,
+      [IDM_EMISSION] = 48,      [IDM_WEIGHTS] = 0,
+      [IDM_PERSEVERANCE] = 1,   [IDM_LAPSE] = 1,
+      [IDM_PRIOR_WEIGHT] = 1,   [IDM_EVIDENCE_WEIGHT] = 1,
+      [IDM_DELAY_RATE] = 1,     [IDM_SENSOR_CAPACITY] = 1,
   };
   for (int i = 0; i < IDM_BLOCK_COUNT; i++) {
     assert_int_equal(theta->block[i].size, size[i]);
@@ -81,6 +84,7 @@ static void test_create(void **state)
   assert_true(idm_theta_scalar(theta, IDM_DISCOUNT) == 0.95);
   assert_true(idm_theta_scalar(theta, IDM_ALPHA) == 0);
   assert_true(idm_theta_scalar(theta, IDM_BETA) == INFINITY);
+  assert_true(idm_theta_scalar(theta, IDM_SENSOR_CAPACITY) == INFINITY);
   assert_true(idm_theta_scalar(theta, IDM_ETA) == 0);
   assert_true(idm_theta_scalar(theta, IDM_TEMPERATURE) == 1);
   for (size_t i = 0; i < 6; i++) assert_true(idm_theta_values(theta, IDM_UTILITY, 0)[i] == 0);
@@ -301,10 +305,10 @@ static void test_not_a_number_is_refused_everywhere(void **state)
     const double before = block->value[last];
     block->value[last] = NAN;
     check_invalid(p, idm_block_name((idm_block_id)i));
-    if (i != IDM_ALPHA && i != IDM_BETA) {
-      block->value[last] = INFINITY;
-      check_invalid(p, idm_block_name((idm_block_id)i));
-      block->value[last] = -INFINITY;
+    for (int sign = -1; sign <= 1; sign += 2) {
+      const bool sees = i == IDM_SENSOR_CAPACITY && sign > 0; /* everything */
+      if (i == IDM_ALPHA || i == IDM_BETA || sees) continue;
+      block->value[last] = copysign(INFINITY, sign);
       check_invalid(p, idm_block_name((idm_block_id)i));
     }
     block->value[last] = before;

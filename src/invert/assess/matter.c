@@ -96,8 +96,27 @@ static bool actions_agree(const idm_theta *theta, size_t id)
   return true;
 }
 
+/* Whether every state emits alike: no observation distinguishes states. */
+static bool emits_alike(const idm_theta *theta)
+{
+  const idm_block *block = &theta->block[IDM_EMISSION];
+  const size_t width = theta->sizes.observations, rows = theta->sizes.states;
+  for (size_t i = 0; i < block->size; i += rows * width)
+    if (!same_slices(block->value, i, rows, width, width)) return false;
+  return true;
+}
+
+static const char *reason_of_sensor(const idm_setting *setting, const idm_theta *theta)
+{
+  if (setting->fully_observed)
+    return "states are observed, and a sensor hides none of them: leave it out of `free:`";
+  if (emits_alike(theta))
+    return "every state emits alike, so that a sensor has nothing to pass: leave it out of `free:`";
+  return NULL;
+}
+
 /* What in the problem makes a block of no consequence, and the cure; NULL where nothing does. */
-static const char *reason(const idm_theta *theta, size_t block)
+static const char *reason(const idm_setting *setting, const idm_theta *theta, size_t block)
 {
   const bool weighs_models = block == IDM_BETA || block == IDM_MODEL_PRIOR;
   const bool informs = block == IDM_ETA;
@@ -111,6 +130,7 @@ static const char *reason(const idm_theta *theta, size_t block)
       actions_agree(theta, IDM_EMISSION))
     return "every action informs alike, so that surprise speaks for none of them: leave it out of "
            "`free:`";
+  if (block == IDM_SENSOR_CAPACITY) return reason_of_sensor(setting, theta);
   return NULL;
 }
 
@@ -126,7 +146,9 @@ void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes)
   const bool own = is_free(theta, IDM_TRANSITION) || is_free(theta, IDM_EMISSION);
   for (size_t i = 0; i < theta->blocks; i++) {
     /* Dynamics that are free need not stay alike. */
-    const char *why = is_free(theta, i) && !(own && theta->models > 1) ? reason(theta, i) : NULL;
+    const char *why = is_free(theta, i) && !(own && theta->models > 1)
+                          ? reason(problem->setting, theta, i)
+                          : NULL;
     if (why) idm_notes_add(opt_notes, "%s cannot matter here: %s", theta->block[i].info->name, why);
   }
 }
@@ -137,7 +159,7 @@ static void name_inert(const inquiry *q, const parameter *item)
   const idm_labels *quantity = idm_parameters_quantities(q->f->parameters);
   const char *name =
       item->simplex ? theta->block[item->block].info->name : quantity->name[item->quantity];
-  const char *why = reason(theta, item->block);
+  const char *why = reason(q->f->problem->setting, theta, item->block);
   idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                 "%s cannot matter here, and its posterior is its prior: %s", name,
                 why ? why

@@ -364,7 +364,7 @@ static idm_status look_at_one(const onlooker *whole, const idm_posterior *poster
     status = idm_posterior_trials_with(o.problem, own, o.settings.draws, part, &guest, ret_trials,
                                        opt_error);
   /* A person who is several agents of the log has no reaction of their own. */
-  explained->base_rate = explained->reaction = explained->noise = (idm_interval){NAN, NAN, NAN};
+  idm_reaction_none(explained);
   if (status == IDM_OK && part->agent_name.count == 1)
     status = idm_onlooker_measure(&o, 0, explained, opt_error);
   *ret_reaction_draws = o.reaction.draws;
@@ -404,7 +404,6 @@ static size_t find_person(const idm_labels *people, const char *name)
 static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, const idm_data *data,
                                  idm_explanation *e, idm_notes *opt_notes, idm_error *opt_error)
 {
-  const idm_interval none = {NAN, NAN, NAN};
   const idm_labels *people = &posterior->axis[idm_posterior_axis(posterior, "person")].label;
   size_t used = 1;
   size_t strangers = 0;
@@ -418,7 +417,7 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
     idm_data *part = NULL;
     idm_trials *trials = NULL;
     if (person == people->count) {
-      e->person[a].base_rate = e->person[a].reaction = e->person[a].noise = none;
+      idm_reaction_none(&e->person[a]);
       strangers++;
       continue;
     }

@@ -176,7 +176,8 @@ trials_guest idm_onlooker_guest(onlooker *o, idm_sizes n)
 idm_status idm_onlooker_measure(const onlooker *o, size_t agent, idm_explained_person *person,
                                 idm_error *opt_error)
 {
-  const size_t most = o->draws > 2 * o->reaction.draws ? o->draws : 2 * o->reaction.draws;
+  const size_t own = REACTION_SAMPLES * o->reaction.draws;
+  const size_t most = o->draws > own ? o->draws : own;
   double *sample = idm_new(most, sizeof *sample);
   if (!sample) return idm_fail_memory(opt_error);
   memcpy(sample, o->noise, o->draws * sizeof *sample);

@@ -94,6 +94,11 @@ void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums
     to->prior_after += n * sums->prior_after;
     to->evidence_after += n * sums->evidence_after;
     to->updates += n * sums->updates;
+    for (size_t k = 0; k < REACTION_SIDES; k++) {
+      to->side[k].own += n * sums->side[k].own;
+      to->side[k].bayes += n * sums->side[k].bayes;
+      to->side[k].updates += n * sums->side[k].updates;
+    }
   }
 }
 
@@ -105,6 +110,44 @@ static void centre(double *x, const double *in, size_t states, double support)
   double mean = 0;
   for (size_t s = 0; s < states; s++) mean += in[s] > 0 ? log(x[s]) / support : 0;
   for (size_t s = 0; s < states; s++) x[s] = in[s] > 0 ? log(x[s]) - mean : 0;
+}
+
+/* The likeliest state; `states` where two are as likely, up to rounding. */
+static size_t likeliest(const double *z, size_t states)
+{
+  size_t best = 0;
+  bool tied = false;
+  for (size_t s = 1; s < states; s++) {
+    const double over = (z[s] - z[best]) / fmax(z[s], z[best]);
+    tied = fabs(over) < 1e-9 || (tied && over < 0);
+    if (over > 0) best = s;
+  }
+  return tied ? states : best;
+}
+
+/* Log-odds of a state, of numbers that need not sum to 1. */
+static double log_odds(const double *z, size_t states, size_t state)
+{
+  double others = 0;
+  for (size_t s = 0; s < states; s++) others += s == state ? 0 : z[s];
+  return log(z[state]) - log(others);
+}
+
+/* Add an update to the kind that it is of: `prior` to `bayes` and to `held`. */
+static void add_side(const double *prior, const double *bayes, const double *held, size_t states,
+                     double weight, reaction_sums *sums)
+{
+  static const double nothing = 1e-9;
+  const size_t state = likeliest(prior, states);
+  if (state == states) return;
+  const double before = log_odds(prior, states, state);
+  const double due = log_odds(bayes, states, state) - before;
+  const double own = log_odds(held, states, state) - before;
+  if (!isfinite(due) || !isfinite(own) || !(fabs(due) > nothing)) return;
+  reaction_side *side = &sums->side[due > 0 ? REACTION_CONFIRMING : REACTION_DISCONFIRMING];
+  side->own += weight * own;
+  side->bayes += weight * due;
+  side->updates += weight;
 }
 
 void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,
@@ -127,6 +170,7 @@ void idm_reaction_update(const environment *world, const double *z, size_t u, si
     support += in[s];
   }
   if (support < 2) return;
+  add_side(prior, evidence, held, k, weight, sums);
   centre(prior, in, k, support);
   centre(evidence, in, k, support);
   centre(held, in, k, support);
@@ -173,16 +217,40 @@ idm_interval idm_reaction_interval(double *sample, size_t count)
   return (idm_interval){mean, idm_quantile(sample, count, 0.05), idm_quantile(sample, count, 0.95)};
 }
 
+void idm_reaction_none(idm_explained_person *person)
+{
+  const idm_interval none = {NAN, NAN, NAN};
+  person->base_rate = person->reaction = person->noise = none;
+  person->confirming = person->disconfirming = person->asymmetry = none;
+}
+
+/* The mean change over that by Bayes' rule; NaN where there are none. */
+static double ratio_of(const reaction_side *side)
+{
+  return side->updates > 0 ? side->own / side->bayes : NAN;
+}
+
 void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
                         idm_explained_person *person)
 {
-  double updates = 0;
-  for (size_t d = 0; d < r->draws; d++) {
-    const reaction_sums *sums = &r->sums[agent * r->draws + d];
+  const size_t n = r->draws;
+  double updates = 0, sides[REACTION_SIDES] = {0};
+  for (size_t d = 0; d < n; d++) {
+    const reaction_sums *sums = &r->sums[agent * n + d];
     updates = fmax(updates, sums->updates);
-    idm_reaction_coefficients(sums, &sample[d], &sample[r->draws + d]);
+    idm_reaction_coefficients(sums, &sample[d], &sample[n + d]);
+    for (size_t k = 0; k < REACTION_SIDES; k++) {
+      sides[k] = fmax(sides[k], sums->side[k].updates);
+      sample[(2 + k) * n + d] = ratio_of(&sums->side[k]);
+    }
+    sample[4 * n + d] = sample[2 * n + d] - sample[3 * n + d];
   }
   person->updates = (size_t)llround(updates);
-  person->base_rate = idm_reaction_interval(sample, r->draws);
-  person->reaction = idm_reaction_interval(sample + r->draws, r->draws);
+  person->confirming_updates = (size_t)llround(sides[REACTION_CONFIRMING]);
+  person->disconfirming_updates = (size_t)llround(sides[REACTION_DISCONFIRMING]);
+  person->base_rate = idm_reaction_interval(sample, n);
+  person->reaction = idm_reaction_interval(sample + n, n);
+  person->confirming = idm_reaction_interval(sample + 2 * n, n);
+  person->disconfirming = idm_reaction_interval(sample + 3 * n, n);
+  person->asymmetry = idm_reaction_interval(sample + 4 * n, n);
 }

@@ -5,6 +5,15 @@
 #include "idm/explain.h"
 #include "plan/believer/environment.h"
 
+/* Changes of the log-odds of the state that was likeliest before, over updates of one kind. */
+typedef struct reaction_side {
+  double own;
+  double bayes;
+  double updates;
+} reaction_side;
+
+enum { REACTION_CONFIRMING, REACTION_DISCONFIRMING, REACTION_SIDES };
+
 /* Sums that the coefficients follow from. */
 typedef struct reaction_sums {
   double prior_prior;
@@ -13,6 +22,7 @@ typedef struct reaction_sums {
   double prior_after;
   double evidence_after;
   double updates;
+  reaction_side side[REACTION_SIDES];
 } reaction_sums;
 
 /* Zero-initialise. */
@@ -31,7 +41,10 @@ idm_status idm_reaction_open(reaction *r, const idm_data *data, const idm_prefix
 void idm_reaction_close(reaction *r);
 /* Add what everybody who went through a node made of it under a draw. */
 void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums *sums);
-/* The coefficients of an agent over the draws. `sample` is scratch, [2 draws]. */
+/* Numbers of a person without updates. */
+void idm_reaction_none(idm_explained_person *person);
+/* The coefficients of an agent over the draws. `sample` is scratch, [REACTION_SAMPLES draws]. */
+enum { REACTION_SAMPLES = 5 };
 void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
                         idm_explained_person *person);
 

@@ -1,6 +1,8 @@
 /* One model of the world, and the beliefs that it makes. */
 #include "invert/utility/mind.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "plan/clamp.h"
@@ -85,6 +87,9 @@ static idm_status check_models(const idm_theta *theta, const char *who, idm_erro
                     "'%s' needs beliefs by Bayes' rule; expected prior_weight: 1 and "
                     "evidence_weight: 1",
                     who);
+  if (isfinite(idm_theta_scalar(theta, IDM_SENSOR_CAPACITY)))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs an agent that sees everything; expected sensor_capacity: inf", who);
   return IDM_OK;
 }
 

@@ -21,6 +21,8 @@ static const char *expected_number(idm_support support)
 static idm_status check_number(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                const idm_block_info *info, double number)
 {
+  if (info->support == IDM_NOT_NEGATIVE && info->infinite && number < 0)
+    return idm_yaml_unexpected(reader->tree, node, info->name, "a number of at least 0, or inf");
   if ((info->support == IDM_NOT_NEGATIVE && number < 0) ||
       (info->support == IDM_POSITIVE && !(number > 0)))
     return idm_yaml_unexpected(reader->tree, node, info->name, expected_number(info->support));

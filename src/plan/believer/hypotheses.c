@@ -16,8 +16,8 @@
 
 void idm_musing_free(musing *m)
 {
-  double *const owned[] = {m->planner, m->posterior,    m->mean,  m->world,
-                           m->share,   m->log_decision, m->choice};
+  double *const owned[] = {m->planner, m->posterior,    m->mean,   m->world,
+                           m->share,   m->log_decision, m->choice, m->sensor};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
 }
 
@@ -30,8 +30,10 @@ idm_status idm_musing_init(const believer *b, musing *m, idm_error *opt_error)
                 .world = idm_new(n.states, sizeof(double)),
                 .share = idm_new(b->theta->models, sizeof(double)),
                 .log_decision = idm_new(n.actions, sizeof(double)),
-                .choice = idm_new(n.actions, sizeof(double))};
-  if (m->planner && m->posterior && m->mean && m->world && m->share && m->log_decision && m->choice)
+                .choice = idm_new(n.actions, sizeof(double)),
+                .sensor = idm_new(idm_sensor_scratch(n), sizeof(double))};
+  if (m->planner && m->posterior && m->mean && m->world && m->share && m->log_decision &&
+      m->choice && m->sensor)
     return IDM_OK;
   return idm_fail_memory(opt_error);
 }
@@ -272,6 +274,41 @@ static idm_status add_successors(branching *g, const recognition *r, belief_orig
   return IDM_OK;
 }
 
+/* Hypothesis i, action u, and an observation that was perceived, or nothing. */
+static idm_status perceive(branching *g, size_t i, size_t u, size_t x, double weight,
+                           idm_error *opt_error)
+{
+  musing *m = g->m;
+  if (!(weight > 0)) return IDM_OK;
+  const recognition r = idm_hypotheses_recognition(g->b, &g->from->set, i, u, x);
+  double allowed;
+  if (!(idm_recognise(&r, m->share, m->mean, &allowed, m->posterior) > 0)) {
+    g->unrecognised = true;
+    return IDM_OK;
+  }
+  const belief_origin origin = {
+      .parent = (uint32_t)i, .action = (uint32_t)u, .observation = (uint32_t)x};
+  return add_successors(g, &r, origin, weight, opt_error);
+}
+
+/* The same of an observation that was made: a limited sensor passes it or not, which is drawn or
+ * leaves both possible. */
+static idm_status sense(branching *g, size_t i, size_t u, size_t x, double weight,
+                        idm_error *opt_error)
+{
+  const belief_set *set = &g->from->set;
+  const idm_sensor sensor = idm_sensor_of(g->b->setting, g->b->theta);
+  const double passes = idm_sensor_passes(&sensor, set->belief + i * set->states, u, g->m->sensor);
+  if (!(passes < 1)) return perceive(g, i, u, x, weight, opt_error);
+  if (g->opt_random) {
+    const bool seen = idm_random_uniform(g->opt_random) < passes;
+    return perceive(g, i, u, seen ? x : IDM_UNPERCEIVED, weight, opt_error);
+  }
+  const idm_status status = perceive(g, i, u, x, weight * passes, opt_error);
+  if (status != IDM_OK) return status;
+  return perceive(g, i, u, IDM_UNPERCEIVED, weight * (1 - passes), opt_error);
+}
+
 /* Hypothesis i, action u, observation x: weighed by the environment where a set is. */
 static idm_status branch(branching *g, size_t i, size_t u, size_t x, double weight,
                          idm_error *opt_error)
@@ -285,16 +322,7 @@ static idm_status branch(branching *g, size_t i, size_t u, size_t x, double weig
     for (size_t s = 0; s < set->states; s++) m->world[s] /= p;
     weight *= p;
   }
-  if (!(weight > 0)) return IDM_OK;
-  const recognition r = idm_hypotheses_recognition(g->b, set, i, u, x);
-  double allowed;
-  if (!(idm_recognise(&r, m->share, m->mean, &allowed, m->posterior) > 0)) {
-    g->unrecognised = true;
-    return IDM_OK;
-  }
-  const belief_origin origin = {
-      .parent = (uint32_t)i, .action = (uint32_t)u, .observation = (uint32_t)x};
-  return add_successors(g, &r, origin, weight, opt_error);
+  return sense(g, i, u, x, weight, opt_error);
 }
 
 /* Every observation that may have been made: the one seen, or all. */
@@ -346,11 +374,13 @@ static void forget_worlds(hypotheses *h)
 static idm_status conclude(branching *g, double seen, consequence *result, idm_error *opt_error)
 {
   hypotheses *into = g->into;
+  const idm_sensor sensor = idm_sensor_of(g->b->setting, g->b->theta);
   result->total = idm_belief_set_tidy(&into->set);
   if (into->set.count > BELIEF_SET_MOST)
     return idm_fail(opt_error, IDM_INPUT,
-                    "what was not recorded leaves %zu hypotheses; at most %d are followed",
-                    into->set.count, BELIEF_SET_MOST);
+                    "what was not recorded%s leaves %zu hypotheses; at most %d are followed",
+                    idm_sensor_is_limited(&sensor) ? ", or not perceived," : "", into->set.count,
+                    BELIEF_SET_MOST);
   if (!(result->total > 0) && g->unrecognised)
     return idm_hypotheses_unrecognised(g->b, g->event, opt_error);
   if (!(result->total > 0)) {

@@ -28,6 +28,7 @@ typedef struct musing {
   double *share;        /* [model]: sigma over the models that allow what was seen */
   double *log_decision; /* [action] */
   double *choice;       /* [action] */
+  double *sensor;       /* the sensor's */
 } musing;
 
 /* What an event did to hypotheses, beside their successors. */
@@ -103,10 +104,13 @@ static inline void idm_hypotheses_step(const hypotheses *from, hypotheses *into)
   into->decided = false;
 }
 
-/* Whether everything was recorded and one belief is possible. */
+/* Whether everything was recorded and one belief is possible: what a limited sensor passes is not.
+ */
 static inline bool idm_hypotheses_is_one(const believer *b, const hypotheses *h,
                                          const idm_event *event)
 {
+  const idm_sensor sensor = idm_sensor_of(b->setting, b->theta);
+  if (idm_sensor_is_limited(&sensor)) return false;
   return event->action != IDM_MISSING && event->observation != IDM_MISSING && h->set.count == 1 &&
          !h->set.apart && b->recognition == IDM_RECOGNITION_MEAN;
 }

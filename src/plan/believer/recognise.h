@@ -12,6 +12,10 @@
 /* Below this an observation cannot be seen, to all purposes: the quotient may overflow. */
 static const double idm_impossible = 1e-300;
 
+/* In place of an observation: nothing was perceived, and the belief is predicted by the transition
+ * alone. */
+#define IDM_UNPERCEIVED SIZE_MAX
+
 /* The models of an action, and what was seen after it. */
 typedef struct recognition {
   const idm_setting *setting;
@@ -19,14 +23,14 @@ typedef struct recognition {
   const double *z;     /* [state] */
   const double *sigma; /* [model]: sigma(m|z,u) */
   size_t action;
-  size_t observation;
+  size_t observation; /* or IDM_UNPERCEIVED */
 } recognition;
 
 /* Two states go by a way of their own, with everything in registers. */
 static inline bool idm_recognition_is_pair(const recognition *r)
 {
   return r->theta->sizes.states == 2 && !r->setting->fully_observed &&
-         !idm_update_of(r->theta).bent;
+         !idm_update_of(r->theta).bent && r->observation != IDM_UNPERCEIVED;
 }
 
 static inline const double *idm_recognition_transition(const recognition *r, size_t model)
@@ -73,6 +77,10 @@ static inline double idm_recognition_joint(const recognition *r, size_t model, d
 {
   const idm_sizes n = r->theta->sizes;
   const size_t x = r->observation;
+  if (x == IDM_UNPERCEIVED) {
+    idm_filter_predict(n.states, idm_recognition_transition(r, model), r->z, joint);
+    return 1;
+  }
   if (!r->setting->fully_observed) {
     const idm_world world = idm_recognition_world(r, model);
     return idm_filter_joint(&world, r->z, x, joint);

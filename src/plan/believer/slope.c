@@ -624,6 +624,9 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_sl
 {
   gradient *g = content;
   const idm_adjoint_ops *adjoint = g->b->planner->belief->adjoint;
+  if (idm_sensor_may_limit(g->b->setting, g->b->theta))
+    return idm_fail(opt_error, IDM_USAGE,
+                    "sensor_capacity became finite after the gradient was made: there is none");
   idm_theta_clear(theta_slope);
   clear_slopes(g);
   g->opt_dynamics = idm_update_is_free(g->b->theta) ? theta_slope : NULL;

@@ -33,9 +33,10 @@ static const idm_lattice_ops lattice = {.points = idm_control_points,
                                         .bytes = idm_control_bytes};
 
 static const idm_block_id reads[] = {
-    IDM_TEMPERATURE,  IDM_UTILITY,     IDM_CERTAINTY,    IDM_BELIEF_UTILITY, IDM_DISCOUNT,
-    IDM_TRANSITION,   IDM_EMISSION,    IDM_ALPHA,        IDM_BETA,           IDM_ETA,
-    IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_BELIEF_PRIOR, IDM_DELAY_RATE,     IDM_BLOCK_COUNT};
+    IDM_TEMPERATURE,  IDM_UTILITY,    IDM_CERTAINTY,       IDM_BELIEF_UTILITY,
+    IDM_DISCOUNT,     IDM_TRANSITION, IDM_EMISSION,        IDM_ALPHA,
+    IDM_BETA,         IDM_ETA,        IDM_ACTION_PRIOR,    IDM_MODEL_PRIOR,
+    IDM_BELIEF_PRIOR, IDM_DELAY_RATE, IDM_SENSOR_CAPACITY, IDM_BLOCK_COUNT};
 
 /* Words of the clamps. */
 #define HOLD(id, x)                                                                                \

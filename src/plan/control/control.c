@@ -16,6 +16,12 @@
 
 /* --- memory --------------------------------------------------------------------------------- */
 
+/* What may be perceived: an observation, and with a limited sensor nothing. */
+static size_t perceptions(const control *c)
+{
+  return c->sizes.observations + idm_sensor_is_limited(&c->sensor);
+}
+
 /* Bytes of everything but the successors, a lattice point. */
 static double bytes_a_point(const control *c)
 {
@@ -26,7 +32,7 @@ static double bytes_a_point(const control *c)
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
   numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* the forward recursion's own */
   if (c->sizes.states == 2)                         /* folds */
-    numbers += 2.5 * pairs * (double)c->sizes.observations + CONTROL_STRANDS;
+    numbers += 2.5 * pairs * (double)perceptions(c) + CONTROL_STRANDS;
   if (c->agent.discounting != IDM_EXPONENTIAL)
     numbers += ((double)c->variants + 1) * (c->layers + 1);
   if (c->agent.evaluate == IDM_INTERPOLATE)
@@ -40,7 +46,7 @@ enum { most_joined = 1 << 24 };
 /* Bytes of the joined derivative, at most: its pattern, its values and where each entry goes. */
 static double bytes_joined(const control *c, size_t points)
 {
-  const double row = (double)(c->sizes.actions * c->models * c->sizes.observations);
+  const double row = (double)(c->sizes.actions * c->models * perceptions(c));
   const double entries = (double)points * row * (double)c->sizes.states;
   const bool joins = c->sizes.states > 2 && !c->setting->fully_observed;
   return joins && entries <= most_joined ? 2 * sizeof(double) * entries : 0;
@@ -105,6 +111,8 @@ static idm_successor_request request_of(const control *c)
                                  .opt_moves = c->setting->moves,
                                  .before = c->setting->emits_before,
                                  .update = c->update,
+                                 .opt_sensor =
+                                     idm_sensor_is_limited(&c->sensor) ? &c->sensor : NULL,
                                  .terminal = c->setting->terminal,
                                  .belief_prior = c->belief_prior,
                                  .merge_surprise = c->agent.surprise == IDM_SURPRISE_BELIEF,
@@ -254,6 +262,7 @@ static void group_observations(control *c, size_t u, size_t m)
   const size_t at = m * c->sizes.actions + u;
   int *group = c->group + at * c->sizes.observations;
   idm_observation_groups(&world, group);
+  c->idle[at] = idm_observation_idle(&world, group);
   c->plane[at] = world.states == 3 && !world.before && !world.update.bent;
   for (int x = 0; x < (int)c->sizes.observations; x++)
     c->plane[at] = c->plane[at] && (group[x] == x || group[x] < 0);
@@ -287,6 +296,16 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   return laid;
 }
 
+/* The sensor of a theta over the dynamics and weights held in the control. */
+static void attend(control *c, const idm_theta *theta)
+{
+  c->sensor = idm_sensor_of(c->setting, theta);
+  memcpy(c->numbers.model_prior, c->sensor.model_prior, c->models * sizeof(double));
+  c->sensor.transition = c->transition;
+  c->sensor.emission = c->emission;
+  c->sensor.model_prior = c->numbers.model_prior;
+}
+
 static bool allocate_numbers(control *c, const idm_theta *theta)
 {
   const idm_sizes n = c->sizes;
@@ -303,6 +322,7 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
     c->belief_prior =
         idm_duplicate(idm_theta_values(theta, IDM_BELIEF_PRIOR, 0), n.states, sizeof(double));
   c->group = idm_new(c->models * n.actions * n.observations, sizeof *c->group);
+  c->idle = idm_new(c->models * n.actions, sizeof *c->idle);
   c->plane = idm_new(c->models * n.actions, sizeof *c->plane);
   c->forgetful = idm_new(n.actions, sizeof *c->forgetful);
   c->utility = idm_new(c->variants * n.actions * n.states, sizeof(double));
@@ -311,8 +331,8 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->solved = idm_new(c->variants, sizeof *c->solved);
   return c->numbers.action_prior && c->numbers.model_prior && c->numbers.piece && c->transition &&
          c->emission && c->log_emission &&
-         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->plane &&
-         c->forgetful && c->utility && c->unit && c->alpha && c->solved;
+         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->idle &&
+         c->plane && c->forgetful && c->utility && c->unit && c->alpha && c->solved;
 }
 
 static bool allocate_vectors(control *c)
@@ -363,6 +383,7 @@ void idm_control_destroy(void *content)
                          c->log_emission,
                          c->belief_prior,
                          c->group,
+                         c->idle,
                          c->plane,
                          c->forgetful,
                          c->utility,
@@ -434,6 +455,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->basis = points > 200000 ? 8 : IDM_GMRES_BASIS;
   idm_status status = allocate_numbers(c, theta) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
+    attend(c, theta);
     const idm_successor_request request = request_of(c);
     status = check_memory(c, &request, resolution, opt_error);
   }
@@ -452,7 +474,17 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 
 /* --- planning ------------------------------------------------------------------------------- */
 
-/* Take new dynamics in; the operator is rebuilt only when they, or what is certain, changed. */
+/* Whether the sensor passes what it passed; the weights of models count where it is limited. */
+static bool attends_alike(const control *c, const idm_theta *theta)
+{
+  const idm_sensor fresh = idm_sensor_of(c->setting, theta);
+  return fresh.capacity == c->sensor.capacity &&
+         (!idm_sensor_is_limited(&fresh) ||
+          memcmp(fresh.model_prior, c->numbers.model_prior, c->models * sizeof(double)) == 0);
+}
+
+/* Take new dynamics in; the operator is rebuilt only when they, what is certain or what the sensor
+ * passes changed. */
 static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
 {
   const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
@@ -465,8 +497,8 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const idm_certainty certainty = certainty_of(theta);
   const bool as_certain = certainty.above == c->numbers.certainty.above &&
                           certainty.width == c->numbers.certainty.width;
-  const bool same =
-      update.prior == c->update.prior && update.evidence == c->update.evidence && as_certain;
+  const bool same = update.prior == c->update.prior && update.evidence == c->update.evidence &&
+                    as_certain && attends_alike(c, theta);
   if (c->built && same && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
@@ -476,6 +508,7 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
   c->update = update;
+  attend(c, theta);
   c->rewarded = c->rewarded && as_certain;
   c->numbers.certainty = certainty;
   return build_successors(c, opt_error);

@@ -50,6 +50,8 @@ typedef struct control {
   double *log_emission; /* of `emission` */
   double *belief_prior; /* [s] or NULL */
   idm_update update;    /* how beliefs take up what is seen; the same */
+  idm_sensor sensor;    /* of the dynamics and weights held here */
+  int *idle;            /* [model][action]: see idm_observation_idle; of a limited sensor */
   int *group;           /* [model][action][x]: observations with the same successor belief */
   bool *plane;     /* [model][action]: three states by Bayes' rule, no two observations alike */
   bool built;      /* successors and folds are those of the dynamics held here */

@@ -18,6 +18,7 @@ typedef struct evaluation {
   double *posterior; /* [state] */
   double *weight;    /* [state] */
   double *locate;    /* [2 state] */
+  double *expected;  /* of the sensor */
   uint32_t *vertex;  /* [state] */
   double arrival;    /* of the decision at hand */
 } evaluation;
@@ -26,7 +27,7 @@ size_t idm_control_scratch(const void *content)
 {
   const control *c = content;
   const size_t k = c->sizes.states;
-  return c->sizes.actions * (2 + c->models) + 6 * k;
+  return c->sizes.actions * (2 + c->models) + 6 * k + idm_sensor_scratch(c->sizes);
 }
 
 static evaluation evaluation_of(const control *c, int left, double *scratch)
@@ -40,7 +41,8 @@ static evaluation evaluation_of(const control *c, int left, double *scratch)
   e.posterior = e.emitter + k;
   e.weight = e.posterior + k;
   e.locate = e.weight + k;
-  e.vertex = (uint32_t *)(void *)(e.locate + 2 * k);
+  e.expected = e.locate + 2 * k;
+  e.vertex = (uint32_t *)(void *)(e.expected + idm_sensor_scratch(c->sizes));
   e.arrival = idm_control_arrival(c, left);
   return e;
 }
@@ -71,6 +73,17 @@ IDM_KERNEL_RETURNS(static, double, expect_in_plane,
   return future;
 }
 
+/* V at e->posterior, off the lattice, and the award for certainty there. */
+static double value_after(const control *c, const double *v, const evaluation *e)
+{
+  const size_t count =
+      idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
+  double value =
+      e->arrival * idm_belief_certain(c->numbers.certainty, c->sizes.states, e->posterior).share;
+  for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
+  return value;
+}
+
 /* V of the successors of z under (u, m) and the surprise: K(z,u,m), off the lattice. */
 static double lookahead_model(const control *c, const double *v, const double *z, size_t u,
                               size_t m, const evaluation *e)
@@ -88,11 +101,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
   for (size_t x = 0; x < n.observations; x++) {
     if (group[x] != (int)x) continue;
     if (!idm_group_correct(&world, group, x, e->emitter, e->posterior)) continue;
-    const size_t count =
-        idm_lattice_locate(c->lattice, e->posterior, e->vertex, e->weight, e->locate);
-    double value =
-        e->arrival * idm_belief_certain(c->numbers.certainty, n.states, e->posterior).share;
-    for (size_t i = 0; i < count; i++) value += e->weight[i] * v[e->vertex[i]];
+    const double value = value_after(c, v, e);
     const double log_prior = surprises ? idm_belief_prior_log(n.states, c->belief_prior,
                                                               c->lattice->resolution, e->posterior)
                                        : 0;
@@ -111,6 +120,42 @@ static double lookahead_model(const control *c, const double *v, const double *z
   return c->numbers.discount * future + c->numbers.eta * surprise;
 }
 
+static double entropy_term(double p)
+{
+  return p > 0 ? -p * log(p) : 0;
+}
+
+/* Probability, at e->emitter, of the group that leads to the prediction; 0 where there is none. */
+static double idle_probability(const control *c, size_t u, size_t m, const evaluation *e)
+{
+  const idm_sizes n = c->sizes;
+  const idm_world world = control_world(c, u, m);
+  const int leader = c->idle[m * n.actions + u];
+  const int *group = c->group + (m * n.actions + u) * n.observations;
+  double p = 0;
+  for (size_t x = 0; leader >= 0 && x < n.observations; x++)
+    for (size_t s = 0; group[x] == leader && s < n.states; s++)
+      p += e->emitter[s] * world.emission[s * n.observations + x];
+  return p;
+}
+
+/* K(z,u,m) of a sensor that passes what is seen, after which K is `seen`, with a probability a:
+ * the surprise is that of x or nothing, by the chain rule of entropies. */
+static double lookahead_unseen(const control *c, const double *v, const double *z, size_t u,
+                               size_t m, double a, double seen, const evaluation *e)
+{
+  const size_t k = c->sizes.states;
+  idm_filter_predict(k, control_world(c, u, m).transition, z, e->posterior);
+  const double expected = a * seen + (1 - a) * c->numbers.discount * value_after(c, v, e);
+  if (c->numbers.eta == 0) return expected;
+  const double log_prior =
+      idm_belief_prior_log(k, c->belief_prior, c->lattice->resolution, e->posterior);
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  const double idle = merge ? a * idle_probability(c, u, m, e) : 0;
+  const double surprise = entropy_term(a) - entropy_term(idle) + entropy_term(idle + 1 - a);
+  return expected + c->numbers.eta * (surprise + (1 - a) * log_prior);
+}
+
 /* One step of lookahead: Q and K at z from the values with one step less. */
 static void lookahead(const control *c, size_t variant, int left, const double *z,
                       const evaluation *e)
@@ -120,7 +165,11 @@ static void lookahead(const control *c, size_t variant, int left, const double *
     e->q[u] = idm_control_reward(c, variant, z, u);
     if (c->setting->terminal[u]) continue;
     double *k = e->k + u * c->models;
-    for (size_t m = 0; m < c->models; m++) k[m] = lookahead_model(c, v, z, u, m, e);
+    const double passes = idm_sensor_passes(&c->sensor, z, u, e->expected);
+    for (size_t m = 0; m < c->models; m++) {
+      k[m] = lookahead_model(c, v, z, u, m, e);
+      if (passes < 1) k[m] = lookahead_unseen(c, v, z, u, m, passes, k[m], e);
+    }
     e->q[u] += idm_control_specify(c, k, NULL);
   }
 }

@@ -15,7 +15,9 @@ static bool is_rational(const idm_workspace *w)
   const double alpha = idm_theta_scalar(w->theta, IDM_ALPHA);
   if (!w->planner->lattice || w->planner->owns) return false;
   if (idm_theta_scalar(w->theta, IDM_DISCOUNT) == 1 && !(w->setting->horizon > 0)) return false;
-  return !w->setting->fully_observed && alpha == 0 && !signbit(alpha) &&
+  const idm_sensor sensor = idm_sensor_of(w->setting, w->theta);
+  return !w->setting->fully_observed && !idm_sensor_is_limited(&sensor) && alpha == 0 &&
+         !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
          idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
          idm_prize_of(w->theta, &(prize){0});

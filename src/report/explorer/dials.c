@@ -48,6 +48,8 @@ static dial dial_of(const idm_problem *problem, size_t id, size_t first, double 
   const idm_block_info *info = problem->theta->block[id].info;
   if (info->form == IDM_FORM_FIELDS) return dial_of_field(problem, &info->field[first], value);
   const double range = info->in_utility ? idm_problem_range(problem, id) : 1;
+  if (info->infinite && info->support == IDM_NOT_NEGATIVE)
+    return (dial){"power", 1e-3 * range, 10 * range, true};
   if (info->infinite && isinf(info->standard))
     return (dial){"inverse", -50 / range, 50 / range, true};
   if (info->reciprocal) return (dial){"power", 1e-4 * range, 10 * range, info->infinite};

@@ -1,6 +1,8 @@
 /* Free numbers that cannot matter, and those that do. */
 #include "invert/assess/matter.h"
 
+#include <stdio.h>
+
 #include "invert/assess/asked_support.h"
 
 static void look(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
@@ -53,10 +55,38 @@ static void test_known_before(void **state)
   idm_notes_clear(&notes);
   idm_problem_destroy(problem);
   problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "alpha, beta", &support_error));
+  check(idm_problem_free(problem, "alpha, beta, sensor_capacity", &support_error));
   idm_assess_inert(problem, &notes);
   assert_int_equal(notes.count, 0);
   idm_problem_destroy(problem);
+}
+
+/* A sensor hides no observed state, and has nothing to pass where every state emits alike. */
+static void test_sensor(void **state)
+{
+  (void)state;
+  static const char *const seen[] = {"states", "[x, y]\nobservation: uniform"};
+  static const char *const why[] = {"states are observed", "every state emits alike"};
+  for (size_t i = 0; i < 2; i++) {
+    char text[300];
+    snprintf(text, sizeof text,
+             "states: [a, b]\nactions: [u, v]\nobservations: %s\n"
+             "transition: {u: identity, v: uniform}\nutility: {u: [1, 0], v: 0}\n"
+             "agent: {alpha: 1}\nfree: [alpha, sensor_capacity]\n",
+             seen[i]);
+    idm_problem *problem = support_yaml(text);
+    idm_notes notes = {0};
+    idm_assess_inert(problem, &notes);
+    assert_int_equal(notes.count, 1);
+    assert_true(support_mentions(&notes, "sensor_capacity cannot matter here"));
+    assert_true(support_mentions(&notes, why[i]));
+    idm_notes_clear(&notes);
+    asked a;
+    look(&a, problem, simulate(problem), "alpha, sensor_capacity");
+    assert_true(support_mentions(&a.assessment->misfits, "sensor_capacity cannot matter here"));
+    assert_true(support_mentions(&a.assessment->misfits, why[i]));
+    asked_close(&a);
+  }
 }
 
 static void test_eta(void **state)
@@ -112,11 +142,9 @@ static void test_nothing_to_choose(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_models),
-      cmocka_unit_test(test_known_before),
-      cmocka_unit_test(test_eta),
-      cmocka_unit_test(test_all_matter),
-      cmocka_unit_test(test_nothing_to_choose),
+      cmocka_unit_test(test_models),     cmocka_unit_test(test_known_before),
+      cmocka_unit_test(test_sensor),     cmocka_unit_test(test_eta),
+      cmocka_unit_test(test_all_matter), cmocka_unit_test(test_nothing_to_choose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

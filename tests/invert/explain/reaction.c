@@ -78,9 +78,10 @@ static void what_cannot_be_told_is_none(void **state)
   double p, e;
   idm_reaction_coefficients(&(reaction_sums){0}, &p, &e);
   assert_true(isnan(p) && isnan(e));
-  idm_reaction_coefficients(&(reaction_sums){1, 2, 4, 1, 2, 1}, &p, &e); /* always together */
+  idm_reaction_coefficients(&(reaction_sums){1, 2, 4, 1, 2, 1, {{0, 0, 0}}}, &p,
+                            &e); /* always together */
   assert_true(isnan(p) && isnan(e));
-  idm_reaction_coefficients(&(reaction_sums){2, 0, 0, 3, 0, 1}, &p, &e);
+  idm_reaction_coefficients(&(reaction_sums){2, 0, 0, 3, 0, 1, {{0, 0, 0}}}, &p, &e);
   assert_near(p, 1.5, 1e-12);
   assert_true(isnan(e));
 }
@@ -101,9 +102,12 @@ static void nodes_belong_to_people(void **state)
   assert_int_equal(r.draws, 3);
   size_t first = tree->last[0];
   while (tree->node[tree->node[first].parent].begin < 0) first = (size_t)tree->node[first].parent;
-  idm_reaction_add(&r, first, 2, &(reaction_sums){1, 0, 1, 2, 3, 1});
+  idm_reaction_add(&r, first, 2, &(reaction_sums){1, 0, 1, 2, 3, 1, {{4, 5, 1}, {0, 0, 0}}});
   assert_near(r.sums[0 * 3 + 2].prior_after, 4, 0); /* twice */
   assert_near(r.sums[1 * 3 + 2].prior_after, 2, 0);
+  assert_near(r.sums[0 * 3 + 2].side[REACTION_CONFIRMING].own, 8, 0);
+  assert_near(r.sums[1 * 3 + 2].side[REACTION_CONFIRMING].bayes, 5, 0);
+  assert_near(r.sums[1 * 3 + 2].side[REACTION_DISCONFIRMING].updates, 0, 0);
   assert_near(r.sums[0 * 3 + 1].updates, 0, 0);
   idm_reaction_close(&r);
   idm_prefix_tree_destroy(tree);

@@ -65,6 +65,11 @@ static void test_believing(void **state)
   assert_int_equal(ask("maximum-margin", problem, data, 1, &asked, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "'maximum-margin' needs beliefs by Bayes' rule"));
   idm_asked_close(&asked);
+  problem->theta->block[IDM_PRIOR_WEIGHT].value[0] = 1;
+  problem->theta->block[IDM_SENSOR_CAPACITY].value[0] = 0.5;
+  assert_int_equal(ask("maximum-margin", problem, data, 1, &asked, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "expected sensor_capacity: inf"));
+  idm_asked_close(&asked);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

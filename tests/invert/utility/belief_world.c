@@ -180,6 +180,8 @@ static void test_refused(void **state)
   (void)state;
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS);
   refused(SOFT, "emission", &settings, "moves these");
+  refused(SOFT, "sensor_capacity", &settings, "moves these");
+  refused(SOFT ", sensor_capacity: 0.2", "alpha", &settings, "finite sensor_capacity leaves open");
   refused(SOFT ", perseverance: 0.5", "alpha", &settings, "compares policies by belief");
   refused("planner: td-learner", "inverse_temperature", &settings, "on more than the belief");
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;

@@ -209,7 +209,7 @@ static void test_failures(void **state)
        "the key 'aplha' is unknown; did you mean 'alpha'? Expected one of planner, alpha"},
       {"foo=1",
        "the key 'foo' is unknown; expected one of planner, alpha, beta, eta, temperature, weights, "
-       "perseverance, lapse, prior_weight, evidence_weight, delay_rate, "
+       "perseverance, lapse, prior_weight, evidence_weight, delay_rate, sensor_capacity, "
        "resolution, evaluate, surprise, recognition, alpha_unit, tolerance, gap, "
        "decision_capacity, "
        "specification_capacity, recognition_capacity, discounting, asymmetry, fictive, hidden, "

@@ -123,6 +123,59 @@ static inline bool plain_same(const idm_problem *problem, const double *tau, con
   return true;
 }
 
+/* The belief where nothing is perceived. */
+static inline void plain_predict(const idm_problem *problem, const double *tau, const double *z,
+                                 double *after)
+{
+  const size_t k = problem->theta->sizes.states;
+  for (size_t t = 0; t < k; t++) {
+    after[t] = 0;
+    for (size_t s = 0; s < k; s++) after[t] += z[s] * tau[s * k + t];
+  }
+}
+
+/* Whether x leads from every belief to the belief where nothing is perceived: by trying beliefs
+ * of two states. */
+static inline bool plain_idle(const idm_problem *problem, const double *tau, const double *emission,
+                              size_t x)
+{
+  const size_t k = problem->theta->sizes.states;
+  for (size_t s = 0; s < k; s++)
+    for (size_t t = 0; t < k; t++) {
+      double z[PLAIN_MOST] = {0}, first[PLAIN_MOST], second[PLAIN_MOST];
+      z[s] += 0.375;
+      z[t] += 0.625;
+      if (!(plain_after(problem, tau, emission, z, x, first) > 0)) continue;
+      plain_predict(problem, tau, z, second);
+      for (size_t i = 0; i < k; i++)
+        if (fabs(first[i] - second[i]) > 1e-12) return false;
+    }
+  return true;
+}
+
+/* a(z,u), from H(X|z,u) of the models mixed by their weights. */
+static inline double plain_passes(const idm_problem *problem, const double *z, size_t u)
+{
+  const idm_theta *theta = problem->theta;
+  const idm_sizes n = theta->sizes;
+  const double capacity = idm_theta_scalar(theta, IDM_SENSOR_CAPACITY);
+  long double entropy = 0;
+  if (problem->setting->fully_observed || isinf(capacity)) return 1;
+  for (size_t x = 0; x < n.observations; x++) {
+    long double p = 0;
+    for (size_t m = 0; m < theta->models; m++) {
+      const size_t at = m * n.actions + u;
+      double joint[PLAIN_MOST];
+      p += theta->block[IDM_MODEL_PRIOR].value[m] *
+           plain_joint(problem, theta->block[IDM_TRANSITION].value + at * n.states * n.states,
+                       theta->block[IDM_EMISSION].value + at * n.states * n.observations, z, x,
+                       joint);
+    }
+    if (p > 0) entropy -= p * logl(p);
+  }
+  return capacity >= (double)entropy && capacity > 0 ? 1 : (double)(capacity / entropy);
+}
+
 /* The award for certainty at z. */
 static inline double plain_award(const idm_theta *theta, const double *z)
 {
@@ -144,13 +197,16 @@ static inline double plain_k_of(const idm_problem *problem, const idm_lattice *l
   const size_t at = m * n.actions + u;
   const double *tau = problem->theta->block[IDM_TRANSITION].value + at * n.states * n.states;
   const double *omega = problem->theta->block[IDM_EMISSION].value + at * n.states * n.observations;
-  double p[PLAIN_MOST], posterior[PLAIN_MOST][PLAIN_MOST];
+  const double passes = plain_passes(problem, z, u);
+  double p[PLAIN_MOST + 1], posterior[PLAIN_MOST + 1][PLAIN_MOST];
   for (size_t x = 0; x < n.observations; x++) {
-    p[x] = plain_after(problem, tau, omega, z, x, posterior[x]);
+    p[x] = passes * plain_after(problem, tau, omega, z, x, posterior[x]);
   }
+  p[n.observations] = 1 - passes; /* nothing is perceived */
+  plain_predict(problem, tau, z, posterior[n.observations]);
   double future = 0, surprise = 0;
-  bool counted[PLAIN_MOST] = {false};
-  for (size_t x = 0; x < n.observations; x++) {
+  bool counted[PLAIN_MOST + 1] = {false};
+  for (size_t x = 0; x <= n.observations; x++) {
     if (!(p[x] > 0)) continue;
     uint32_t vertex[PLAIN_MOST];
     double weight[PLAIN_MOST], scratch[2 * PLAIN_MOST];
@@ -158,9 +214,12 @@ static inline double plain_k_of(const idm_problem *problem, const idm_lattice *l
     for (size_t i = 0; i < count; i++) future += p[x] * weight[i] * v[vertex[i]];
     if (!lattice->corners && !last) future += p[x] * plain_award(problem->theta, posterior[x]);
     double together = counted[x] ? 0 : p[x];
-    for (size_t y = x + 1; y < n.observations; y++) {
+    for (size_t y = x + 1; y <= n.observations; y++) {
       if (problem->agent.surprise != IDM_SURPRISE_BELIEF || counted[x] || counted[y]) continue;
-      if (!(p[y] > 0) || !plain_same(problem, tau, omega, x, y)) continue;
+      if (!(p[y] > 0)) continue;
+      if (y == n.observations ? !plain_idle(problem, tau, omega, x)
+                              : !plain_same(problem, tau, omega, x, y))
+        continue;
       together += p[y];
       counted[y] = true;
     }

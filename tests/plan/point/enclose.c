@@ -103,7 +103,7 @@ static void others_have_none(void **state)
 {
   (void)state;
   static const char *const settings[] = {"alpha=0.5", "alpha=-0.0", "eta=0.1",
-                                         "evidence_weight=0.5"};
+                                         "evidence_weight=0.5", "sensor_capacity=0.2"};
   idm_problem *robust;
   check(idm_problem_read("example:diag", &robust, NULL, &support_error));
   support_assign(robust, "alpha=0");

@@ -30,6 +30,7 @@ static void diag_has_its_numbers(void **state)
                                       "lapse",
                                       "prior_weight",
                                       "evidence_weight",
+                                      "sensor_capacity",
                                       "utility declare_healthy,healthy",
                                       "utility monitor",
                                       "utility declare_diseased,diseased"};
@@ -38,10 +39,12 @@ static void diag_has_its_numbers(void **state)
     strcat(strcat(label, names[i]), "</label>");
     assert_int_equal(drawing_count(text, label), 1);
   }
-  assert_int_equal(drawing_count(text, "type=\"range\""), 13);
+  assert_int_equal(drawing_count(text, "type=\"range\""), 14);
   /* What is the same in all states is one number. */
   assert_non_null(strstr(text, "data-first=\"4\" data-count=\"2\""));
   assert_non_null(strstr(text, "data-law=\"inverse\""));
+  assert_non_null(strstr(text, "data-law=\"power\" data-low=\"0.001\" data-high=\"10\" "
+                               "data-infinite=\"1\" data-value=\"inf\""));
   assert_non_null(strstr(text, "data-value=\"inf\""));
   free(text);
   idm_problem_destroy(problem);
