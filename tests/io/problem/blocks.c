@@ -52,13 +52,15 @@ static void pieces(void **state)
   static const struct {
     const char *line;
     size_t size;
-    double values[8];
-  } cases[] = {{"belief_utility: {entropy: 0.5}", 2, {0.5, 0}},
-               {"belief_utility: {guess: -2}", 2, {0, -2}},
-               {"belief_utility: {pieces: [[1, 2], 3]}", 6, {0, 0, 1, 2, 3, 3}},
+    double values[24];
+  } cases[] = {{"belief_utility: {entropy: 0.5}", 6, {0.5, 0.5, 0.5, 0, 0, 0}},
+               {"belief_utility: {guess: -2}", 6, {0, 0, 0, -2, -2, -2}},
+               {"belief_utility: {pieces: [[1, 2], 3]}",
+                18,
+                {0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 1, 2, 3, 3, 3, 3, 3, 3}},
                {"belief_utility: {pieces: [{b: 2, a: -1}, {\"*\": 7}, {a: 1, \"*\": 0}], guess: 4}",
-                8,
-                {0, 4, -1, 2, 7, 7, 1, 0}}};
+                24,
+                {0, 0, 0, 4, 4, 4, -1, 2, -1, 2, -1, 2, 7, 7, 7, 7, 7, 7, 1, 0, 1, 0, 1, 0}}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = parse(with(cases[i].line), NULL);
     assert_int_equal(problem->theta->block[IDM_BELIEF_UTILITY].size, cases[i].size);
@@ -138,7 +140,7 @@ static void wrong_blocks_are_refused(void **state)
       {"certainty: {above: 0.5, award: 1, below: 2}", 35, "below"},
       {"belief_utility: {pieces: []}", 26, "belief_utility.pieces"},
       {"belief_utility: {pieces: 3}", 26, "belief_utility.pieces is '3'; expected a list of rows"},
-      {"belief_utility: {pieces: {a: 1}}", 26, "belief_utility.pieces"},
+      {"belief_utility: {pieces: {a: 1}}", 27, "in belief_utility.pieces, the action 'a'"},
       {"belief_utility: {pieces: [[1, 2], [1]]}", 35, "belief_utility.pieces is a list of 1"},
       {"belief_utility: {pieces: [[1, inf]]}", 31, "belief_utility.pieces is 'inf'"},
       {"belief_utility: {pieces: [{a: 1}]}", 27, "belief_utility.pieces lacks the state 'b'"},
