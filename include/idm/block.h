@@ -61,7 +61,8 @@ typedef enum idm_form {
   IDM_FORM_NUMBER,    /* name: number */
   IDM_FORM_WEIGHTS,   /* name: [weight an action], or {action: weight}; normalised */
   IDM_FORM_FIELDS,    /* name: {field: number, ...}; by action {field: {action: number}, ...} */
-  IDM_FORM_DIRICHLET, /* name: {dirichlet: [number a state]} */
+  IDM_FORM_DIRICHLET, /* name: {dirichlet: [number a state]}; where states are observed [weight a
+                         state] or {state: weight}, normalised */
   IDM_FORM_ROWS,      /* name: {action: [number a term]}; the constant may be left out. By state:
                          {action: [weight a state]}; normalised */
   IDM_FORM_NUMBERS,   /* name: [all numbers] */
@@ -154,9 +155,10 @@ typedef struct idm_block_info {
   X(IDM_MODEL_PRIOR, .name = "model_prior", .summary = "weights of the candidate models",          \
     .axis = {IDM_AXIS_MODEL}, .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_IDENTITY,          \
     .form = IDM_FORM_MODELS, .sensitive = true)                                                    \
-  X(IDM_BELIEF_PRIOR, .name = "belief_prior", .summary = "Dirichlet prior of successor beliefs",   \
+  X(IDM_BELIEF_PRIOR, .name = "belief_prior",                                                      \
+    .summary = "prior of successor beliefs, Dirichlet; where states are observed, of next states", \
     .axis = {IDM_AXIS_STATE}, .support = IDM_POSITIVE, .optional = true,                           \
-    .form = IDM_FORM_DIRICHLET)                                                                    \
+    .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 20, .form = IDM_FORM_DIRICHLET)  \
   X(IDM_TRANSITION, .name = "transition", .summary = "transitions of the candidate models",        \
     .axis = {IDM_AXIS_MODEL, IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE},                \
     .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_FRACTION, .scale = IDM_SCALE_LOGIT,          \

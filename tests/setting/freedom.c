@@ -66,7 +66,7 @@ static void test_words(void **state)
               {*idm_block_describe(IDM_ACTION_PRIOR), "dirichlet(1, ...)"},
               {*idm_block_describe(IDM_WEIGHTS), "normal(0, 5)"},
               {*idm_block_describe(IDM_TRANSITION), "normal(0, 1.5)"},
-              {*idm_block_describe(IDM_BELIEF_PRIOR), ""},
+              {*idm_block_describe(IDM_BELIEF_PRIOR), "normal(log(20/20), 2)"},
               {*idm_block_describe(IDM_CERTAINTY), "normal(0, 2R)"},
               {{.scales = IDM_SCALES_ALL, .scale = IDM_SCALE_SIGNED_LOG, .spread = 3},
                "normal(0, log(1 + 3))"},

@@ -105,10 +105,15 @@ static bool only_entropy(const idm_theta *theta)
   return block->coordinate != NULL;
 }
 
-/* The same for what beliefs are worth. */
+/* The same for what beliefs are worth, and how surprising they are. */
 static const char *reason_of_belief(const idm_problem *problem, size_t block)
 {
   const idm_theta *theta = problem->theta;
+  const bool moves = theta->block[IDM_ETA].role == IDM_DESCRIPTIVE;
+  if (block == IDM_BELIEF_PRIOR && !moves && idm_agent_reads(&problem->agent, IDM_ETA) &&
+      idm_theta_scalar(theta, IDM_ETA) == 0)
+    return "eta is 0, so that surprise has no price: give `agent.eta` another value or free it, or "
+           "leave it out of `free:`";
   if (block == IDM_BELIEF_UTILITY && problem->setting->fully_observed && only_entropy(theta))
     return "states are observed, so that the entropy of every belief is 0: leave it out of `free:`";
   if (block == IDM_CERTAINTY && idm_theta_values(theta, IDM_CERTAINTY, 0)[0] >= 1)

@@ -49,10 +49,33 @@ static idm_status read_list(const idm_yaml_reader *reader, const idm_yaml_node *
   return status;
 }
 
+/* Where states are observed: a weight a state, in their order or by name. */
+static idm_status read_state_weights(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                     const char *name, size_t states, double *value)
+{
+  const idm_yaml_node **entry = idm_new(states, sizeof *entry);
+  if (!entry) return idm_fail_memory(reader->opt_error);
+  const bool by_name = idm_yaml_is_mapping(node);
+  idm_status status = by_name ? idm_yaml_by_state(reader, node, name, entry)
+                              : idm_yaml_read_numbers(reader, node, name, states, NULL, value);
+  for (size_t s = 0; s < states && status == IDM_OK; s++) {
+    const idm_yaml_node *item = by_name ? entry[s] : idm_yaml_item(reader->tree, node, s);
+    if (by_name) status = idm_yaml_number(reader->tree, item, name, false, &value[s]);
+    if (status == IDM_OK && !(value[s] > 0))
+      status = idm_yaml_unexpected(reader->tree, item, name, expected_number(IDM_POSITIVE));
+  }
+  free(entry);
+  if (status == IDM_OK && !idm_yaml_scale_weights(value, states))
+    return idm_yaml_fail(reader->tree, node, "%s sums to infinity; expected a finite sum", name);
+  return status;
+}
+
 static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                  const idm_block_info *info, size_t count, double *value)
 {
   static const char *const keys[] = {"dirichlet", NULL};
+  if (reader->problem->setting->fully_observed)
+    return read_state_weights(reader, node, info->name, count, value);
   idm_status status = idm_yaml_check_keys(reader->tree, node, info->name, keys);
   if (status != IDM_OK) return status;
   const idm_yaml_node *list = idm_yaml_find(reader->tree, node, keys[0]);

@@ -143,6 +143,18 @@ static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *o
       theta, setting, id, name ? (size_t)named : idm_theta_reference(theta, id), reader->opt_error);
 }
 
+/* Weights of observed states count by their ratios: that of a reference state is held. */
+static idm_status read_reference_state(const idm_yaml_reader *reader, const idm_yaml_node *opt_node,
+                                       size_t id)
+{
+  const idm_setting *setting = reader->problem->setting;
+  const char *name = opt_node && idm_yaml_is_scalar(opt_node) ? idm_yaml_text(opt_node) : NULL;
+  const long state = name ? idm_labels_find(&setting->states, name, strlen(name)) : 0;
+  if ((opt_node && !name) || state < 0)
+    return idm_yaml_unexpected(reader->tree, opt_node, "free.belief_prior.reference", "a state");
+  return idm_theta_hold_one(reader->problem->theta, setting, id, (size_t)state, reader->opt_error);
+}
+
 /* What chooses the numbers of a block that move; NULL where the file does not give it. */
 typedef struct part {
   const idm_yaml_node *entries;
@@ -157,6 +169,8 @@ static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *node, 
   if (info->tied) return idm_yaml_read_ties(reader, node, id);
   if (info->field && !of.reference)
     return idm_yaml_free_fields(reader, id, node, of.entries, of.before);
+  if (id == IDM_BELIEF_PRIOR && reader->problem->setting->fully_observed && !of.entries)
+    return read_reference_state(reader, of.reference, id);
   if (info->contrast && !of.entries) return read_reference(reader, of.reference, id);
   idm_block *block = &reader->problem->theta->block[id];
   if (block->features && (of.entries || of.reference))
@@ -182,8 +196,8 @@ static idm_status begin_block(const idm_yaml_reader *reader, const idm_yaml_node
                          "in free, the block '%s' is given twice; expected it once", name);
   if (!block->size)
     return idm_yaml_fail(reader->tree, key,
-                         "in free, the block '%s' has no values; expected agent.%s in the file",
-                         name, name);
+                         "in free, the block '%s' has no values; expected %s%s in the file", name,
+                         block->info->of_agent ? "agent." : "", name);
   block->role = IDM_DESCRIPTIVE;
   block->scale = block->info->scale;
   return IDM_OK;

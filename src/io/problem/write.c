@@ -350,7 +350,10 @@ static void put_block(idm_emitter *out, const idm_block *block, const idm_settin
     idm_yaml_put_fields(out, setting, block);
     break;
   case IDM_FORM_DIRICHLET:
-    put_distribution(out, name, "dirichlet", block->value, block->size);
+    if (setting->fully_observed)
+      idm_emit_numbers(out, name, block->value, block->size);
+    else
+      put_distribution(out, name, "dirichlet", block->value, block->size);
     break;
   case IDM_FORM_ROWS:
     put_rows(out, block, &setting->actions);
@@ -440,6 +443,14 @@ static void put_reference(idm_emitter *out, const idm_setting *setting, const id
   idm_emit_list_end(out);
 }
 
+/* reference: STATE, the one whose weight is held. */
+static void put_reference_state(idm_emitter *out, const idm_setting *setting,
+                                const idm_block *block)
+{
+  for (size_t s = 0; s < block->size; s++)
+    if (block->coordinate[s] < 0) idm_emit_text(out, "reference", setting->states.name[s]);
+}
+
 static void put_free(idm_emitter *out, const idm_setting *setting, const idm_theta *theta)
 {
   bool any = false;
@@ -459,6 +470,8 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
+    else if (i == IDM_BELIEF_PRIOR && block->coordinate)
+      put_reference_state(out, setting, block);
     else if (block->coordinate && block->info->field)
       idm_yaml_put_field_entries(out, setting, block);
     else if (block->coordinate && !block->features)

@@ -30,6 +30,7 @@ void idm_adjoint_destroy(void *content)
                          a->sums.action_prior,
                          a->sums.model_prior,
                          a->sums.worth,
+                         a->sums.belief_prior,
                          a->sums.transition,
                          a->sums.emission,
                          a->dynamics,
@@ -126,6 +127,10 @@ static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
   a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
+  if (c->primes) {
+    a->sums.belief_prior = idm_new(c->sizes.states, sizeof *a->sums.belief_prior);
+    if (!a->sums.belief_prior) return false;
+  }
   if (!c->learns) return a->dynamics;
   a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
   a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
@@ -182,6 +187,7 @@ void idm_adjoint_begin(void *content)
   sums->inverse_beta = 0;
   sums->prior_weight = sums->evidence_weight = sums->award = 0;
   zero(sums->worth, WORTH_TERMS * c->sizes.actions);
+  if (c->primes) zero(sums->belief_prior, c->sizes.states);
   zero(sums->inverse_alpha, c->variants);
   zero(sums->inverse_temperature, c->variants);
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
@@ -436,6 +442,7 @@ static void hand_back(const adjoint *a, idm_theta *slope)
     add(slope, IDM_EVIDENCE_WEIGHT, &sums->evidence_weight, 1);
   }
   add(slope, IDM_BELIEF_UTILITY, sums->worth, WORTH_TERMS * c->sizes.actions);
+  if (c->primes) add(slope, IDM_BELIEF_PRIOR, sums->belief_prior, c->sizes.states);
   slope->block[IDM_CERTAINTY].value[1] += sums->award;
   add(slope, IDM_DISCOUNT, &sums->discount, 1);
   add(slope, IDM_ETA, &sums->eta, 1);

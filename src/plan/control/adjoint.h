@@ -19,6 +19,7 @@ typedef struct adjoint_sums {
   double *model_prior;         /* [model] */
   double *worth;               /* [term][action]: of beliefs themselves */
   double award;                /* for certainty */
+  double *belief_prior;        /* [state]; NULL where it is held */
   double prior_weight;
   double evidence_weight;
   double *transition; /* [model][action][s][s']; NULL where what makes beliefs is held */

@@ -196,6 +196,7 @@ static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size
     to[look->column[at * width + e]] += factor * look->value[at * width + e];
   for (size_t s = 0; point->opt_belief_slope && s < c->sizes.states; s++)
     point->opt_belief_slope[s] += slope * look->moved[at * c->sizes.states + s];
+  if (c->primes) idm_adjoint_prior(a, point->belief, at / c->models, at % c->models, slope);
   if (c->learns)
     idm_adjoint_dynamics(a, c->value + (to - a->value), point->belief, at / c->models,
                          at % c->models, slope);

@@ -264,6 +264,21 @@ static void terminal_slopes(const control *c, const adjoint_layer *layer, size_t
   }
 }
 
+/* What the slopes of K of one action's models over a slice ask of the prior of beliefs. */
+static void belief_prior_slopes(adjoint *a, size_t slice, size_t u, const sweep *s)
+{
+  const control *c = a->c;
+  const size_t first = slice * IDM_LANES;
+  for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
+    for (size_t m = 0; m < c->models; m++) {
+      const double slope = s->k_slope[m].at[i - first];
+      if (c->lattice->corners)
+        idm_adjoint_state_prior(a, i, u, m, slope);
+      else
+        idm_adjoint_prior(a, c->lattice->belief + i * c->sizes.states, u, m, slope);
+    }
+}
+
 /* What the slopes of K of one action's models over a slice ask of the dynamics. */
 static void dynamics_slopes(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
                             const sweep *s)
@@ -363,6 +378,7 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
     slice_k_slope(c, &s->q_slope[u], s, direct);
     model_slopes(c, layer, slice, u, s);
     prior_slopes(c, at, u, s, direct);
+    if (c->primes) belief_prior_slopes(a, slice, u, s);
     if (c->learns) dynamics_slopes(a, layer, slice, u, s);
     if (opt_to) slice_scatter(c, slice, u, s, opt_to);
   }

@@ -419,6 +419,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
   c->learns = idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
+  c->primes = theta->block[IDM_BELIEF_PRIOR].role == IDM_DESCRIPTIVE;
   c->awards = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
   c->update = idm_update_of(theta);
   c->numbers.certainty = certainty_of(theta);

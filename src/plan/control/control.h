@@ -42,6 +42,7 @@ typedef struct control {
   bool robust;          /* the worst share of the models in place of their soft value */
   bool learns;          /* what makes beliefs is free: derivatives by it are wanted */
   bool awards;          /* the award for certainty is free: the same */
+  bool primes;          /* the prior of beliefs is free: the same */
   bool worthy;          /* beliefs are paid for themselves, or the weights of that are free */
 
   idm_lattice *lattice;

@@ -81,6 +81,37 @@ static void dirichlet(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where states are observed: weights by state, normalised. */
+static void state_weights(void **state)
+{
+  (void)state;
+  static const char head[] = "states: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
+                             "transition: uniform\nutility: {u: 0}\n";
+  static const char *const good[] = {"belief_prior: [3, 1]", "belief_prior: {a: 3, \"*\": 1}"};
+  static const struct {
+    const char *line;
+    long column;
+    const char *words;
+  } bad[] = {{"belief_prior: [1, 0]", 19, "belief_prior is '0'; expected a finite number above 0"},
+             {"belief_prior: {a: -1, b: 1}", 19, "belief_prior is '-1'"},
+             {"belief_prior: [1]", 15, "belief_prior is a list of 1"},
+             {"belief_prior: {dirichlet: [1, 1]}", 16, "the state 'dirichlet' is unknown"},
+             {"belief_prior: [1, 1]\nfree: {belief_prior: {reference: z}}", 0, "a state"}};
+  char text[400];
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(text, sizeof text, "%s%s\nfree: {belief_prior: {reference: b}}\n", head, good[i]);
+    idm_problem *problem = parse(text, NULL);
+    expect_near(block(problem, IDM_BELIEF_PRIOR), (const double[]){0.75, 0.25}, 2);
+    assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[0], 0);
+    assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[1], -1);
+    idm_problem_destroy(problem);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    snprintf(text, sizeof text, "%s%s\n", head, bad[i].line);
+    expect_error(text, bad[i].column ? 7 : 8, bad[i].column ? bad[i].column : 34, bad[i].words);
+  }
+}
+
 /* A row may leave the constant out, and an action its row. */
 static void rows(void **state)
 {
@@ -195,6 +226,7 @@ int main(void)
       cmocka_unit_test(fields),
       cmocka_unit_test(pieces),
       cmocka_unit_test(dirichlet),
+      cmocka_unit_test(state_weights),
       cmocka_unit_test(rows),
       cmocka_unit_test(lists),
       cmocka_unit_test(wrong_blocks_are_refused),

@@ -190,6 +190,13 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
     theta->block[IDM_BELIEF_UTILITY].value[i] = 2 * idm_random_uniform(random) - 1;
   theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
   memcpy(theta->block[IDM_CERTAINTY].value, (const double[]){0.6, 0.8, 0.3}, 3 * sizeof(double));
+  /* So is what surprises. */
+  if (from->variants == 1) {
+    check(idm_theta_resize(theta, IDM_BELIEF_PRIOR, from->shape.states, 1, &support_error));
+    theta->block[IDM_BELIEF_PRIOR].role = IDM_DESCRIPTIVE;
+  }
+  for (size_t s = 0; s < theta->block[IDM_BELIEF_PRIOR].size; s++)
+    theta->block[IDM_BELIEF_PRIOR].value[s] = 0.5 + 2 * idm_random_uniform(random);
   for (size_t i = 0; i < weights; i++)
     theta->block[IDM_WEIGHTS].value[i] = 2 * idm_random_uniform(random) - 1;
   return problem;
@@ -215,7 +222,7 @@ static void slopes_are_differences(void **state)
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
       if (idm_planner_reads(w->planner, (size_t)id) &&
           !idm_block_describe((idm_block_id)id)->habit && id != IDM_DELAY_RATE &&
-          id != IDM_TRANSITION && id != IDM_EMISSION && id != IDM_BELIEF_PRIOR)
+          id != IDM_TRANSITION && id != IDM_EMISSION)
         compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
     idm_theta_destroy(slope);
     idm_workspace_destroy(w);
