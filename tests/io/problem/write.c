@@ -390,10 +390,11 @@ static void test_bound(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_examples), cmocka_unit_test(test_every_key),
-      cmocka_unit_test(test_forms),    cmocka_unit_test(test_labels),
-      cmocka_unit_test(test_numbers),  cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bound),    cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_examples),  cmocka_unit_test(test_state_weights),
+      cmocka_unit_test(test_every_key), cmocka_unit_test(test_forms),
+      cmocka_unit_test(test_labels),    cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_refusals),  cmocka_unit_test(test_bound),
+      cmocka_unit_test(test_entries),
   };
   return cmocka_run_group_tests(tests, make_path, remove_path);
 }
