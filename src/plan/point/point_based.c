@@ -45,6 +45,19 @@ static void destroy(void *content)
   free(p);
 }
 
+/* Refuse weights that move where every value but 0 is refused. */
+static idm_status check_freedom(const idm_theta *theta, idm_error *opt_error)
+{
+  const int32_t *entropy = theta->block[IDM_BELIEF_UTILITY].coordinate;
+  bool moves = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
+  for (size_t u = 0; entropy && u < theta->sizes.actions; u++) moves = moves || entropy[u] >= 0;
+  if (!moves) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "planner 'point-based' cannot plan for an award for certainty nor for a "
+                  "belief_utility of the entropy, and one of them is free: its bounds hold where a "
+                  "belief is worth the best of finitely many pieces; 'rational' can");
+}
+
 static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
                          void **ret_content, idm_error *opt_error)
 {
@@ -61,6 +74,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
     if (id != IDM_UTILITY && theta->block[id].variants > 1)
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
                       theta->block[id].info->name);
+  const idm_status legal = check_freedom(theta, opt_error);
+  if (legal != IDM_OK) return legal;
   point_based *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->setting = setting;

@@ -456,6 +456,20 @@ static void refuses_what_it_cannot_bound(void **state)
   /* Before anything is planned there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));
   idm_workspace_destroy(workspace);
+  /* Nor where they move; a guess may. */
+  memset(problem->theta->block[IDM_BELIEF_UTILITY].value, 0,
+         problem->theta->block[IDM_BELIEF_UTILITY].size * sizeof(double));
+  static const char *const freed[] = {"belief_utility.guess", "belief_utility.entropy",
+                                      "certainty"};
+  for (size_t i = 0; i < 3; i++) {
+    check(idm_problem_free(problem, freed[i], &support_error));
+    assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                          &workspace, &support_error),
+                     i ? IDM_INPUT : IDM_OK);
+    if (i) assert_non_null(strstr(support_error.message, "one of them is free"));
+    if (!i) idm_workspace_destroy(workspace);
+  }
+  idm_theta_clamp(problem->theta);
   problem->agent.discounting = IDM_NAIVE;
   problem->setting->horizon = 5;
   assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
