@@ -72,7 +72,7 @@ IDM_API void idm_gradient_destroy(idm_gradient *gradient);
 /* After idm_plan: the log-likelihood, and into `slope` (a theta of the same form) its derivative
  * with respect to every number of the blocks that the planner reads; 0 elsewhere, for a
  * belief_prior that was held when the workspace was made, of certainty for all but an award that is
- * free, of belief_utility for pieces and where it is 0 and held, for a perseverance that is held at
+ * free, of belief_utility for pieces, for a perseverance that is held at
  * 0 where actions were not recorded, for numbers of what a learner's values depend on that are not
  * free in `slope`, and for what makes beliefs (the models' dynamics, prior_weight and
  * evidence_weight) unless some of it was free when the workspace was made. Those of `reciprocal`

@@ -43,6 +43,7 @@ typedef struct adjoint_look {
   double *seen;      /* [state]: what an emitter gives a group of observations together */
   double *sigma;     /* [model] */
   double *weights;   /* [action or model] */
+  double term[WORTH_TERMS]; /* what weights of the belief itself multiply */
 } adjoint_look;
 
 /* A cell of the lattice around a belief. */

@@ -231,11 +231,9 @@ static void return_models(adjoint *a, const idm_policy_slope *point, double *to,
 static void return_worth(adjoint *a, const idm_policy_slope *point, size_t u, double q_slope)
 {
   const control *c = a->c;
-  double term[WORTH_TERMS];
-  idm_worth_terms(c->sizes.states, point->belief, term);
   for (size_t t = 0; t < WORTH_TERMS; t++)
-    a->sums.worth[t * c->sizes.actions + u] += q_slope * term[t];
-  if (point->opt_belief_slope)
+    a->sums.worth[t * c->sizes.actions + u] += q_slope * a->look.term[t];
+  if (c->worthy && point->opt_belief_slope)
     idm_worth_slope(&c->numbers.worth, u, point->belief, q_slope, point->opt_belief_slope);
 }
 
@@ -253,7 +251,7 @@ static void return_action(adjoint *a, const idm_policy_slope *point, double *to,
     a->sums.utility[row + s] += point->belief[s] * q_slope;
     if (point->opt_belief_slope) point->opt_belief_slope[s] += c->utility[row + s] * q_slope;
   }
-  if (c->worthy) return_worth(a, point, u, q_slope);
+  return_worth(a, point, u, q_slope);
   if (c->setting->terminal[u]) {
     for (size_t m = 0; m < c->models; m++)
       a->sums.model_prior[m] += point->specification_slope[u * c->models + m];
@@ -273,6 +271,7 @@ void idm_adjoint_look(adjoint *a, const idm_policy_slope *point)
   const double *v = control_layer(c, point->variant, follows);
   double *to = a->value + (v - c->value);
   double total = 0;
+  idm_worth_terms(c->sizes.states, point->belief, a->look.term);
   for (size_t u = 0; u < actions; u++) {
     total += point->log_decision_slope[u];
     a->look.q[u] = idm_control_reward(c, point->variant, point->belief, u);

@@ -517,7 +517,7 @@ static void renew_awards(control *c, const idm_theta *theta)
   c->rewarded = c->rewarded && n->certainty_award == award &&
                 memcmp(n->belief_utility, belief->value, bytes) == 0;
   n->certainty_award = award;
-  c->worthy = belief->role == IDM_DESCRIPTIVE;
+  c->worthy = false;
   for (size_t i = 0; i < belief->size; i++) c->worthy = c->worthy || belief->value[i] != 0;
   memcpy(n->belief_utility, belief->value, bytes);
 }

@@ -43,7 +43,7 @@ typedef struct control {
   bool learns;          /* what makes beliefs is free: derivatives by it are wanted */
   bool awards;          /* the award for certainty is free: the same */
   bool primes;          /* the prior of beliefs is free: the same */
-  bool worthy;          /* beliefs are paid for themselves, or the weights of that are free */
+  bool worthy;          /* beliefs are paid for themselves */
 
   idm_lattice *lattice;
   idm_successors *successors;
