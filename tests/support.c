@@ -76,7 +76,8 @@ static void check_form(const idm_block_info *info)
   } forms[] = {
       {IDM_FORM_NUMBER, {IDM_AXIS_END}},
       {IDM_FORM_WEIGHTS, {IDM_AXIS_ACTION}},
-      {IDM_FORM_FIELDS, {IDM_AXIS_FIELD}},
+      {IDM_FORM_FIELDS,
+       {IDM_AXIS_FIELD, info->axis[1] == IDM_AXIS_ACTION ? IDM_AXIS_ACTION : IDM_AXIS_END}},
       {IDM_FORM_DIRICHLET, {IDM_AXIS_STATE}},
       {IDM_FORM_ROWS,
        {IDM_AXIS_ACTION, info->support == IDM_DISTRIBUTION ? IDM_AXIS_STATE : IDM_AXIS_TERM}},

@@ -60,8 +60,9 @@ enum {
 typedef enum idm_form {
   IDM_FORM_NUMBER,    /* name: number */
   IDM_FORM_WEIGHTS,   /* name: [weight an action], or {action: weight}; normalised */
-  IDM_FORM_FIELDS,    /* name: {field: number, ...} */
-  IDM_FORM_DIRICHLET, /* name: {dirichlet: [number a state]} */
+  IDM_FORM_FIELDS,    /* name: {field: number, ...}; by action {field: {action: number}, ...} */
+  IDM_FORM_DIRICHLET, /* name: {dirichlet: [number a state]}; where states are observed [weight a
+                         state] or {state: weight}, normalised */
   IDM_FORM_ROWS,      /* name: {action: [number a term]}; the constant may be left out. By state:
                          {action: [weight a state]}; normalised */
   IDM_FORM_NUMBERS,   /* name: [all numbers] */
@@ -77,6 +78,7 @@ typedef struct idm_field {
   double least;
   double below;
   bool optional; /* may be left out of a file, and is where it is as usual */
+  bool weighs;   /* utilities are linear in it, so that it can be free */
 } idm_field;
 
 typedef struct idm_block_info {
@@ -86,9 +88,9 @@ typedef struct idm_block_info {
   size_t count;           /* numbers of an opaque block; 0: as many as its planner says, and
                              elsewhere */
   const idm_field *field; /* of IDM_AXIS_FIELD */
-  const char *rows; /* key, beside the fields, of any number of rows, each a number a state, that
-                       follow them in the block (see idm_theta_rows): then a file may leave any of
-                       its keys out. NULL: none */
+  const char *rows; /* key, beside the fields, of any number of rows, each a number an action and
+                       state, that follow them in the block (see idm_theta_rows): then a file may
+                       leave any of its keys out. NULL: none */
   idm_support support;
   bool infinite;   /* +-inf are values: limits are computed as limits */
   bool reciprocal; /* smooth in 1/x through infinity: differentiated by the inverse */
@@ -119,19 +121,20 @@ typedef struct idm_block_info {
     .in_utility = true, .form = IDM_FORM_UTILITY, .sensitive = true)                               \
   X(IDM_CERTAINTY, .name = "certainty", .summary = "award paid while the belief is certain",       \
     .axis = {IDM_AXIS_FIELD},                                                                      \
-    .field = (const idm_field[]){{"above", 1, 0, 1, false},                                        \
-                                 {"award", 0, -INFINITY, INFINITY, false},                         \
-                                 {"width", 0, 0, 1, true},                                         \
-                                 {NULL, 0, 0, 0, false}},                                          \
-    .form = IDM_FORM_FIELDS)                                                                       \
+    .field = (const idm_field[]){{"above", 1, 0, 1, false, false},                                 \
+                                 {"award", 0, -INFINITY, INFINITY, false, true},                   \
+                                 {"width", 0, 0, 1, true, false},                                  \
+                                 {NULL, 0, 0, 0, false, false}},                                   \
+    .scales = IDM_SCALES_SIGNED, .spread = 2, .in_utility = true, .form = IDM_FORM_FIELDS)         \
   X(IDM_BELIEF_UTILITY, .name = "belief_utility",                                                  \
-    .summary = "utility of the belief itself, paid at every step: less its entropy in nats, as "   \
-               "much as its likeliest state, and the best of pieces by state",                     \
-    .axis = {IDM_AXIS_FIELD},                                                                      \
-    .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY, false},                       \
-                                 {"guess", 0, -INFINITY, INFINITY, false},                         \
-                                 {NULL, 0, 0, 0, false}},                                          \
-    .rows = "pieces", .form = IDM_FORM_FIELDS)                                                     \
+    .summary = "utility of the belief by action: less its entropy in nats, as much as its "        \
+               "likeliest state, and the best of pieces by state",                                 \
+    .axis = {IDM_AXIS_FIELD, IDM_AXIS_ACTION},                                                     \
+    .field = (const idm_field[]){{"entropy", 0, -INFINITY, INFINITY, false, true},                 \
+                                 {"guess", 0, -INFINITY, INFINITY, false, true},                   \
+                                 {NULL, 0, 0, 0, false, false}},                                   \
+    .rows = "pieces", .scales = IDM_SCALES_SIGNED, .spread = 2, .in_utility = true,                \
+    .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
     .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \
   X(IDM_ALPHA, .name = "alpha", .summary = "1/alpha is flexibility", .infinite = true,             \
@@ -152,9 +155,10 @@ typedef struct idm_block_info {
   X(IDM_MODEL_PRIOR, .name = "model_prior", .summary = "weights of the candidate models",          \
     .axis = {IDM_AXIS_MODEL}, .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_IDENTITY,          \
     .form = IDM_FORM_MODELS, .sensitive = true)                                                    \
-  X(IDM_BELIEF_PRIOR, .name = "belief_prior", .summary = "Dirichlet prior of successor beliefs",   \
+  X(IDM_BELIEF_PRIOR, .name = "belief_prior",                                                      \
+    .summary = "prior of successor beliefs, Dirichlet; where states are observed, of next states", \
     .axis = {IDM_AXIS_STATE}, .support = IDM_POSITIVE, .optional = true,                           \
-    .form = IDM_FORM_DIRICHLET)                                                                    \
+    .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 20, .form = IDM_FORM_DIRICHLET)  \
   X(IDM_TRANSITION, .name = "transition", .summary = "transitions of the candidate models",        \
     .axis = {IDM_AXIS_MODEL, IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE},                \
     .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_FRACTION, .scale = IDM_SCALE_LOGIT,          \
@@ -210,6 +214,8 @@ IDM_API const char *idm_axis_label(const idm_block_info *info, const idm_setting
                                    idm_axis axis, size_t at, char *number, size_t size);
 /* Numbers of a block; 0 where its planner says how many (see idm_planner_shape). */
 IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
+/* Field of number i of a block; NULL where it is none of a field. */
+IDM_API const idm_field *idm_block_field(const idm_block_info *info, idm_sizes sizes, size_t i);
 /* Numbers of a row, along the last axis: of a distribution, where the block holds those. */
 IDM_API size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models from

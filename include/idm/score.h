@@ -70,15 +70,17 @@ IDM_API idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tr
                                        idm_error *opt_error);
 IDM_API void idm_gradient_destroy(idm_gradient *gradient);
 /* After idm_plan: the log-likelihood, and into `slope` (a theta of the same form) its derivative
- * with respect to every number of the blocks that the planner reads; 0 elsewhere, for certainty and
- * belief_prior, for a perseverance that is held at 0 where actions were not recorded, for numbers
- * of what a learner's values depend on that are not free in `slope`, and for what makes beliefs
- * (the models' dynamics, prior_weight and evidence_weight) unless some of it was free when the
- * workspace was made. Those of `reciprocal` blocks are with respect to the INVERSE, which is smooth
- * through the limit of infinity. Those of distributions hold along the simplex: a number common to
- * all entries is undetermined. Allocates nothing where everything was recorded, and elsewhere only
- * for more hypotheses than there were before. A decision of probability 0 gives -inf and slopes of
- * 0. */
+ * with respect to every number of the blocks that the planner reads; 0 elsewhere, for a
+ * belief_prior that was held when the workspace was made, of certainty for all but an award that is
+ * free, of belief_utility for pieces, for a perseverance that is held at
+ * 0 where actions were not recorded, for numbers of what a learner's values depend on that are not
+ * free in `slope`, and for what makes beliefs (the models' dynamics, prior_weight and
+ * evidence_weight) unless some of it was free when the workspace was made. Those of `reciprocal`
+ * blocks are with respect to the INVERSE, which is smooth through the limit of infinity. Those of
+ * distributions hold along the simplex: a number common to all entries is undetermined. Allocates
+ * nothing where everything was recorded, and elsewhere only for more hypotheses than there were
+ * before. A decision of probability 0 gives -inf and slopes of 0.
+ */
 IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
                                     idm_theta *slope, idm_error *opt_error);
 /* As for a scorer, where the behaviour's slope can be interrupted. */

@@ -131,6 +131,52 @@ double idm_belief_prior_log(size_t states, const double *opt_concentration, int 
   return log_density + lgamma(total);
 }
 
+/* The derivative of lgamma at x > 0: the recurrence up to 8, then the asymptotic series, whose
+ * first term left out is below 1e-14 there (Abramowitz and Stegun 6.3.18). */
+static double digamma(double x)
+{
+  double below = 0;
+  for (; x < 8; x++) below += 1 / x;
+  const double r = 1 / (x * x);
+  const double series =
+      r * (1.0 / 12 - r * (1.0 / 120 -
+                           r * (1.0 / 252 -
+                                r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
+  return log(x) - 0.5 / x - series - below;
+}
+
+void idm_belief_prior_slope(size_t states, const double *concentration, int resolution,
+                            const double *z, double factor, double *slope)
+{
+  const double half_cell = 0.5 / resolution;
+  double total = 0;
+  for (size_t s = 0; s < states; s++) total += concentration[s];
+  const double level = digamma(total);
+  for (size_t s = 0; s < states; s++)
+    slope[s] += factor * (log((z[s] + half_cell) / (1 + (double)states * half_cell)) + level -
+                          digamma(concentration[s]));
+}
+
+static double sum_of(size_t count, const double *x)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += x[i];
+  return sum;
+}
+
+double idm_state_prior_log(size_t states, const double *opt_weight, size_t state)
+{
+  return opt_weight ? log(opt_weight[state] / sum_of(states, opt_weight)) : 0;
+}
+
+void idm_state_prior_slope(size_t states, const double *weight, size_t state, double factor,
+                           double *slope)
+{
+  const double share = factor / sum_of(states, weight);
+  for (size_t s = 0; s < states; s++) slope[s] -= share;
+  slope[state] += factor / weight[state];
+}
+
 /* --- one row -------------------------------------------------------------------------------- */
 
 typedef struct builder {
@@ -196,12 +242,7 @@ static double corner_entry(builder *b, size_t s, double p)
   if (!(p > 0)) return 0;
   b->column[b->entries] = (uint32_t)s;
   b->value[b->entries++] = p;
-  if (!b->request->belief_prior) return surprise_term(p, 0);
-  b->posterior[s] = 1;
-  const double log_prior =
-      idm_belief_prior_log(k, b->request->belief_prior, b->lattice->resolution, b->posterior);
-  b->posterior[s] = 0;
-  return surprise_term(p, log_prior);
+  return surprise_term(p, idm_state_prior_log(k, b->request->belief_prior, s));
 }
 
 static double corner_row(builder *b, size_t row)

@@ -62,7 +62,8 @@ typedef struct idm_successor_request {
   idm_update update;            /* how beliefs take up what is seen */
   const idm_sensor *opt_sensor; /* a limited one, of the same dynamics; NULL: everything is seen */
   const bool *terminal;         /* [action] */
-  const double *belief_prior;   /* Dirichlet concentrations [s], or NULL for a constant 1 */
+  const double *belief_prior;   /* Dirichlet concentrations [s], of observed states weights; NULL:
+                                   a constant 1 */
   bool merge_surprise;          /* observations with the same successor belief count as one */
   idm_certainty certainty;
 } idm_successor_request;
@@ -112,6 +113,14 @@ IDM_INLINE idm_certain idm_belief_certain(idm_certainty certainty, size_t states
  * prior. */
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
                             const double *z);
+/* slope[state] += factor times the derivative of that by the concentrations. */
+void idm_belief_prior_slope(size_t states, const double *concentration, int resolution,
+                            const double *z, double factor, double *slope);
+/* The same where states are observed: log of the share of a state among weights, and its derivative
+ * by the weights. */
+double idm_state_prior_log(size_t states, const double *opt_weight, size_t state);
+void idm_state_prior_slope(size_t states, const double *weight, size_t state, double factor,
+                           double *slope);
 
 /* Two neighbouring numbers. */
 typedef double idm_pair __attribute__((vector_size(16)));

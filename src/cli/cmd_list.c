@@ -260,9 +260,11 @@ static const char *place_of(const idm_block_info *info, char *buffer, size_t siz
                                       [IDM_FORM_NUMBERS] = "numbers",
                                       [IDM_FORM_UTILITY] = "by action and state",
                                       [IDM_FORM_MODELS] = "of each"};
-  snprintf(buffer, size, "%s%s: %s%s%s", info->of_agent ? "agent." : "",
+  const bool by_action = info->field && info->axis[1] == IDM_AXIS_ACTION;
+  snprintf(buffer, size, "%s%s: %s%s%s%s", info->of_agent ? "agent." : "",
            info->form == IDM_FORM_MODELS ? "models" : info->name, forms[info->form],
-           info->rows ? ", and by state a list of " : "", info->rows ? info->rows : "");
+           by_action ? " and action" : "", info->rows ? ", and by state a list of " : "",
+           info->rows ? info->rows : "");
   return buffer;
 }
 

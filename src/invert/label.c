@@ -202,12 +202,41 @@ static uint64_t add_missed(uint64_t label, const idm_columns *columns)
   return add_whole(add_labels(label, &columns->missed), columns->missed_action);
 }
 
+/* The number of the first action that number i of a block by field and action stands for, and i
+ * itself where it is one of the first action. Rows beside the fields are by action and state. */
+static size_t of_first_action(const idm_block *block, idm_sizes n, size_t i)
+{
+  const size_t fields = idm_block_size(block->info, n, 1);
+  if (i < fields) return i - i % n.actions;
+  const size_t row = n.actions * n.states, at = (i - fields) % row;
+  return i - at + at % n.states;
+}
+
+/* Numbers by field and action: once where all actions have the same, so that other labels stay. */
+static uint64_t add_by_action(uint64_t label, const idm_block *block, idm_sizes n)
+{
+  size_t count = 0;
+  bool alike = true;
+  for (size_t i = 0; i < block->size; i++) {
+    const size_t first = of_first_action(block, n, i);
+    alike = alike && block->value[i] == block->value[first];
+    count += i == first;
+  }
+  if (!alike) return idm_label_numbers(label, block->value, block->size);
+  label = add_whole(label, count);
+  for (size_t i = 0; i < block->size; i++)
+    if (of_first_action(block, n, i) == i) label = add_number(label, block->value[i]);
+  return label;
+}
+
 /* Numbers of a block, but for optional fields at its end that are as usual, and for a sensor that
  * is: other labels stay. */
-static uint64_t add_block(uint64_t label, const idm_block *block)
+static uint64_t add_block(uint64_t label, const idm_block *block, idm_sizes sizes)
 {
   const bool sensor = block->info == idm_block_describe(IDM_SENSOR_CAPACITY);
   if (sensor && block->role != IDM_DESCRIPTIVE && isinf(block->value[0])) return label;
+  if (block->info->field && block->info->axis[1] == IDM_AXIS_ACTION)
+    return add_freedom(add_by_action(label, block, sizes), block);
   const idm_field *field = block->info->field;
   size_t fields = 0, size = block->size;
   while (field && field[fields].name) fields++;
@@ -222,7 +251,8 @@ uint64_t idm_label_problem(uint64_t label, const idm_problem *problem)
   label = add_setting(label, problem->setting);
   label = add_whole(label, problem->theta->models);
   for (size_t i = 0; i < problem->theta->blocks; i++)
-    if (i != IDM_UTILITY) label = add_block(label, &problem->theta->block[i]);
+    if (i != IDM_UTILITY)
+      label = add_block(label, &problem->theta->block[i], problem->theta->sizes);
   label = add_population(add_utility(label, problem), problem);
   label = add_text(label, idm_agent_planner(&problem->agent)->name);
   label = idm_label_fields(label, idm_agent_keys(), &problem->agent);

@@ -172,6 +172,9 @@ static idm_status add_block(idm_parameters *p, const idm_problem *problem, size_
     item.size = block->size;
     return add_item(p, item, opt_error);
   }
+  if (block->info->field && !block->coordinate)
+    return idm_fail(opt_error, IDM_USAGE, "%s is free without coordinates of its numbers",
+                    block->info->name);
   idm_status status = IDM_OK;
   const size_t count = block->coordinate ? block->coordinate_name.count : block->size;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {

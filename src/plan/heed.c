@@ -17,9 +17,9 @@ bool idm_agent_heeds(const idm_problem *problem, const char *key)
 }
 
 /* What number i of a block is where nobody says anything. */
-static double standard_of(const idm_block *block, size_t i)
+static double standard_of(const idm_block *block, idm_sizes sizes, size_t i)
 {
-  if (block->info->form == IDM_FORM_FIELDS) return block->info->field[i].standard;
+  if (block->info->form == IDM_FORM_FIELDS) return idm_block_field(block->info, sizes, i)->standard;
   if (block->info->form == IDM_FORM_WEIGHTS) return block->value[0]; /* all alike */
   return block->info->standard;
 }
@@ -33,7 +33,7 @@ static bool is_as_ever(const idm_planner *planner, const idm_theta *theta, size_
   (void)idm_theta_rows(theta, id, &rows);
   if (rows || (block->size && block->info->optional)) return false;
   for (size_t i = 0; i < block->size; i++) {
-    bool same = block->value[i] == standard_of(block, i);
+    bool same = block->value[i] == standard_of(block, theta->sizes, i);
     for (size_t k = 0; k < planner->clamps; k++)
       same = same || (planner->clamp[k].block == id && planner->clamp[k].kind == IDM_CLAMP_VALUE &&
                       planner->clamp[k].value == block->value[i]);

@@ -96,6 +96,14 @@ size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models
   return size;
 }
 
+const idm_field *idm_block_field(const idm_block_info *info, idm_sizes sizes, size_t i)
+{
+  if (!info || !info->field || info->axis[0] != IDM_AXIS_FIELD) return NULL;
+  const size_t fields = idm_axis_length(info, IDM_AXIS_FIELD, sizes, 1);
+  const size_t each = fields ? idm_block_size(info, sizes, 1) / fields : 0;
+  return each && i / each < fields ? &info->field[i / each] : NULL;
+}
+
 size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models)
 {
   if (!info) return 0;

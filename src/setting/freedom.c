@@ -148,15 +148,14 @@ size_t idm_theta_reference(const idm_theta *theta, size_t id)
   return 0;
 }
 
-idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
-                              size_t reference, idm_error *opt_error)
+/* Coordinates of their own, `count` of them, for the numbers that are not held. */
+static idm_status separate(idm_theta *theta, const idm_setting *setting, size_t id, size_t count,
+                           bool (*is_held)(const idm_theta *theta, size_t i, size_t reference),
+                           size_t reference, idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
-  const size_t terms = theta->sizes.states + 1;
-  const size_t count = (theta->sizes.actions - 1) * theta->sizes.states;
   if (!count)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "%s cannot be free: there is no action beside the reference",
+    return idm_fail(opt_error, IDM_INPUT, "%s cannot be free: there is nothing but the reference",
                     block->info->name);
   idm_status status = idm_labels_create(&block->coordinate_name, count, opt_error);
   if (status != IDM_OK) return status;
@@ -164,12 +163,37 @@ idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size
   if (!block->coordinate) return idm_fail_memory(opt_error);
   int32_t next = 0;
   for (size_t i = 0; i < block->size && status == IDM_OK; i++) {
-    const bool held = i / terms == reference || i % terms == 0;
-    block->coordinate[i] = held ? -1 : next;
-    if (held) continue;
+    block->coordinate[i] = is_held(theta, i, reference) ? -1 : next;
+    if (block->coordinate[i] < 0) continue;
     char name[2100];
     idm_block_entry(block->info, setting, theta->models, i, name, sizeof name);
     status = idm_labels_set(&block->coordinate_name, (size_t)next++, name, strlen(name), opt_error);
   }
   return status;
+}
+
+static bool is_of_reference(const idm_theta *theta, size_t i, size_t reference)
+{
+  const size_t terms = theta->sizes.states + 1;
+  return i / terms == reference || i % terms == 0;
+}
+
+static bool is_reference(const idm_theta *theta, size_t i, size_t reference)
+{
+  (void)theta;
+  return i == reference;
+}
+
+idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
+                              size_t reference, idm_error *opt_error)
+{
+  const size_t count = (theta->sizes.actions - 1) * theta->sizes.states;
+  return separate(theta, setting, id, count, is_of_reference, reference, opt_error);
+}
+
+idm_status idm_theta_hold_one(idm_theta *theta, const idm_setting *setting, size_t id, size_t held,
+                              idm_error *opt_error)
+{
+  const size_t count = theta->block[id].size - 1;
+  return separate(theta, setting, id, count, is_reference, held, opt_error);
 }

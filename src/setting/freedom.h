@@ -25,6 +25,9 @@ size_t idm_theta_reference(const idm_theta *theta, size_t id);
  * IDM_INPUT where nothing is left. */
 idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
                               size_t reference, idm_error *opt_error);
+/* Let all numbers of a block move but one. IDM_INPUT where nothing is left. */
+idm_status idm_theta_hold_one(idm_theta *theta, const idm_setting *setting, size_t id, size_t held,
+                              idm_error *opt_error);
 /* Size of a usual coordinate c of a free block: the spread of its default prior. What is small or
  * far is measured by it, so that nothing depends on the unit of the utilities. */
 double idm_block_unit(const idm_block_info *info, idm_scale scale, double range);

@@ -115,10 +115,11 @@ static const char *paid_belief(const idm_theta *theta)
   static const idm_block_id ids[] = {IDM_CERTAINTY, IDM_BELIEF_UTILITY};
   for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
     const idm_block *block = &theta->block[ids[i]];
-    for (size_t f = 0; f < block->size; f++)
-      if (!block->info->field || !block->info->field[f].name ||
-          block->value[f] != block->info->field[f].standard)
+    for (size_t f = 0; f < block->size; f++) {
+      const idm_field *field = idm_block_field(block->info, theta->sizes, f);
+      if (!field || block->value[f] != field->standard || block->role == IDM_DESCRIPTIVE)
         return block->info->name;
+    }
   }
   return NULL;
 }

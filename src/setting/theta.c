@@ -53,13 +53,13 @@ idm_status idm_theta_resize(idm_theta *theta, size_t id, size_t size, size_t var
 }
 
 /* The values of a block by default. Dynamics have none: they stay 0 until they are given. */
-static void fill(idm_block *block, size_t width)
+static void fill(idm_block *block, idm_sizes sizes, size_t width)
 {
   const idm_block_info *info = block->info;
   const bool uniform = info->support == IDM_DISTRIBUTION;
   const bool dynamics = info->form == IDM_FORM_MODELS && info->axis[1] != IDM_AXIS_END;
   for (size_t i = 0; i < block->size; i++)
-    block->value[i] = info->field ? info->field[i].standard
+    block->value[i] = info->field ? idm_block_field(info, sizes, i)->standard
                       : !uniform  ? info->standard
                       : dynamics  ? 0
                                   : 1.0 / (double)width;
@@ -72,7 +72,8 @@ static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *
       absent || info->optional ? 0 : idm_block_size(info, theta->sizes, theta->models);
   theta->block[id] = (idm_block){.info = info};
   const idm_status status = idm_theta_resize(theta, id, size, 1, opt_error);
-  if (status == IDM_OK) fill(&theta->block[id], idm_block_width(info, theta->sizes, theta->models));
+  if (status == IDM_OK)
+    fill(&theta->block[id], theta->sizes, idm_block_width(info, theta->sizes, theta->models));
   return status;
 }
 
@@ -265,6 +266,12 @@ const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
+/* Numbers of one of the rows that a block holds beside its fields. */
+static size_t row_size(idm_sizes sizes)
+{
+  return sizes.actions * sizes.states;
+}
+
 const double *idm_theta_rows(const idm_theta *theta, size_t id, size_t *ret_count)
 {
   if (!ret_count) return NULL;
@@ -272,7 +279,7 @@ const double *idm_theta_rows(const idm_theta *theta, size_t id, size_t *ret_coun
   if (!theta || id >= theta->blocks || !theta->block[id].info->rows) return NULL;
   const idm_block *block = &theta->block[id];
   const size_t fields = idm_block_size(block->info, theta->sizes, theta->models);
-  if (block->size > fields) *ret_count = (block->size - fields) / theta->sizes.states;
+  if (block->size > fields) *ret_count = (block->size - fields) / row_size(theta->sizes);
   return block->value + fields;
 }
 
@@ -339,7 +346,7 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
   const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
   const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
   const bool chosen = info->opaque && !info->count; /* by the planner, which looks at it itself */
-  const bool rows = info->rows && block->size > size && (block->size - size) % sizes.states == 0;
+  const bool rows = info->rows && block->size > size && (block->size - size) % row_size(sizes) == 0;
   if (block->size != size && !chosen && !rows && !(info->optional && block->size == 0))
     return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
                     info->name, block->size, size);

@@ -125,6 +125,13 @@ static double prior_log(const world *w, const double *z)
   if (!w->request.belief_prior) return 0;
   const double k = (double)w->n.states, r = w->lattice->resolution;
   double sum = 0, total = 0;
+  if (w->lattice->corners) { /* the share of the state that is seen */
+    for (size_t s = 0; s < w->n.states; s++) {
+      total += w->prior[s];
+      sum += z[s] * w->prior[s];
+    }
+    return log(sum / total);
+  }
   for (size_t s = 0; s < w->n.states; s++) {
     total += w->prior[s];
     sum += (w->prior[s] - 1) * log((z[s] + 1 / (2 * r)) / (1 + k / (2 * r))) - lgamma(w->prior[s]);
@@ -437,6 +444,38 @@ static void test_belief_prior(void **state)
   assert_near(idm_belief_prior_log(3, a, 20, z), expected, 1e-13);
 }
 
+/* Derivatives by concentrations and weights are differences; psi(1) is less Euler's constant, and
+ * psi(1/2) is less by 2 log 2. */
+static void test_belief_prior_slope(void **state)
+{
+  (void)state;
+  double slope[3] = {0};
+  idm_belief_prior_slope(2, (const double[]){0.5, 0.5}, 99, (const double[]){0.5, 0.5}, 1, slope);
+  assert_near(slope[0], log(0.5) + 2 * log(2), 1e-13);
+  const double z[] = {0.2, 0.8, 0}, h = 1e-5;
+  static const double cases[][3] = {{0.5, 2.5, 4}, {0.01, 1, 30}, {9, 0.3, 7.5}};
+  for (size_t i = 0; i < 3; i++) {
+    double found[3] = {1, 1, 1}, of_state[3] = {0};
+    idm_belief_prior_slope(3, cases[i], 20, z, 2, found);
+    idm_state_prior_slope(3, cases[i], i, 2, of_state);
+    for (size_t s = 0; s < 3; s++) {
+      double up[3], down[3];
+      memcpy(up, cases[i], sizeof up);
+      memcpy(down, cases[i], sizeof down);
+      up[s] *= 1 + h;
+      down[s] *= 1 - h;
+      const double step = 2 * h * cases[i][s];
+      const double density =
+          (idm_belief_prior_log(3, up, 20, z) - idm_belief_prior_log(3, down, 20, z)) / step;
+      const double share = (idm_state_prior_log(3, up, i) - idm_state_prior_log(3, down, i)) / step;
+      assert_near(found[s] - 1, 2 * density, 1e-7 * fmax(1, fabs(density)));
+      assert_near(of_state[s], 2 * share, 1e-7 * fmax(1, fabs(share)));
+    }
+  }
+  assert_near(idm_state_prior_log(3, (const double[]){1, 2, 5}, 1), log(0.25), 1e-15);
+  assert_true(idm_state_prior_log(3, NULL, 1) == 0);
+}
+
 /* Bytes that a block's arrays hold. */
 static double real_bytes(const idm_successor_block *block)
 {
@@ -490,6 +529,7 @@ int main(void)
       cmocka_unit_test(test_surprise_by_hand),
       cmocka_unit_test(test_groups),
       cmocka_unit_test(test_belief_prior),
+      cmocka_unit_test(test_belief_prior_slope),
       cmocka_unit_test(test_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,14 @@ static void test_text(void **state)
        "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 7}\n"
        "certainty: {above: 0.9, award: 1, width: 0.1}\n",
        false},
+      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
+       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 7}\n"
+       "belief_utility: {guess: {u: 0, v: 0}}\n",
+       true},
+      {"states: [a, b]\nactions: [u, v]\nobservations: [x]\ndiscount: 0.5\ntransition: identity\n"
+       "observation: uniform\nutility: {u: 0, v: [1, 2]}\nfree: {alpha: }\nfit: {draws: 7}\n"
+       "belief_utility: {guess: {v: 1}}\n",
+       false},
   };
   uint64_t first = 0;
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

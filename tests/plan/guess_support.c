@@ -3,23 +3,27 @@
 
 #include <string.h>
 
-/* As many numbers as fields, see IDM_BELIEF_UTILITY. */
-enum { FIELDS = 2 };
+/* Numbers of the fields, see IDM_BELIEF_UTILITY. */
+static size_t fields(const idm_theta *theta)
+{
+  return 2 * theta->sizes.actions;
+}
 
 void support_pieces(idm_problem *problem, size_t pieces, idm_random *random)
 {
   idm_theta *theta = problem->theta;
-  const size_t size = FIELDS + pieces * theta->sizes.states;
+  const size_t size = fields(theta) + pieces * theta->sizes.actions * theta->sizes.states;
   check(idm_theta_resize(theta, IDM_BELIEF_UTILITY, size, 1, &support_error));
-  for (size_t i = FIELDS; i < size; i++)
+  for (size_t i = fields(theta); i < size; i++)
     theta->block[IDM_BELIEF_UTILITY].value[i] = 4 * idm_random_uniform(random) - 2;
 }
 
 idm_problem *support_guesses(const idm_problem *paid)
 {
   const idm_sizes n = paid->theta->sizes;
-  const size_t pieces = (paid->theta->block[IDM_BELIEF_UTILITY].size - FIELDS) / n.states;
-  const double *piece = paid->theta->block[IDM_BELIEF_UTILITY].value + FIELDS;
+  const idm_block *block = &paid->theta->block[IDM_BELIEF_UTILITY];
+  const size_t pieces = (block->size - fields(paid->theta)) / (n.actions * n.states);
+  const double *piece = block->value + fields(paid->theta);
   const size_t moves = n.states * n.states, cells = n.states * n.observations;
   idm_problem *p;
   check(idm_problem_create((idm_sizes){n.states, n.actions * pieces, n.observations},
@@ -39,7 +43,8 @@ idm_problem *support_guesses(const idm_problem *paid)
            cells * sizeof(double));
     for (size_t s = 0; s < n.states; s++)
       p->theta->block[IDM_UTILITY].value[v * n.states + s] =
-          paid->theta->block[IDM_UTILITY].value[u * n.states + s] + piece[i * n.states + s];
+          paid->theta->block[IDM_UTILITY].value[u * n.states + s] +
+          piece[(i * n.actions + u) * n.states + s];
     p->theta->block[IDM_ACTION_PRIOR].value[v] =
         paid->theta->block[IDM_ACTION_PRIOR].value[u] / (double)pieces;
     p->setting->terminal[v] = paid->setting->terminal[u];

@@ -88,8 +88,9 @@ static void remarks_name_what_makes_no_difference(void **state)
     idm_agent_default(&problem->agent);
     check(idm_problem_plan_by(problem, idm_planner_find(cases[i].planner), &support_error));
     if (cases[i].assignment && !cases[i].assignment[0]) {
-      check(
-          idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, 4, 1, &support_error)); /* a piece */
+      const idm_sizes n = problem->theta->sizes; /* a piece */
+      check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, n.actions * (2 + n.states), 1,
+                             &support_error));
     } else if (cases[i].assignment) {
       support_assign(problem, cases[i].assignment);
     } else {

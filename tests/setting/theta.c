@@ -63,7 +63,7 @@ static void test_create(void **state)
       [IDM_DISCOUNT] = 1,       [IDM_ALPHA] = 1,
       [IDM_BETA] = 1,           [IDM_ETA] = 1,
       [IDM_TEMPERATURE] = 1,    [IDM_ACTION_PRIOR] = 3,
-      [IDM_BELIEF_UTILITY] = 2, [IDM_MODEL_PRIOR] = 2,
+      [IDM_BELIEF_UTILITY] = 6, [IDM_MODEL_PRIOR] = 2,
       [IDM_BELIEF_PRIOR] = 0,   [IDM_TRANSITION] = 24,
       [IDM_EMISSION] = 48,      [IDM_WEIGHTS] = 0,
       [IDM_PERSEVERANCE] = 1,   [IDM_LAPSE] = 1,
@@ -125,14 +125,14 @@ static void test_rows(void **state)
   size_t rows = 7;
   assert_non_null(idm_theta_rows(p.theta, IDM_BELIEF_UTILITY, &rows));
   assert_int_equal(rows, 0);
-  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 2 + 3 * 2, 1, NULL), IDM_OK);
+  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 6 + 3 * 6, 1, NULL), IDM_OK);
   const double *row = idm_theta_rows(p.theta, IDM_BELIEF_UTILITY, &rows);
   assert_int_equal(rows, 3);
-  assert_ptr_equal(row, p.theta->block[IDM_BELIEF_UTILITY].value + 2);
+  assert_ptr_equal(row, p.theta->block[IDM_BELIEF_UTILITY].value + 6);
   assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_OK);
-  p.theta->block[IDM_BELIEF_UTILITY].value[7] = INFINITY;
+  p.theta->block[IDM_BELIEF_UTILITY].value[23] = INFINITY;
   assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_INPUT);
-  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 2 + 3, 1, NULL), IDM_OK);
+  assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 6 + 3, 1, NULL), IDM_OK);
   assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_USAGE);
   assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_UTILITY, 1, 1, NULL), IDM_OK);
   assert_int_equal(idm_theta_validate(p.theta, p.setting, NULL), IDM_USAGE);

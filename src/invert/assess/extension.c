@@ -194,12 +194,23 @@ static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
   return keep(x, e, s->score, s->work, opt_error);
 }
 
+/* Whether the entropy of beliefs has a weight that is free, if only that of one action. */
+static bool frees_entropy(const idm_theta *theta)
+{
+  const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
+  bool moves = block->role == IDM_DESCRIPTIVE && !block->coordinate;
+  for (size_t u = 0; block->coordinate && u < theta->sizes.actions; u++)
+    moves = moves || block->coordinate[u] >= 0;
+  return moves;
+}
+
 /* A utility of certainty: less the belief's entropy, at every step. */
 static idm_status try_belief(extensions *x, search *s, size_t cells, idm_error *opt_error)
 {
   const idm_problem *problem = x->q->f->problem;
   const idm_block *block = &problem->theta->block[IDM_BELIEF_UTILITY];
-  if (x->r->setting->fully_observed || !idm_agent_reads(&problem->agent, IDM_BELIEF_UTILITY))
+  if (x->r->setting->fully_observed || frees_entropy(problem->theta) ||
+      !idm_agent_reads(&problem->agent, IDM_BELIEF_UTILITY))
     return IDM_OK;
   const extension e = {.kind = EXTENSION_BELIEF,
                        .at = IDM_BELIEF_UTILITY,
@@ -528,13 +539,34 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   return IDM_OK;
 }
 
+/* ",belief_utility.guess": the fields of a block of which some number is free. */
+static size_t list_fields(const idm_theta *theta, const idm_block *block, char *text, size_t size)
+{
+  size_t used = 0;
+  for (const idm_field *field = block->info->field; field->name && used < size; field++) {
+    bool moves = false;
+    for (size_t i = 0; i < block->size; i++)
+      moves = moves ||
+              (block->coordinate[i] >= 0 && idm_block_field(block->info, theta->sizes, i) == field);
+    if (moves)
+      used += (size_t)idm_print(text + used, size - used, ",%.60s.%.60s", block->info->name,
+                                field->name);
+  }
+  return used;
+}
+
 void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size)
 {
   size_t used = 0;
   text[0] = '\0';
-  for (size_t b = 0; b < theta->blocks && used < size; b++)
-    if (theta->block[b].role == IDM_DESCRIPTIVE)
-      used += (size_t)idm_print(text + used, size - used, ",%.60s", theta->block[b].info->name);
+  for (size_t b = 0; b < theta->blocks && used < size; b++) {
+    const idm_block *block = &theta->block[b];
+    if (block->role != IDM_DESCRIPTIVE) continue;
+    if (block->info->field && block->coordinate)
+      used += list_fields(theta, block, text + used, size - used);
+    else
+      used += (size_t)idm_print(text + used, size - used, ",%.60s", block->info->name);
+  }
 }
 
 /* "alpha from about 1.6 to 0.37"; in a population, or where the coordinate is no number by itself,
@@ -598,6 +630,17 @@ static size_t describe_held(const extensions *x, const extension *e, char *text,
       block->info->name, at, block->value[0], e->gain, block->info->name, others);
 }
 
+/* The Newton step is far off: how large it is remains open. */
+static size_t describe_belief(const extensions *x, const extension *e, char *text, size_t size)
+{
+  char others[400];
+  idm_extensions_list_free(x->q->f->problem->theta, others, sizeof others);
+  return (size_t)idm_print(text, size,
+                           "a utility of %scertain beliefs would gain about %.0f nats: --free "
+                           "belief_utility.entropy%s",
+                           e->value < e->held ? "un" : "", e->gain, others);
+}
+
 static size_t describe_one(const extensions *x, const extension *e, char *text, size_t size)
 {
   switch (e->kind) {
@@ -606,11 +649,8 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
   case EXTENSION_AFTER:
   case EXTENSION_TRACE:
     return describe_past(x, e, text, size);
-  case EXTENSION_BELIEF: /* the Newton step is far off: how large it is remains open */
-    return (size_t)idm_print(text, size,
-                             "a utility of %scertain beliefs (belief_utility or certainty in the "
-                             "problem file) would gain about %.0f nats",
-                             e->value < e->held ? "un" : "", e->gain);
+  case EXTENSION_BELIEF:
+    return describe_belief(x, e, text, size);
   case EXTENSION_ANEW:
     return (size_t)idm_print(
         text, size,

@@ -115,9 +115,36 @@ static const char *reason_of_sensor(const idm_setting *setting, const idm_theta 
   return NULL;
 }
 
-/* What in the problem makes a block of no consequence, and the cure; NULL where nothing does. */
-static const char *reason(const idm_setting *setting, const idm_theta *theta, size_t block)
+/* Whether of the utility of beliefs only the weight of the entropy is free. */
+static bool only_entropy(const idm_theta *theta)
 {
+  const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
+  for (size_t i = theta->sizes.actions; block->coordinate && i < block->size; i++)
+    if (block->coordinate[i] >= 0) return false;
+  return block->coordinate != NULL;
+}
+
+/* The same for what beliefs are worth, and how surprising they are. */
+static const char *reason_of_belief(const idm_problem *problem, size_t block)
+{
+  const idm_theta *theta = problem->theta;
+  const bool moves = theta->block[IDM_ETA].role == IDM_DESCRIPTIVE;
+  if (block == IDM_BELIEF_PRIOR && !moves && idm_agent_reads(&problem->agent, IDM_ETA) &&
+      idm_theta_scalar(theta, IDM_ETA) == 0)
+    return "eta is 0, so that surprise has no price: give `agent.eta` another value or free it, or "
+           "leave it out of `free:`";
+  if (block == IDM_BELIEF_UTILITY && problem->setting->fully_observed && only_entropy(theta))
+    return "states are observed, so that the entropy of every belief is 0: leave it out of `free:`";
+  if (block == IDM_CERTAINTY && idm_theta_values(theta, IDM_CERTAINTY, 0)[0] >= 1)
+    return "no belief is above its threshold of 1: give `certainty:` one below 1, or leave it out "
+           "of `free:`";
+  return NULL;
+}
+
+/* What in the problem makes a block of no consequence, and the cure; NULL where nothing does. */
+static const char *reason(const idm_problem *problem, size_t block)
+{
+  const idm_theta *theta = problem->theta;
   const bool weighs_models = block == IDM_BETA || block == IDM_MODEL_PRIOR;
   const bool informs = block == IDM_ETA;
   if (weighs_models && theta->models == 1)
@@ -130,8 +157,8 @@ static const char *reason(const idm_setting *setting, const idm_theta *theta, si
       actions_agree(theta, IDM_EMISSION))
     return "every action informs alike, so that surprise speaks for none of them: leave it out of "
            "`free:`";
-  if (block == IDM_SENSOR_CAPACITY) return reason_of_sensor(setting, theta);
-  return NULL;
+  if (block == IDM_SENSOR_CAPACITY) return reason_of_sensor(problem->setting, theta);
+  return reason_of_belief(problem, block);
 }
 
 static bool is_free(const idm_theta *theta, size_t block)
@@ -146,9 +173,7 @@ void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes)
   const bool own = is_free(theta, IDM_TRANSITION) || is_free(theta, IDM_EMISSION);
   for (size_t i = 0; i < theta->blocks; i++) {
     /* Dynamics that are free need not stay alike. */
-    const char *why = is_free(theta, i) && !(own && theta->models > 1)
-                          ? reason(problem->setting, theta, i)
-                          : NULL;
+    const char *why = is_free(theta, i) && !(own && theta->models > 1) ? reason(problem, i) : NULL;
     if (why) idm_notes_add(opt_notes, "%s cannot matter here: %s", theta->block[i].info->name, why);
   }
 }
@@ -159,7 +184,7 @@ static void name_inert(const inquiry *q, const parameter *item)
   const idm_labels *quantity = idm_parameters_quantities(q->f->parameters);
   const char *name =
       item->simplex ? theta->block[item->block].info->name : quantity->name[item->quantity];
-  const char *why = reason(q->f->problem->setting, theta, item->block);
+  const char *why = reason(q->f->problem, item->block);
   idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                 "%s cannot matter here, and its posterior is its prior: %s", name,
                 why ? why

@@ -41,6 +41,10 @@ void idm_view_close(viewer *v)
 static void hold(idm_theta *theta, size_t block, double value)
 {
   idm_block *b = &theta->block[block];
+  const idm_field *field = idm_block_field(b->info, theta->sizes, 0);
+  const double moved = value - b->value[0];
+  for (size_t i = 1; field && idm_block_field(b->info, theta->sizes, i) == field; i++)
+    b->value[i] += moved;
   for (size_t v = 0; v < b->variants; v++) b->value[v * b->size] = value;
 }
 

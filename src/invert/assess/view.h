@@ -16,7 +16,8 @@ typedef struct viewer {
   double *probability; /* [node][action]: destination for the stratum under way */
 } viewer;
 
-/* The first number of a block, which the fit holds, at another value in every variant. */
+/* The first number of a block, which the fit holds, at another value in every variant. Those of the
+ * other actions of its field move by as much. */
 typedef struct view_held {
   size_t block;
   double value;

@@ -58,8 +58,10 @@ static idm_status check_agent(const idm_problem *problem, const char *who, idm_e
 static idm_status check_belief_utility(const idm_theta *theta, const char *who,
                                        idm_error *opt_error)
 {
-  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
-  if (idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0 || worth[0] != 0 || worth[1] != 0)
+  const idm_block *worth = &theta->block[IDM_BELIEF_UTILITY];
+  bool paid = idm_theta_values(theta, IDM_CERTAINTY, 0)[1] != 0;
+  for (size_t i = 0; i < worth->size; i++) paid = paid || worth->value[i] != 0;
+  if (paid)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' looks for a utility by state and action, and here beliefs are worth "
                     "something themselves (certainty, belief_utility)",

@@ -112,7 +112,7 @@ static bool is_changed(const idm_theta *theta, size_t id)
   const idm_block_info *info = block->info;
   bool same = true;
   for (size_t i = 0; i < block->size * block->variants; i++) {
-    const double usual = info->field                         ? info->field[i].standard
+    const double usual = info->field ? idm_block_field(info, theta->sizes, i)->standard
                          : info->support == IDM_DISTRIBUTION ? 1.0 / (double)block->size
                                                              : info->standard;
     same = same && idm_number_same(block->value[i], usual, 0);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "idm/theta.h"
+#include "io/problem/fields.h"
 #include "io/problem/spaces.h"
 
 static const double zero = 0;
@@ -50,30 +51,24 @@ static idm_status read_list(const idm_yaml_reader *reader, const idm_yaml_node *
   return status;
 }
 
-static idm_status read_fields(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                              const idm_block_info *info, double *value)
+/* Where states are observed: a weight a state, in their order or by name. */
+static idm_status read_state_weights(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                     const char *name, size_t states, double *value)
 {
-  const char *keys[8] = {NULL};
-  size_t fields = 0;
-  for (; info->field[fields].name; fields++) keys[fields] = info->field[fields].name;
-  keys[fields] = info->rows;
-  idm_status status = idm_yaml_check_keys(reader->tree, node, info->name, keys);
-  for (size_t i = 0; i < fields && status == IDM_OK; i++) {
-    const idm_field *field = &info->field[i];
-    const idm_yaml_node *item = idm_yaml_find(reader->tree, node, field->name);
-    value[i] = field->standard;
-    if (!item && (info->rows || field->optional)) continue;
-    if (!item)
-      return idm_yaml_fail(reader->tree, node, "%s lacks the key '%s'; expected it", info->name,
-                           field->name);
-    char what[80];
-    char expected[80];
-    idm_print(what, sizeof what, "%s.%s", info->name, field->name);
-    idm_print(expected, sizeof expected, "a number in [%g, %g)", field->least, field->below);
-    status = idm_yaml_number(reader->tree, item, what, false, &value[i]);
-    if (status == IDM_OK && !(value[i] >= field->least && value[i] < field->below))
-      status = idm_yaml_unexpected(reader->tree, item, what, expected);
+  const idm_yaml_node **entry = idm_new(states, sizeof *entry);
+  if (!entry) return idm_fail_memory(reader->opt_error);
+  const bool by_name = idm_yaml_is_mapping(node);
+  idm_status status = by_name ? idm_yaml_by_state(reader, node, name, entry)
+                              : idm_yaml_read_numbers(reader, node, name, states, NULL, value);
+  for (size_t s = 0; s < states && status == IDM_OK; s++) {
+    const idm_yaml_node *item = by_name ? entry[s] : idm_yaml_item(reader->tree, node, s);
+    if (by_name) status = idm_yaml_number(reader->tree, item, name, false, &value[s]);
+    if (status == IDM_OK && !(value[s] > 0))
+      status = idm_yaml_unexpected(reader->tree, item, name, expected_number(IDM_POSITIVE));
   }
+  free(entry);
+  if (status == IDM_OK && !idm_yaml_scale_weights(value, states))
+    return idm_yaml_fail(reader->tree, node, "%s sums to infinity; expected a finite sum", name);
   return status;
 }
 
@@ -81,6 +76,8 @@ static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_n
                                  const idm_block_info *info, size_t count, double *value)
 {
   static const char *const keys[] = {"dirichlet", NULL};
+  if (reader->problem->setting->fully_observed)
+    return read_state_weights(reader, node, info->name, count, value);
   idm_status status = idm_yaml_check_keys(reader->tree, node, info->name, keys);
   if (status != IDM_OK) return status;
   const idm_yaml_node *list = idm_yaml_find(reader->tree, node, keys[0]);
@@ -92,51 +89,6 @@ static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_n
     if (!(value[s] > 0))
       status = idm_yaml_unexpected(reader->tree, idm_yaml_item(reader->tree, list, s), what,
                                    expected_number(info->support));
-  return status;
-}
-
-/* --- by state ------------------------------------------------------------------------------- */
-
-/* One number a state: for all of them, in their order, or by name. */
-static idm_status read_states(const idm_yaml_reader *reader, const idm_yaml_node *node,
-                              const char *what, double *value)
-{
-  const size_t states = reader->sizes.states;
-  if (idm_yaml_is_list(node)) return idm_yaml_read_numbers(reader, node, what, states, NULL, value);
-  const idm_yaml_node **entry = idm_new(states, sizeof *entry);
-  if (!entry) return idm_fail_memory(reader->opt_error);
-  idm_status status = IDM_OK;
-  if (idm_yaml_is_mapping(node)) status = idm_yaml_by_state(reader, node, what, entry);
-  for (size_t s = 0; s < states && status == IDM_OK; s++)
-    status = idm_yaml_number(reader->tree, entry[s] ? entry[s] : node, what, false, &value[s]);
-  free(entry);
-  return status;
-}
-
-/* Fields, and rows beside them. */
-static idm_status read_fields_and_rows(const idm_yaml_reader *reader, size_t id,
-                                       const idm_yaml_node *node, size_t fields)
-{
-  idm_theta *theta = reader->problem->theta;
-  const idm_block_info *info = theta->block[id].info;
-  const size_t states = reader->sizes.states;
-  const idm_yaml_node *list =
-      idm_yaml_is_mapping(node) ? idm_yaml_find(reader->tree, node, info->rows) : NULL;
-  char what[80];
-  idm_print(what, sizeof what, "%s.%s", info->name, info->rows);
-  idm_status status = IDM_OK;
-  if (list)
-    status = idm_yaml_check_list(reader->tree, list, what,
-                                 "rows, each a list by state, a mapping or a number", 0);
-  const size_t rows = list && status == IDM_OK ? idm_yaml_count(list) : 0;
-  const size_t size = fields + idm_times(rows, states);
-  if (status == IDM_OK) status = idm_theta_resize(theta, id, size, 1, reader->opt_error);
-  if (status != IDM_OK) return status;
-  double *value = theta->block[id].value;
-  status = read_fields(reader, node, info, value);
-  for (size_t i = 0; i < rows && status == IDM_OK; i++)
-    status = read_states(reader, idm_yaml_item(reader->tree, list, i), what,
-                         value + fields + i * states);
   return status;
 }
 
@@ -245,7 +197,7 @@ idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id, const i
   const idm_block_info *info = theta->block[id].info;
   const size_t chosen = idm_block_size(info, reader->sizes, theta->models);
   const size_t size = chosen ? chosen : theta->block[id].size; /* as its planner says */
-  if (info->rows) return read_fields_and_rows(reader, id, node, chosen);
+  if (info->form == IDM_FORM_FIELDS) return idm_yaml_read_fields(reader, id, node);
   if (theta->block[id].size != size) {
     const idm_status status = idm_theta_resize(theta, id, size, 1, reader->opt_error);
     if (status != IDM_OK) return status;
@@ -256,8 +208,6 @@ idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id, const i
     return read_number(reader, node, info, value);
   case IDM_FORM_NUMBERS:
     return read_list(reader, node, info, size, value);
-  case IDM_FORM_FIELDS:
-    return read_fields(reader, node, info, value);
   case IDM_FORM_DIRICHLET:
     return read_dirichlet(reader, node, info, size, value);
   default:

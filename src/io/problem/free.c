@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "io/problem/entries.h"
+#include "io/problem/fields.h"
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
 #include "io/problem/ties.h"
@@ -142,72 +143,137 @@ static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *o
       theta, setting, id, name ? (size_t)named : idm_theta_reference(theta, id), reader->opt_error);
 }
 
+/* Weights of observed states count by their ratios: that of a reference state is held. */
+static idm_status read_reference_state(const idm_yaml_reader *reader, const idm_yaml_node *opt_node,
+                                       size_t id)
+{
+  const idm_setting *setting = reader->problem->setting;
+  const char *name = opt_node && idm_yaml_is_scalar(opt_node) ? idm_yaml_text(opt_node) : NULL;
+  const long state = name ? idm_labels_find(&setting->states, name, strlen(name)) : 0;
+  if ((opt_node && !name) || state < 0)
+    return idm_yaml_unexpected(reader->tree, opt_node, "free.belief_prior.reference", "a state");
+  return idm_theta_hold_one(reader->problem->theta, setting, id, (size_t)state, reader->opt_error);
+}
+
+/* What chooses the numbers of a block that move; NULL where the file does not give it. */
+typedef struct part {
+  const idm_yaml_node *entries;
+  const idm_yaml_node *reference;
+  const char *before; /* "BLOCK." before entries that are names of blocks with a field */
+} part;
+
 /* Which of its numbers move, where the file chooses, they are a contrast, or they are tied. */
-static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *opt_node,
-                            const idm_yaml_node *opt_entries, const idm_yaml_node *opt_reference,
-                            size_t id)
+static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *node, part of, size_t id)
 {
   const idm_block_info *info = reader->problem->theta->block[id].info;
-  if (info->tied) return idm_yaml_read_ties(reader, opt_node, id);
-  if (info->contrast && !opt_entries) return read_reference(reader, opt_reference, id);
+  if (info->tied) return idm_yaml_read_ties(reader, node, id);
+  if (info->field && !of.reference)
+    return idm_yaml_free_fields(reader, id, node, of.entries, of.before);
+  if (id == IDM_BELIEF_PRIOR && reader->problem->setting->fully_observed && !of.entries)
+    return read_reference_state(reader, of.reference, id);
+  if (info->contrast && !of.entries) return read_reference(reader, of.reference, id);
   idm_block *block = &reader->problem->theta->block[id];
-  if (block->features && (opt_entries || opt_reference))
-    return idm_yaml_fail(reader->tree, opt_entries ? opt_entries : opt_reference,
+  if (block->features && (of.entries || of.reference))
+    return idm_yaml_fail(reader->tree, of.entries ? of.entries : of.reference,
                          "free.utility chooses entries, and the utility is linear in features; "
                          "expected neither entries nor a reference");
   if (block->features) return idm_features_free(block, reader->opt_error);
-  const bool part = id == IDM_UTILITY && idm_setting_has_terminal_states(reader->problem->setting);
-  if (!opt_entries && !opt_reference && !part) return IDM_OK;
-  if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, opt_entries, opt_reference);
-  return idm_yaml_fail(reader->tree, opt_entries ? opt_entries : opt_reference,
-                       "free.%s has no entries to choose from; only utility has", info->name);
+  const bool some = id == IDM_UTILITY && idm_setting_has_terminal_states(reader->problem->setting);
+  if (!of.entries && !of.reference && !some) return IDM_OK;
+  if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, of.entries, of.reference);
+  return idm_yaml_fail(reader->tree, of.entries ? of.entries : of.reference,
+                       "free.%s has no %s to choose", info->name,
+                       of.entries ? "entries" : "reference");
 }
 
-/* Free one block: its name at `key`, its scale and prior at opt_node. */
-static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
-                             const idm_yaml_node *opt_node)
+/* Mark a block as free. */
+static idm_status begin_block(const idm_yaml_reader *reader, const idm_yaml_node *key, size_t id)
 {
-  static const char *const fields[] = {"scale", "prior", "entries", "reference", NULL};
-  idm_theta *theta = reader->problem->theta;
-  if (!idm_yaml_is_scalar(key))
-    return idm_yaml_unexpected(reader->tree, key, "free", "names of blocks");
-  const int found = idm_theta_find(theta, idm_yaml_text(key));
-  if (found < 0 || !theta->block[found].info->scales) return unknown_block(reader, key);
-
-  const size_t id = (size_t)found;
-  idm_block *block = &theta->block[id];
+  idm_block *block = &reader->problem->theta->block[id];
   const char *name = block->info->name;
   if (block->role == IDM_DESCRIPTIVE)
     return idm_yaml_fail(reader->tree, key,
                          "in free, the block '%s' is given twice; expected it once", name);
   if (!block->size)
     return idm_yaml_fail(reader->tree, key,
-                         "in free, the block '%s' has no values; expected agent.%s in the file",
-                         name, name);
+                         "in free, the block '%s' has no values; expected %s%s in the file", name,
+                         block->info->of_agent ? "agent." : "", name);
   block->role = IDM_DESCRIPTIVE;
   block->scale = block->info->scale;
-  if (!opt_node || idm_yaml_is_null(opt_node)) {
-    const idm_status status = read_part(reader, key, NULL, NULL, id);
-    if (status != IDM_OK) return status;
-    return idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
-  }
+  return IDM_OK;
+}
 
+/* Scale, prior and numbers that move of a block, from the node under its name. */
+static idm_status read_request(idm_yaml_reader *reader, const idm_yaml_node *node, part of,
+                               size_t id)
+{
+  static const char *const fields[] = {"scale", "prior", "entries", "reference", NULL};
+  idm_theta *theta = reader->problem->theta;
+  idm_block *block = &theta->block[id];
   char what[60];
-  snprintf(what, sizeof what, "free.%s", name);
+  snprintf(what, sizeof what, "free.%s", block->info->name);
   /* Names of tied entries are the file's own. */
-  const bool own = block->info->tied && idm_yaml_is_mapping(opt_node);
-  idm_status status = own ? IDM_OK : idm_yaml_check_keys(reader->tree, opt_node, what, fields);
+  const bool own = block->info->tied && idm_yaml_is_mapping(node);
+  idm_status status = own ? IDM_OK : idm_yaml_check_keys(reader->tree, node, what, fields);
   if (status != IDM_OK) return status;
-  const idm_yaml_node *scale = idm_yaml_find(reader->tree, opt_node, "scale");
-  const idm_yaml_node *prior = idm_yaml_find(reader->tree, opt_node, "prior");
-  const idm_yaml_node *entries = own ? NULL : idm_yaml_find(reader->tree, opt_node, "entries");
-  const idm_yaml_node *reference = own ? NULL : idm_yaml_find(reader->tree, opt_node, "reference");
+  const idm_yaml_node *scale = idm_yaml_find(reader->tree, node, "scale");
+  const idm_yaml_node *prior = idm_yaml_find(reader->tree, node, "prior");
+  const idm_yaml_node *entries = own ? NULL : idm_yaml_find(reader->tree, node, "entries");
+  if (!own) of.reference = idm_yaml_find(reader->tree, node, "reference");
+  if (entries && of.entries)
+    return idm_yaml_fail(reader->tree, entries,
+                         "%s has entries, and its name is one already; expected one of the two",
+                         what);
+  if (entries) of.entries = entries;
   if (scale) status = read_scale(reader, scale, block);
-  if (status == IDM_OK) status = read_part(reader, opt_node, entries, reference, id);
+  if (status == IDM_OK) status = read_part(reader, node, of, id);
   if (status != IDM_OK) return status;
   return prior
              ? read_prior(reader, prior, block)
              : idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
+}
+
+/* Free one block: its name, or "BLOCK.FIELD...", at `key`, its scale and prior at opt_node. Of a
+ * list all names that begin with the same block are read together. */
+static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
+                             const idm_yaml_node *opt_node, const idm_yaml_node *opt_list)
+{
+  idm_theta *theta = reader->problem->theta;
+  if (!idm_yaml_is_scalar(key))
+    return idm_yaml_unexpected(reader->tree, key, "free", "names of blocks");
+  size_t id = 0;
+  char before[80];
+  part of = {0};
+  if (idm_yaml_names_field(theta, idm_yaml_text(key), &id)) {
+    snprintf(before, sizeof before, "%.70s.", theta->block[id].info->name);
+    of = (part){.entries = opt_list ? opt_list : key, .before = before};
+  } else {
+    const int found = idm_theta_find(theta, idm_yaml_text(key));
+    if (found < 0 || !theta->block[found].info->scales) return unknown_block(reader, key);
+    id = (size_t)found;
+  }
+  idm_status status = begin_block(reader, key, id);
+  if (status != IDM_OK) return status;
+  if (opt_node && !idm_yaml_is_null(opt_node)) return read_request(reader, opt_node, of, id);
+  status = read_part(reader, key, of, id);
+  if (status != IDM_OK) return status;
+  return idm_theta_default_prior(theta, id, range_of(reader->problem, id), reader->opt_error);
+}
+
+/* Whether item i of a list names a field of a block that an earlier one does: it was read with
+ * that. */
+static bool is_read(const idm_yaml_reader *reader, const idm_yaml_node *list, size_t i)
+{
+  const idm_theta *theta = reader->problem->theta;
+  size_t id[2];
+  const idm_yaml_node *item = idm_yaml_item(reader->tree, list, i);
+  if (!idm_yaml_is_scalar(item) || !idm_yaml_names_field(theta, idm_yaml_text(item), &id[0]))
+    return false;
+  for (size_t k = 0; k < i; k++) {
+    item = idm_yaml_item(reader->tree, list, k);
+    if (idm_yaml_names_field(theta, idm_yaml_text(item), &id[1]) && id[0] == id[1]) return true;
+  }
+  return false;
 }
 
 idm_status idm_yaml_read_free(idm_yaml_reader *reader)
@@ -225,8 +291,9 @@ idm_status idm_yaml_read_free_blocks(idm_yaml_reader *reader, const idm_yaml_nod
   idm_status status = IDM_OK;
   for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
     const idm_yaml_node *value = idm_yaml_item(reader->tree, node, i);
-    status = mapping ? read_block(reader, idm_yaml_key(reader->tree, node, i), value)
-                     : read_block(reader, value, NULL);
+    if (!mapping && is_read(reader, node, i)) continue;
+    status = mapping ? read_block(reader, idm_yaml_key(reader->tree, node, i), value, NULL)
+                     : read_block(reader, value, NULL, node);
   }
   return status;
 }

@@ -56,15 +56,15 @@ static idm_status check_blocks(const idm_problem *problem, idm_error *opt_error)
   for (size_t i = 0; i < problem->theta->blocks; i++) {
     const idm_block *block = &problem->theta->block[i];
     const idm_block_info *info = block->info;
-    if (block->role == IDM_DESCRIPTIVE && !info->scales)
+    if (block->role == IDM_DESCRIPTIVE && (!info->scales || (info->field && !block->coordinate)))
       return idm_fail(opt_error, IDM_INPUT, "a free %s has no form in YAML", info->name);
     if (block->variants > 1 && !(i == IDM_UTILITY && problem->utility_sources))
       return idm_fail(opt_error, IDM_INPUT, "%s that varies by trial has no form in YAML",
                       info->name);
     bool usual = true;
     bool legal = true;
-    for (size_t k = 0; info->field && info->field[k].name; k++) {
-      const idm_field *field = &info->field[k];
+    const idm_field *field;
+    for (size_t k = 0; (field = idm_block_field(info, problem->theta->sizes, k)); k++) {
       usual = usual && block->value[k] == field->standard;
       legal = legal && block->value[k] >= field->least && block->value[k] < field->below;
     }

@@ -16,6 +16,7 @@
 #include "idm/problem_file.h"
 #include "io/problem/derive.h"
 #include "io/problem/features.h"
+#include "io/problem/fields.h"
 #include "io/problem/ties.h"
 #include "io/problem/writable.h"
 
@@ -323,27 +324,6 @@ static void put_distribution(idm_emitter *out, const char *key, const char *name
   idm_emit_mapping_end(out);
 }
 
-static void put_fields(idm_emitter *out, const idm_block *block, size_t states)
-{
-  const idm_field *field = block->info->field;
-  bool usual = true;
-  size_t fields = 0;
-  for (; field[fields].name; fields++)
-    usual = usual && block->value[fields] == field[fields].standard;
-  if (usual && block->size == fields) return;
-  idm_emit_mapping(out, block->info->name, IDM_EMIT_FLOW);
-  for (size_t i = 0; i < fields; i++)
-    if (!field[i].optional || block->value[i] != field[i].standard)
-      idm_emit_number(out, field[i].name, block->value[i]);
-  if (block->size > fields) {
-    idm_emit_list(out, block->info->rows, IDM_EMIT_FLOW);
-    for (size_t i = fields; i < block->size; i += states)
-      idm_emit_numbers(out, NULL, block->value + i, states);
-    idm_emit_list_end(out);
-  }
-  idm_emit_mapping_end(out);
-}
-
 static void put_rows(idm_emitter *out, const idm_block *block, const idm_labels *actions)
 {
   const size_t width = block->size / actions->count;
@@ -367,10 +347,13 @@ static void put_block(idm_emitter *out, const idm_block *block, const idm_settin
     idm_emit_numbers(out, name, block->value, block->size);
     break;
   case IDM_FORM_FIELDS:
-    put_fields(out, block, setting->states.count);
+    idm_yaml_put_fields(out, setting, block);
     break;
   case IDM_FORM_DIRICHLET:
-    put_distribution(out, name, "dirichlet", block->value, block->size);
+    if (setting->fully_observed)
+      idm_emit_numbers(out, name, block->value, block->size);
+    else
+      put_distribution(out, name, "dirichlet", block->value, block->size);
     break;
   case IDM_FORM_ROWS:
     put_rows(out, block, &setting->actions);
@@ -460,6 +443,14 @@ static void put_reference(idm_emitter *out, const idm_setting *setting, const id
   idm_emit_list_end(out);
 }
 
+/* reference: STATE, the one whose weight is held. */
+static void put_reference_state(idm_emitter *out, const idm_setting *setting,
+                                const idm_block *block)
+{
+  for (size_t s = 0; s < block->size; s++)
+    if (block->coordinate[s] < 0) idm_emit_text(out, "reference", setting->states.name[s]);
+}
+
 static void put_free(idm_emitter *out, const idm_setting *setting, const idm_theta *theta)
 {
   bool any = false;
@@ -479,6 +470,10 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
       idm_yaml_put_ties(out, setting, block);
     else if (block->info->contrast)
       put_reference(out, setting, block);
+    else if (i == IDM_BELIEF_PRIOR && block->coordinate)
+      put_reference_state(out, setting, block);
+    else if (block->coordinate && block->info->field)
+      idm_yaml_put_field_entries(out, setting, block);
     else if (block->coordinate && !block->features)
       put_entries(out, setting, block);
     idm_emit_mapping_end(out);

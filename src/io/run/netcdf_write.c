@@ -631,18 +631,23 @@ static idm_axis emitter_axis(const writer *w)
 static int define_constant(writer *w, const idm_block *block, const axes *a)
 {
   const idm_block_info *info = block->info;
+  const idm_sizes sizes = idm_setting_sizes(w->problem->setting);
   char name[80];
   int dimension[6];
   int rank = 0;
   const bool dynamics = info->axis[0] == IDM_AXIS_MODEL && info->axis[1];
   snprintf(name, sizeof name, "%s%s", dynamics ? "model_" : "", info->name);
   if (block->variants > 1) dimension[rank++] = a->of[IDM_AXIS_END].dimension;
-  for (size_t i = 0; i < 4 && info->axis[i]; i++) {
+  /* Rows beside fields make one list of all. */
+  const bool ragged = info->rows && block->size > idm_block_size(info, sizes, 1);
+  if (ragged) dimension[rank++] = define_own(w, info->name, "number", block->size);
+  for (size_t i = 0; i < 4 && info->axis[i] && !ragged; i++) {
     const bool own = info->axis[i] == IDM_AXIS_FIELD;
     const bool emitter = i < 3 && info->axis[i + 1] == IDM_AXIS_OBSERVATION;
     if (!own) dimension[rank++] = a->of[emitter ? emitter_axis(w) : info->axis[i]].dimension;
     if (own)
-      dimension[rank++] = define_own(w, info->name, idm_axis_name(info->axis[i]), block->size);
+      dimension[rank++] = define_own(w, info->name, idm_axis_name(info->axis[i]),
+                                     idm_axis_length(info, info->axis[i], sizes, 1));
   }
   if (info->opaque) dimension[rank++] = define_own(w, info->name, "number", block->size);
   return define_variable(w, name, NC_DOUBLE, rank, dimension);

@@ -29,10 +29,13 @@ void idm_adjoint_destroy(void *content)
                          a->sums.inverse_temperature,
                          a->sums.action_prior,
                          a->sums.model_prior,
+                         a->sums.worth,
+                         a->sums.belief_prior,
                          a->sums.transition,
                          a->sums.emission,
                          a->dynamics,
                          a->belief,
+                         a->term,
                          a->value,
                          a->decision,
                          a->specification,
@@ -85,13 +88,14 @@ static bool allocate_look(adjoint *a)
   look->entries = idm_new(pairs, sizeof *look->entries);
   look->column = idm_new(entries, sizeof *look->column);
   look->value = idm_new(entries, sizeof *look->value);
-  look->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (3 + n.states) + 4 * n.states,
+  look->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (4 + n.states) + 4 * n.states,
                     sizeof *look->q);
   if (!look->entries || !look->column || !look->value || !look->q) return false;
   look->k = look->q + n.actions;
   look->future = look->k + pairs;
   look->surprise = look->future + pairs;
-  look->moved = look->surprise + pairs;
+  look->certain = look->surprise + pairs;
+  look->moved = look->certain + pairs;
   look->emitter = look->moved + pairs * n.states;
   look->posterior = look->emitter + n.states;
   look->gained = look->posterior + n.states;
@@ -123,6 +127,10 @@ static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
   a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
+  if (c->primes) {
+    a->sums.belief_prior = idm_new(c->sizes.states, sizeof *a->sums.belief_prior);
+    if (!a->sums.belief_prior) return false;
+  }
   if (!c->learns) return a->dynamics;
   a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
   a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
@@ -142,18 +150,25 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
   a->sums.inverse_temperature = idm_new(c->variants, sizeof *a->sums.inverse_temperature);
   a->sums.action_prior = idm_new(n.actions, sizeof *a->sums.action_prior);
   a->sums.model_prior = idm_new(c->models, sizeof *a->sums.model_prior);
+  a->sums.worth = idm_new(WORTH_TERMS * n.actions, sizeof *a->sums.worth);
+  a->term = idm_new(WORTH_TERMS * c->padded, sizeof *a->term);
   a->belief = idm_new(c->lattice->corners ? 0 : n.states * c->padded, sizeof *a->belief);
   a->value = idm_new(value_count(c), sizeof *a->value);
   a->lanes = idm_new(idm_adjoint_lanes(c), sizeof *a->lanes);
   if (!a->sums.utility || !a->sums.inverse_alpha || !a->sums.inverse_temperature ||
-      !a->sums.action_prior || !a->sums.model_prior || !a->belief || !a->value || !a->lanes ||
-      !allocate_cell(a) || !allocate_tables(a) || !allocate_dynamics(a)) {
+      !a->sums.action_prior || !a->sums.model_prior || !a->sums.worth || !a->term || !a->belief ||
+      !a->value || !a->lanes || !allocate_cell(a) || !allocate_tables(a) || !allocate_dynamics(a)) {
     idm_adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
   for (size_t i = 0; i < c->lattice->points && !c->lattice->corners; i++)
     for (size_t s = 0; s < n.states; s++)
       a->belief[s * c->padded + i] = c->lattice->belief[i * n.states + s];
+  for (size_t i = 0; i < c->lattice->points; i++) {
+    double term[WORTH_TERMS] = {[WORTH_GUESS] = 1};
+    if (!c->lattice->corners) idm_worth_terms(n.states, c->lattice->belief + i * n.states, term);
+    for (size_t t = 0; t < WORTH_TERMS; t++) a->term[t * c->padded + i] = term[t];
+  }
   *ret_adjoint = a;
   return IDM_OK;
 }
@@ -170,7 +185,9 @@ void idm_adjoint_begin(void *content)
   adjoint_sums *sums = &a->sums;
   sums->discount = sums->eta = 0;
   sums->inverse_beta = 0;
-  sums->prior_weight = sums->evidence_weight = 0;
+  sums->prior_weight = sums->evidence_weight = sums->award = 0;
+  zero(sums->worth, WORTH_TERMS * c->sizes.actions);
+  if (c->primes) zero(sums->belief_prior, c->sizes.states);
   zero(sums->inverse_alpha, c->variants);
   zero(sums->inverse_temperature, c->variants);
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
@@ -312,7 +329,7 @@ static bool solve(const control *c, const double *asked, double *lambda, double 
 static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
 {
   control *c = a->c;
-  adjoint_layer layer = {.variant = variant};
+  adjoint_layer layer = {.variant = variant, .arrivals = idm_control_arrivals(c, left)};
   c->numbers.arrival = idm_control_arrival(c, left);
   layer.v = control_layer(c, variant, c->setting->horizon > 0 ? left - 1 : 1);
   backup_output out = {.mix = mix};
@@ -424,6 +441,9 @@ static void hand_back(const adjoint *a, idm_theta *slope)
     add(slope, IDM_PRIOR_WEIGHT, &sums->prior_weight, 1);
     add(slope, IDM_EVIDENCE_WEIGHT, &sums->evidence_weight, 1);
   }
+  add(slope, IDM_BELIEF_UTILITY, sums->worth, WORTH_TERMS * c->sizes.actions);
+  if (c->primes) add(slope, IDM_BELIEF_PRIOR, sums->belief_prior, c->sizes.states);
+  slope->block[IDM_CERTAINTY].value[1] += sums->award;
   add(slope, IDM_DISCOUNT, &sums->discount, 1);
   add(slope, IDM_ETA, &sums->eta, 1);
   add(slope, IDM_BETA, &sums->inverse_beta, 1);

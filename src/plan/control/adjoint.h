@@ -17,6 +17,9 @@ typedef struct adjoint_sums {
   double *utility;             /* [variant][action][state] */
   double *action_prior;        /* [action] */
   double *model_prior;         /* [model] */
+  double *worth;               /* [term][action]: of beliefs themselves */
+  double award;                /* for certainty */
+  double *belief_prior;        /* [state]; NULL where it is held */
   double prior_weight;
   double evidence_weight;
   double *transition; /* [model][action][s][s']; NULL where what makes beliefs is held */
@@ -29,6 +32,7 @@ typedef struct adjoint_look {
   double *k;         /* [action][model] */
   double *future;    /* [action][model]: the expected value that follows, undiscounted */
   double *surprise;  /* [action][model] */
+  double *certain;   /* [action][model]: expected certainty of the successors */
   double *moved;     /* [action][model][state]: dK/dz */
   size_t *entries;   /* [action][model] */
   uint32_t *column;  /* [action][model][observations * states]: lattice points that K stands on */
@@ -39,6 +43,7 @@ typedef struct adjoint_look {
   double *seen;      /* [state]: what an emitter gives a group of observations together */
   double *sigma;     /* [model] */
   double *weights;   /* [action or model] */
+  double term[WORTH_TERMS]; /* what weights of the belief itself multiply */
 } adjoint_look;
 
 /* A cell of the lattice around a belief. */
@@ -57,6 +62,7 @@ typedef struct adjoint {
   control *c;
   adjoint_sums sums;
   double *belief; /* [state][padded]: the lattice's beliefs, state by state */
+  double *term;   /* [term][padded]: what weights of beliefs themselves multiply there */
   double *value;  /* [variant][layers + 1][padded]: derivative with respect to V */
   /* Derivatives with respect to the tables of `evaluate: interpolate`; NULL elsewhere. */
   double *decision;      /* [variant][layers][action][padded]: log pi of the vertex */

@@ -180,19 +180,58 @@ void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, siz
   const control *c = a->c;
   const size_t states = c->sizes.states;
   const size_t row = ((m * c->sizes.actions + u) * states + state) * states;
-  double *corner = a->dynamics;
   if (slope == 0) return;
-  memset(corner, 0, states * sizeof *corner);
   for (size_t next = 0; next < states; next++) {
     const double p = c->transition[row + next];
     double by = c->numbers.discount * v[next];
     if (!(p > 0)) continue;
-    corner[next] = 1;
     if (c->numbers.eta != 0)
-      by -= c->numbers.eta *
-            (log(p) + 1 -
-             idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, corner));
-    corner[next] = 0;
+      by -= c->numbers.eta * (log(p) + 1 - idm_state_prior_log(states, c->belief_prior, next));
     a->sums.transition[row + next] += slope * by;
   }
+}
+
+/* eta p log prior of every state that may follow an observed one. */
+static void move_state_prior(adjoint *a, size_t state, size_t u, size_t m, double factor)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const idm_moves *moves = c->setting->moves;
+  const size_t row = moves ? u * states + state : (m * c->sizes.actions + u) * states + state;
+  const size_t entries = moves ? moves->first[row + 1] - moves->first[row] : states;
+  for (size_t i = 0; i < entries; i++) {
+    const size_t next = moves ? moves->next[moves->first[row] + i] : i;
+    const double p =
+        moves ? moves->probability[moves->first[row] + i] : c->transition[row * states + i];
+    if (p > 0)
+      idm_state_prior_slope(states, c->belief_prior, next, factor * p, a->sums.belief_prior);
+  }
+}
+
+void idm_adjoint_prior(adjoint *a, const double *z, size_t u, size_t m, double slope)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states, observations = c->sizes.observations;
+  const idm_world world = control_world(c, u, m);
+  const int *group = c->group + (m * c->sizes.actions + u) * observations;
+  double *emitter = a->dynamics, *posterior = emitter + states;
+  if (slope == 0 || c->numbers.eta == 0) return;
+  idm_filter_emitter(&world, z, emitter);
+  for (size_t leader = 0; leader < observations; leader++) {
+    double total = 0;
+    if (group[leader] != (int)leader ||
+        !idm_group_correct(&world, group, leader, emitter, posterior))
+      continue;
+    for (size_t x = leader; x < observations; x++)
+      for (size_t s = 0; group[x] == (int)leader && s < states; s++)
+        total += emitter[s] * world.emission[s * observations + x];
+    idm_belief_prior_slope(states, c->belief_prior, c->lattice->resolution, posterior,
+                           slope * c->numbers.eta * total, a->sums.belief_prior);
+  }
+}
+
+void idm_adjoint_state_prior(adjoint *a, size_t state, size_t u, size_t m, double slope)
+{
+  const double factor = slope * a->c->numbers.eta;
+  if (factor != 0) move_state_prior(a, state, u, m, factor);
 }

@@ -46,6 +46,7 @@ static void look_ahead(adjoint *a, const double *v, const world *w, double total
                                  cell->step, cell->locate);
   const idm_certain certain = idm_belief_certain(c->numbers.certainty, n.states, look->posterior);
   double value = c->numbers.arrival * certain.share;
+  look->certain[w->at] += total * certain.share;
   size_t *entries = &look->entries[w->at];
   const size_t first = w->at * n.observations * n.states;
   for (size_t i = 0; i < cell->count; i++) {
@@ -140,6 +141,7 @@ static void look_in_plane(adjoint *a, const double *v, const world *w)
     const double value = plane_slope(c, &cell, v, one / p, two / p, slope);
     look->future[w->at] += p * value;
     look->surprise[w->at] -= p * log(p); /* nothing but the slope by eta depends on it */
+    if (c->awards) look->certain[w->at] += p * plane_certain(c, 1, one / p, two / p).share;
     for (size_t s = 0; s < 3; s++) look->gained[s] += c->numbers.discount * slope[s] * seen[s * n];
     look->column[at] = (uint32_t)cell.at;
     look->column[at + 1] = (uint32_t)(cell.at + cell.middle);
@@ -162,7 +164,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   const idm_sizes n = c->sizes;
   const world w = world_of(c, u, m);
   idm_filter_emitter(&w.is, z, look->emitter);
-  look->future[w.at] = look->surprise[w.at] = 0;
+  look->future[w.at] = look->surprise[w.at] = look->certain[w.at] = 0;
   look->entries[w.at] = 0;
   memset(look->gained, 0, n.states * sizeof *look->gained);
   const bool plane = c->plane[m * n.actions + u] && c->numbers.eta == 0 && !c->belief_prior;
@@ -178,7 +180,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   for (size_t s = 0; s < n.states; s++) moved[s] = idm_filter_by_state(&w.is, look->gained, s);
 }
 
-/* What a slope of K asks of gamma, eta, the values that follow, z and the dynamics. */
+/* What a slope of K asks of gamma, eta, the award, the values that follow, z and the dynamics. */
 static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size_t at, double slope)
 {
   const control *c = a->c;
@@ -188,10 +190,13 @@ static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size
   a->sums.discount += slope * look->future[at];
   a->sums.eta += slope * look->surprise[at];
   const double factor = c->numbers.discount * slope;
+  a->sums.award +=
+      factor * look->certain[at] * idm_control_arrivals(c, control_left(c, point->steps));
   for (size_t e = 0; e < look->entries[at]; e++)
     to[look->column[at * width + e]] += factor * look->value[at * width + e];
   for (size_t s = 0; point->opt_belief_slope && s < c->sizes.states; s++)
     point->opt_belief_slope[s] += slope * look->moved[at * c->sizes.states + s];
+  if (c->primes) idm_adjoint_prior(a, point->belief, at / c->models, at % c->models, slope);
   if (c->learns)
     idm_adjoint_dynamics(a, c->value + (to - a->value), point->belief, at / c->models,
                          at % c->models, slope);
@@ -222,6 +227,16 @@ static void return_models(adjoint *a, const idm_policy_slope *point, double *to,
   }
 }
 
+/* What a slope of Q asks of the weights of beliefs themselves, and through them of z. */
+static void return_worth(adjoint *a, const idm_policy_slope *point, size_t u, double q_slope)
+{
+  const control *c = a->c;
+  for (size_t t = 0; t < WORTH_TERMS; t++)
+    a->sums.worth[t * c->sizes.actions + u] += q_slope * a->look.term[t];
+  if (c->worthy && point->opt_belief_slope)
+    idm_worth_slope(&c->numbers.worth, u, point->belief, q_slope, point->opt_belief_slope);
+}
+
 /* One action, from the slope g of its logit. */
 static void return_action(adjoint *a, const idm_policy_slope *point, double *to, size_t u, double g)
 {
@@ -236,6 +251,7 @@ static void return_action(adjoint *a, const idm_policy_slope *point, double *to,
     a->sums.utility[row + s] += point->belief[s] * q_slope;
     if (point->opt_belief_slope) point->opt_belief_slope[s] += c->utility[row + s] * q_slope;
   }
+  return_worth(a, point, u, q_slope);
   if (c->setting->terminal[u]) {
     for (size_t m = 0; m < c->models; m++)
       a->sums.model_prior[m] += point->specification_slope[u * c->models + m];
@@ -255,6 +271,7 @@ void idm_adjoint_look(adjoint *a, const idm_policy_slope *point)
   const double *v = control_layer(c, point->variant, follows);
   double *to = a->value + (v - c->value);
   double total = 0;
+  idm_worth_terms(c->sizes.states, point->belief, a->look.term);
   for (size_t u = 0; u < actions; u++) {
     total += point->log_decision_slope[u];
     a->look.q[u] = idm_control_reward(c, point->variant, point->belief, u);

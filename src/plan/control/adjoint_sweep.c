@@ -32,12 +32,15 @@ typedef struct sweep {
   lanes *inverse_temperature;
   lanes *action_prior; /* [action] */
   lanes *model_prior;  /* [model] */
-  lanes *utility;      /* [action][state] */
+  lanes *award;
+  lanes *worth;   /* [term][action] */
+  lanes *utility; /* [action][state] */
 } sweep;
 
 size_t idm_adjoint_lanes(const control *c)
 {
-  return (5 * c->sizes.actions + 7 * c->models + 5 + c->sizes.actions * c->sizes.states) *
+  return ((5 + WORTH_TERMS) * c->sizes.actions + 7 * c->models + 6 +
+          c->sizes.actions * c->sizes.states) *
          IDM_LANES;
 }
 
@@ -64,7 +67,9 @@ static sweep sweep_of(const adjoint *a)
   s.inverse_temperature = s.inverse_beta + 1;
   s.action_prior = s.inverse_temperature + 1;
   s.model_prior = s.action_prior + actions;
-  s.utility = s.model_prior + models;
+  s.award = s.model_prior + models;
+  s.worth = s.award + 1;
+  s.utility = s.worth + WORTH_TERMS * actions;
   return s;
 }
 
@@ -206,22 +211,24 @@ IDM_INLINE void model_slopes(const control *c, const adjoint_layer *layer, size_
 {
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
-    lanes surprise;
+    lanes surprise, certain;
     if (block->rows == 1) {
       const double expected =
           idm_successor_row(block, 0, layer->v) + c->numbers.arrival * block->certain[0];
       for (int l = 0; l < IDM_LANES; l++) {
         s->expected[m].at[l] = expected;
         surprise.at[l] = block->surprise[0];
+        certain.at[l] = block->certain[0];
       }
     } else {
       idm_successor_expect(block, slice, layer->v, s->expected[m].at);
       load(&surprise, block->surprise + slice * IDM_LANES);
-      const double *sure = block->certain + slice * IDM_LANES;
-      for (int l = 0; l < IDM_LANES; l++) s->expected[m].at[l] += c->numbers.arrival * sure[l];
+      load(&certain, block->certain + slice * IDM_LANES);
+      add_scaled(&s->expected[m], c->numbers.arrival, &certain);
     }
     add_product(s->discount, &s->k_slope[m], &s->expected[m]);
     add_product(s->eta, &s->k_slope[m], &surprise);
+    add_product(s->award, &s->k_slope[m], &certain);
     for (int l = 0; l < IDM_LANES; l++)
       s->k[m].at[l] = c->numbers.discount * s->expected[m].at[l] + c->numbers.eta * surprise.at[l];
   }
@@ -257,6 +264,21 @@ static void terminal_slopes(const control *c, const adjoint_layer *layer, size_t
   }
 }
 
+/* What the slopes of K of one action's models over a slice ask of the prior of beliefs. */
+static void belief_prior_slopes(adjoint *a, size_t slice, size_t u, const sweep *s)
+{
+  const control *c = a->c;
+  const size_t first = slice * IDM_LANES;
+  for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
+    for (size_t m = 0; m < c->models; m++) {
+      const double slope = s->k_slope[m].at[i - first];
+      if (c->lattice->corners)
+        idm_adjoint_state_prior(a, i, u, m, slope);
+      else
+        idm_adjoint_prior(a, c->lattice->belief + i * c->sizes.states, u, m, slope);
+    }
+}
+
 /* What the slopes of K of one action's models over a slice ask of the dynamics. */
 static void dynamics_slopes(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
                             const sweep *s)
@@ -280,9 +302,10 @@ static double total_of(const lanes *x)
   return sum;
 }
 
-static void reduce(adjoint *a, size_t variant, const sweep *s)
+static void reduce(adjoint *a, const adjoint_layer *layer, const sweep *s)
 {
   const control *c = a->c;
+  const size_t variant = layer->variant;
   const size_t pairs = c->sizes.actions * c->sizes.states;
   a->sums.discount += total_of(s->discount);
   a->sums.eta += total_of(s->eta);
@@ -292,6 +315,14 @@ static void reduce(adjoint *a, size_t variant, const sweep *s)
   for (size_t u = 0; u < c->sizes.actions; u++)
     a->sums.action_prior[u] += total_of(&s->action_prior[u]);
   for (size_t m = 0; m < c->models; m++) a->sums.model_prior[m] += total_of(&s->model_prior[m]);
+  a->sums.award += c->numbers.discount * layer->arrivals * total_of(s->award);
+  const double share = idm_control_corner_share(c);
+  for (size_t i = 0; i < WORTH_TERMS * c->sizes.actions; i++) {
+    const double sum = total_of(&s->worth[i]);
+    a->sums.worth[i] += sum;
+    /* At corners the likeliest state is certain. */
+    if (i / c->sizes.actions == WORTH_GUESS) a->sums.award += share * sum;
+  }
   for (size_t i = 0; i < pairs; i++)
     a->sums.utility[variant * pairs + i] += total_of(&s->utility[i]);
 }
@@ -313,6 +344,17 @@ IDM_INLINE void utility_slopes(const adjoint *a, size_t at, size_t u, const swee
   }
 }
 
+/* And in the weights of beliefs themselves. */
+IDM_INLINE void worth_slopes(const adjoint *a, size_t at, size_t u, const sweep *s)
+{
+  const control *c = a->c;
+  for (size_t t = 0; t < WORTH_TERMS; t++) {
+    lanes term;
+    load(&term, a->term + t * c->padded + at);
+    add_product(&s->worth[t * c->sizes.actions + u], &term, &s->q_slope[u]);
+  }
+}
+
 IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice, const sweep *s,
                             bool direct, double *opt_to)
 {
@@ -326,6 +368,7 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
   if (layer->opt_lambda) value_slopes(c, layer->opt_lambda + at, s);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     utility_slopes(a, at, u, s);
+    worth_slopes(a, at, u, s);
     if (c->setting->terminal[u]) {
       if (direct) terminal_slopes(c, layer, at, u, s);
       continue;
@@ -335,6 +378,7 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
     slice_k_slope(c, &s->q_slope[u], s, direct);
     model_slopes(c, layer, slice, u, s);
     prior_slopes(c, at, u, s, direct);
+    if (c->primes) belief_prior_slopes(a, slice, u, s);
     if (c->learns) dynamics_slopes(a, layer, slice, u, s);
     if (opt_to) slice_scatter(c, slice, u, s, opt_to);
   }
@@ -351,5 +395,5 @@ IDM_KERNEL(, idm_adjoint_sweep, (adjoint * a, const adjoint_layer *layer, double
     const bool direct = layer->opt_decision_slope && layer->touched[slice];
     if (direct || layer->opt_lambda) slice_sweep(a, layer, slice, &s, direct, opt_to);
   }
-  reduce(a, layer->variant, &s);
+  reduce(a, layer, &s);
 }

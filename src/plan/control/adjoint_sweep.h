@@ -7,6 +7,7 @@
 /* One layer of one variant. */
 typedef struct adjoint_layer {
   size_t variant;
+  double arrivals;             /* what an award of 1 for certainty pays on arrival */
   const double *v;             /* [padded]: the values that follow */
   const double *quality;       /* [action][padded] */
   const double *decision;      /* the policy shown */

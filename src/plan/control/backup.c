@@ -12,42 +12,13 @@ static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
   return &c->successors->block[u * c->models + m];
 }
 
-/* What the best of the pieces is worth: max_i a_i.z, as by guessing for a prize. */
-static double best_piece(const control *c, const double *z)
-{
-  const size_t k = c->sizes.states;
-  double best = c->numbers.pieces ? -INFINITY : 0;
-  for (size_t i = 0; i < c->numbers.pieces; i++) {
-    double sum = 0;
-    for (size_t s = 0; s < k; s++) sum += z[s] * c->numbers.piece[i * k + s];
-    best = fmax(best, sum);
-  }
-  return best;
-}
-
-/* The same where the state is certain. */
-static double best_corner(const control *c, size_t state)
-{
-  double best = c->numbers.pieces ? -INFINITY : 0;
-  for (size_t i = 0; i < c->numbers.pieces; i++)
-    best = fmax(best, c->numbers.piece[i * c->sizes.states + state]);
-  return best;
-}
-
 double idm_control_reward(const control *c, size_t variant, const double *z, size_t action)
 {
   const size_t k = c->sizes.states;
   const double *utility = c->utility + (variant * c->sizes.actions + action) * k;
   double sum = 0;
-  double most = 0;
-  for (size_t s = 0; s < k; s++) {
-    sum += z[s] * utility[s];
-    most = z[s] > most ? z[s] : most;
-  }
-  if (c->numbers.entropy != 0)
-    for (size_t s = 0; s < k; s++)
-      if (z[s] > 0) sum += c->numbers.entropy * z[s] * log(z[s]);
-  return sum + c->numbers.guess * most + best_piece(c, z);
+  for (size_t s = 0; s < k; s++) sum += z[s] * utility[s];
+  return sum + idm_worth_at(&c->numbers.worth, action, z);
 }
 
 double idm_control_award(const control *c, const double *z)
@@ -57,12 +28,22 @@ double idm_control_award(const control *c, const double *z)
   return n->certainty_award * idm_belief_certain(n->certainty, c->sizes.states, z).share;
 }
 
-double idm_control_arrival(const control *c, int left)
+double idm_control_arrivals(const control *c, int left)
 {
   if (c->lattice->corners || (c->setting->horizon > 0 && left <= 1)) return 0;
   /* The values that sophisticated selves look ahead to are counted by delay already. */
-  const double counts = c->agent.discounting == IDM_SOPHISTICATED ? control_delay(c, 1) : 1;
-  return counts * c->numbers.certainty_award;
+  return c->agent.discounting == IDM_SOPHISTICATED ? control_delay(c, 1) : 1;
+}
+
+double idm_control_arrival(const control *c, int left)
+{
+  return idm_control_arrivals(c, left) * c->numbers.certainty_award;
+}
+
+double idm_control_corner_share(const control *c)
+{
+  const double corner[] = {1};
+  return c->lattice->corners ? idm_belief_certain(c->numbers.certainty, 1, corner).share : 0;
 }
 
 void idm_control_rewards(control *c, size_t variant)
@@ -70,15 +51,13 @@ void idm_control_rewards(control *c, size_t variant)
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   const double *utility = c->utility + variant * c->sizes.actions * k;
-  const control_numbers *n = &c->numbers;
-  const double corner[] = {1};
-  const double sure =
-      n->guess + n->certainty_award * idm_belief_certain(n->certainty, 1, corner).share;
+  const double sure = c->numbers.certainty_award * idm_control_corner_share(c);
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
       reward[u * c->padded + i] =
-          c->lattice->corners ? utility[u * k + i] + sure + best_corner(c, i)
-                              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
+          c->lattice->corners
+              ? utility[u * k + i] + sure + idm_worth_corner(&c->numbers.worth, u, i)
+              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 
 void idm_control_select(control *c, size_t variant)

@@ -48,6 +48,9 @@ double idm_control_award(const control *c, const double *z);
 /* What a certain belief earns where a decision with `left` steps left leads to it: 0 past the
  * horizon. It goes into control_numbers.arrival before a backup. */
 double idm_control_arrival(const control *c, int left);
+/* The same of an award of 1, and what that adds to every reward at corners: 0 elsewhere. */
+double idm_control_arrivals(const control *c, int left);
+double idm_control_corner_share(const control *c);
 /* At lattice point i, from next values v: K [action][model], Q [action]; returns V. */
 double idm_control_point(const control *c, const double *v, size_t point, double *k, double *q);
 

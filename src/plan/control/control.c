@@ -102,6 +102,16 @@ static idm_certainty certainty_of(const idm_theta *theta)
   return (idm_certainty){.above = field[0], .width = field[2]};
 }
 
+/* The utility of beliefs, in an array like that of its block. */
+static worth worth_of(const idm_theta *theta, const double *numbers)
+{
+  const size_t weights = WORTH_TERMS * theta->sizes.actions;
+  worth w = {.states = theta->sizes.states, .actions = theta->sizes.actions, .weight = numbers};
+  (void)idm_theta_rows(theta, IDM_BELIEF_UTILITY, &w.pieces);
+  if (w.pieces && numbers) w.piece = numbers + weights;
+  return w;
+}
+
 static idm_successor_request request_of(const control *c)
 {
   return (idm_successor_request){.sizes = c->sizes,
@@ -311,8 +321,9 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   const idm_sizes n = c->sizes;
   c->numbers.action_prior = idm_new(n.actions, sizeof(double));
   c->numbers.model_prior = idm_new(c->models, sizeof(double));
-  const double *piece = idm_theta_rows(theta, IDM_BELIEF_UTILITY, &c->numbers.pieces);
-  c->numbers.piece = idm_duplicate(piece, c->numbers.pieces * n.states, sizeof(double));
+  const idm_block *belief = &theta->block[IDM_BELIEF_UTILITY];
+  c->numbers.belief_utility = idm_duplicate(belief->value, belief->size, sizeof(double));
+  c->numbers.worth = worth_of(theta, c->numbers.belief_utility);
   c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), control_transitions(c),
                                 sizeof(double));
   c->log_emission = idm_new(control_emissions(c), sizeof(double));
@@ -329,8 +340,8 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->unit = idm_new(c->variants, sizeof *c->unit);
   c->alpha = idm_new(c->variants, sizeof *c->alpha);
   c->solved = idm_new(c->variants, sizeof *c->solved);
-  return c->numbers.action_prior && c->numbers.model_prior && c->numbers.piece && c->transition &&
-         c->emission && c->log_emission &&
+  return c->numbers.action_prior && c->numbers.model_prior && c->numbers.belief_utility &&
+         c->transition && c->emission && c->log_emission &&
          (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->idle &&
          c->plane && c->forgetful && c->utility && c->unit && c->alpha && c->solved;
 }
@@ -377,7 +388,7 @@ void idm_control_destroy(void *content)
   idm_lattice_destroy(c->lattice);
   void *const owned[] = {c->numbers.action_prior,
                          c->numbers.model_prior,
-                         c->numbers.piece,
+                         c->numbers.belief_utility,
                          c->transition,
                          c->emission,
                          c->log_emission,
@@ -429,6 +440,8 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
   c->learns = idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
+  c->primes = theta->block[IDM_BELIEF_PRIOR].role == IDM_DESCRIPTIVE;
+  c->awards = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
   c->update = idm_update_of(theta);
   c->numbers.certainty = certainty_of(theta);
   for (size_t u = 0; u < c->sizes.actions; u++)
@@ -530,20 +543,16 @@ static bool renew_utility(control *c, const idm_theta *theta, size_t variant)
 /* Take in what a belief is worth by itself; rewards on the lattice follow where that changed. */
 static void renew_awards(control *c, const idm_theta *theta)
 {
-  const double *certainty = idm_theta_values(theta, IDM_CERTAINTY, 0);
-  const double *belief = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
-  const double now[] = {certainty[1], belief[0], belief[1]};
+  const double award = idm_theta_values(theta, IDM_CERTAINTY, 0)[1];
+  const idm_block *belief = &theta->block[IDM_BELIEF_UTILITY];
+  const size_t bytes = belief->size * sizeof *belief->value;
   control_numbers *n = &c->numbers;
-  double *const held[] = {&n->certainty_award, &n->entropy, &n->guess};
-  for (size_t i = 0; i < sizeof now / sizeof now[0]; i++) {
-    c->rewarded = c->rewarded && *held[i] == now[i];
-    *held[i] = now[i];
-  }
-  size_t pieces;
-  const double *piece = idm_theta_rows(theta, IDM_BELIEF_UTILITY, &pieces);
-  const size_t bytes = n->pieces * c->sizes.states * sizeof *piece;
-  c->rewarded = c->rewarded && memcmp(n->piece, piece, bytes) == 0;
-  memcpy(n->piece, piece, bytes);
+  c->rewarded = c->rewarded && n->certainty_award == award &&
+                memcmp(n->belief_utility, belief->value, bytes) == 0;
+  n->certainty_award = award;
+  c->worthy = false;
+  for (size_t i = 0; i < belief->size; i++) c->worthy = c->worthy || belief->value[i] != 0;
+  memcpy(n->belief_utility, belief->value, bytes);
 }
 
 idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_solver *solver,

@@ -5,6 +5,7 @@
 
 #include "belief/successor.h"
 #include "idm/planner.h"
+#include "plan/control/worth.h"
 
 /* Numbers of theta that the recursion reads, copied in at the start of planning. */
 typedef struct control_numbers {
@@ -18,12 +19,10 @@ typedef struct control_numbers {
   idm_certainty certainty;
   double certainty_award;
   double arrival; /* what a belief that is certain earns on arrival: see idm_control_arrival */
-  double entropy; /* utility lost by a nat of the belief's entropy */
-  double guess;   /* utility of the likeliest state's probability */
-  size_t pieces;  /* of which a belief is paid the best */
-  double *piece;  /* [piece][state] */
-  double *action_prior; /* [action] */
-  double *model_prior;  /* [model] */
+  worth worth;    /* of beliefs themselves, in `belief_utility` */
+  double *belief_utility; /* the block's numbers */
+  double *action_prior;   /* [action] */
+  double *model_prior;    /* [model] */
 } control_numbers;
 
 /* Sums kept apart in the transposed product of two states. */
@@ -42,6 +41,9 @@ typedef struct control {
   bool own_temperature; /* a softmax laid over the solved Q */
   bool robust;          /* the worst share of the models in place of their soft value */
   bool learns;          /* what makes beliefs is free: derivatives by it are wanted */
+  bool awards;          /* the award for certainty is free: the same */
+  bool primes;          /* the prior of beliefs is free: the same */
+  bool worthy;          /* beliefs are paid for themselves */
 
   idm_lattice *lattice;
   idm_successors *successors;

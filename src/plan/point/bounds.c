@@ -104,7 +104,7 @@ static changes sweep(const point_problem *problem, const double *from, double *t
   for (size_t u = 0; u < problem->kernel->actions; u++)
     for (size_t s = 0; s < states; s++) {
       const size_t i = u * states + s;
-      to[i] = problem->reward[i] + idm_prize_corner(&problem->prize, s);
+      to[i] = problem->reward[i] + idm_prize_corner(&problem->prize, u, s);
       if (!problem->terminal[u])
         to[i] += problem->discount * (coarse ? top : informed(problem, u, s, from));
       change = note(change, to[i] - from[i]);
@@ -119,11 +119,11 @@ static void sweep_down(const point_problem *problem, double tolerance, double *q
                        double *other)
 {
   enum { most_sweeps = 100000 };
-  const size_t pairs = problem->kernel->actions * problem->kernel->states;
+  const size_t states = problem->kernel->states;
+  const size_t pairs = problem->kernel->actions * states;
   double top = -INFINITY;
   for (size_t i = 0; i < pairs; i++)
-    top = fmax(top,
-               problem->reward[i] + idm_prize_corner(&problem->prize, i % problem->kernel->states));
+    top = fmax(top, problem->reward[i] + idm_prize_corner(&problem->prize, i / states, i % states));
   top = fmax(top, top / (1 - problem->discount));
   for (size_t i = 0; i < pairs; i++) quality[i] = top;
   const bool endless = !ends(problem);
@@ -177,7 +177,7 @@ static void paid(const point_problem *problem, size_t u, const belief *even, dou
 {
   const size_t states = problem->kernel->states;
   memcpy(reward, problem->reward + u * states, states * sizeof *reward);
-  idm_prize_add(&problem->prize, even, reward);
+  idm_prize_add(&problem->prize, u, even, reward);
 }
 
 /* One step of the plan that repeats u. */

@@ -14,7 +14,7 @@
 typedef struct point_problem {
   const kernel *kernel;
   const double *reward; /* [action][state] */
-  prize prize;          /* for the belief itself, whatever the action */
+  prize prize;          /* for the belief itself, by action */
   const double *prior;  /* [action]: one of 0 cannot be taken */
   const bool *terminal; /* [action] */
   const double *start;  /* [state] */

@@ -6,7 +6,7 @@ double idm_graph_reward(const graph *g, const belief *b, size_t action)
   const double *reward = g->problem->reward + action * g->problem->kernel->states;
   double sum = 0;
   for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * reward[b->state[k]];
-  return sum + idm_prize_at(&g->problem->prize, b);
+  return sum + idm_prize_at(&g->problem->prize, action, b);
 }
 
 /* Look at an action again, by its successors. */

@@ -43,7 +43,7 @@ static idm_status gather_plans(const graph *g, double *paid, monotone *m, double
   for (size_t i = 0; i < lower->count && status == IDM_OK; i++) {
     const belief at = graph_belief(g, g->plans.owner[i]);
     memcpy(paid, g->problem->reward + lower->action[i] * states, states * sizeof *paid);
-    idm_prize_add(&g->problem->prize, &at, paid);
+    idm_prize_add(&g->problem->prize, lower->action[i], &at, paid);
     for (size_t s = 0; s < states && status == IDM_OK; s++) {
       x[i * states + s] = -alpha_at(lower, i, s);
       status = add_plan_row(g, i, s, paid[s], m, opt_error);

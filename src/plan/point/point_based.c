@@ -41,9 +41,21 @@ static void destroy(void *content)
   free(p->action_prior);
   free(p->model_prior);
   free(p->utility);
-  free(p->piece);
   idm_theta_destroy(p->planned);
   free(p);
+}
+
+/* Refuse weights that move where every value but 0 is refused. */
+static idm_status check_freedom(const idm_theta *theta, idm_error *opt_error)
+{
+  const int32_t *entropy = theta->block[IDM_BELIEF_UTILITY].coordinate;
+  bool moves = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
+  for (size_t u = 0; entropy && u < theta->sizes.actions; u++) moves = moves || entropy[u] >= 0;
+  if (!moves) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "planner 'point-based' cannot plan for an award for certainty nor for a "
+                  "belief_utility of the entropy, and one of them is free: its bounds hold where a "
+                  "belief is worth the best of finitely many pieces; 'rational' can");
 }
 
 static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
@@ -62,6 +74,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
     if (id != IDM_UTILITY && theta->block[id].variants > 1)
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
                       theta->block[id].info->name);
+  const idm_status legal = check_freedom(theta, opt_error);
+  if (legal != IDM_OK) return legal;
   point_based *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->setting = setting;
@@ -73,16 +87,14 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   p->action_prior = idm_new(p->sizes.actions, sizeof *p->action_prior);
   p->model_prior = idm_new(p->models, sizeof *p->model_prior);
   p->utility = idm_new(p->variants * p->sizes.actions * p->sizes.states, sizeof *p->utility);
-  size_t pieces;
-  (void)idm_theta_rows(theta, IDM_BELIEF_UTILITY, &pieces);
-  p->piece = idm_new(pieces * p->sizes.states, sizeof *p->piece);
-  idm_status status = p->action_prior && p->model_prior && p->utility && p->piece
+  idm_status status = p->action_prior && p->model_prior && p->utility
                           ? idm_theta_copy(theta, &p->planned, opt_error)
                           : idm_fail_memory(opt_error);
   if (status != IDM_OK) {
     destroy(p);
     return status;
   }
+  (void)idm_prize_of(p->planned, &p->prize);
   *ret_content = p;
   return IDM_OK;
 }
@@ -166,11 +178,12 @@ static void bound_roughly(const point_problem *problem, set_up *s)
   const double steps = problem->horizon > 0 ? problem->horizon : 1 / (1 - problem->discount);
   double low = INFINITY, high = -INFINITY, least = 0;
   for (size_t i = 0; i < problem->kernel->actions * states; i++) {
-    const double paid = problem->reward[i] + idm_prize_corner(&problem->prize, i % states);
+    const double paid =
+        problem->reward[i] + idm_prize_corner(&problem->prize, i / states, i % states);
     low = fmin(low, problem->reward[i]);
     high = fmax(high, paid);
   }
-  for (size_t i = 0; i < problem->prize.pieces * states; i++)
+  for (size_t i = 0; i < problem->prize.pieces * problem->prize.actions * states; i++)
     least = fmin(least, problem->prize.piece[i]);
   low += least;
   s->lower = fmin(low, low * steps);
@@ -218,9 +231,6 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
   p->kernel = k;
   p->bounds = b;
   p->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
-  (void)idm_prize_of(theta, &p->prize);
-  memcpy(p->piece, p->prize.piece, p->prize.pieces * p->sizes.states * sizeof *p->piece);
-  p->prize.piece = p->piece;
   memcpy(p->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
          p->sizes.actions * sizeof *p->action_prior);
   memcpy(p->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
@@ -352,12 +362,12 @@ static void quality(const void *content, size_t variant, int steps, const double
   const idm_sizes n = p->sizes;
   double *mass = scratch + n.actions + p->widest;
   const belief b = sparse(z, n.states, mass, (uint32_t *)(void *)(mass + n.states));
-  const double paid = idm_prize_at(&p->prize, &b);
   const size_t stage = stage_after(p, steps);
   const bool last = p->setting->horizon > 0 && stage == 0;
   const double *utility = p->utility + variant * n.actions * n.states;
+  /* Before what follows takes the belief's place. */
+  for (size_t u = 0; u < n.actions; u++) q[u] = p->bounds ? idm_prize_at(&p->prize, u, &b) : NAN;
   for (size_t u = 0; u < n.actions; u++) {
-    q[u] = p->bounds ? paid : NAN;
     for (size_t s = 0; s < n.states; s++) q[u] += z[s] * utility[u * n.states + s];
     if (last || p->setting->terminal[u] || !p->bounds) continue;
     const size_t after = p->setting->horizon > 0 ? stage - 1 : stage;

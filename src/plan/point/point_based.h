@@ -17,8 +17,7 @@ typedef struct point_based {
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
   double *utility;      /* [variant][action][state] */
-  double *piece;        /* of the prize */
-  prize prize;          /* for beliefs themselves */
+  prize prize;          /* for beliefs themselves, of `planned` */
   bounds *bounds;       /* [variant]; NULL before planning */
   /* What they were searched for, to what gap, and what was reported: nothing is searched for twice
    * while only habits move. */

@@ -113,7 +113,7 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
     s->vector[i] = s->problem->reward[u * k->states + i] + s->problem->discount * sum;
   }
   const belief here = graph_belief(g, at);
-  idm_prize_add(&s->problem->prize, &here, s->vector);
+  idm_prize_add(&s->problem->prize, u, &here, s->vector);
   s->backups++;
   const idm_status kept = idm_plans_add(&g->plans, at, s->after, opt_error);
   if (kept != IDM_OK) return kept;

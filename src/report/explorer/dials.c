@@ -22,15 +22,16 @@ typedef struct dial {
 
 /* Of fields those that a problem makes something of: others would be dials that nobody asked for.
  */
-static bool has_dials(const idm_block *block)
+static bool has_dials(const idm_block *block, idm_sizes sizes)
 {
   const idm_block_info *info = block->info;
   if (info->opaque || info->tied || info->support == IDM_DISTRIBUTION ||
       info->form == IDM_FORM_DIRICHLET)
     return false;
   bool usual = info->form == IDM_FORM_FIELDS;
-  for (size_t i = 0; usual && i < block->size; i++)
-    usual = block->value[i] == info->field[i].standard;
+  const idm_field *field;
+  for (size_t i = 0; usual && (field = idm_block_field(info, sizes, i)); i++)
+    usual = block->value[i] == field->standard;
   return !usual;
 }
 
@@ -46,7 +47,8 @@ static dial dial_of_field(const idm_problem *problem, const idm_field *field, do
 static dial dial_of(const idm_problem *problem, size_t id, size_t first, double value)
 {
   const idm_block_info *info = problem->theta->block[id].info;
-  if (info->form == IDM_FORM_FIELDS) return dial_of_field(problem, &info->field[first], value);
+  const idm_field *field = idm_block_field(info, problem->theta->sizes, first);
+  if (field) return dial_of_field(problem, field, value);
   const double range = info->in_utility ? idm_problem_range(problem, id) : 1;
   if (info->infinite && info->support == IDM_NOT_NEGATIVE)
     return (dial){"power", 1e-3 * range, 10 * range, true};
@@ -61,13 +63,16 @@ static dial dial_of(const idm_problem *problem, size_t id, size_t first, double 
   return (dial){"linear", value - 5, value + 5, false};
 }
 
-/* Numbers of a row of utilities, from `first` on, that one dial turns: all of them, or one. */
-static size_t count_tied(const idm_block *block, size_t id, size_t first, size_t states)
+/* Numbers from `first` on, a row of utilities or a field by action, that one dial turns: all of
+ * them, or one. */
+static size_t count_tied(const idm_block *block, size_t id, size_t first, idm_sizes sizes)
 {
-  if (id != IDM_UTILITY || first % states) return 1;
-  for (size_t s = 1; s < states; s++)
-    if (block->value[first + s] != block->value[first]) return 1;
-  return states;
+  const bool by_action = block->info->field && block->info->axis[1] == IDM_AXIS_ACTION;
+  const size_t row = id == IDM_UTILITY ? sizes.states : by_action ? sizes.actions : 1;
+  if (first % row) return 1;
+  for (size_t i = 1; i < row; i++)
+    if (block->value[first + i] != block->value[first]) return 1;
+  return row;
 }
 
 static void add_name(idm_markup *m, const idm_problem *problem, size_t id, size_t first,
@@ -76,10 +81,10 @@ static void add_name(idm_markup *m, const idm_problem *problem, size_t id, size_
   const idm_block_info *info = problem->theta->block[id].info;
   char entry[IDM_ENTRY];
   idm_markup_text(m, info->name);
-  if (id == IDM_UTILITY && count > 1) {
-    const size_t u = first / problem->setting->states.count;
+  if (count > 1) {
     idm_markup_add(m, " ");
-    idm_markup_text(m, problem->setting->actions.name[u]);
+    idm_markup_text(m, info->field ? idm_block_field(info, problem->theta->sizes, first)->name
+                                   : problem->setting->actions.name[first / count]);
     return;
   }
   idm_block_entry(info, problem->setting, problem->theta->models, first, entry, sizeof entry);
@@ -121,17 +126,20 @@ static void add_dial(idm_markup *m, const idm_problem *problem, size_t id, size_
 void idm_dials_add(idm_markup *markup, const idm_problem *problem)
 {
   const idm_theta *theta = problem->theta;
-  const size_t states = theta->sizes.states;
   size_t dials = 0;
   /* What is the agent's own first, then what is paid: that may be many. */
   for (int paid = 0; paid < 2; paid++)
     for (size_t id = 0; id < theta->blocks; id++) {
       const idm_block *block = &theta->block[id];
       const bool pays = id == IDM_UTILITY || block->info->form == IDM_FORM_FIELDS;
-      if (pays != (paid == 1) || !has_dials(block) || !idm_agent_reads(&problem->agent, id))
+      if (pays != (paid == 1) || !has_dials(block, theta->sizes) ||
+          !idm_agent_reads(&problem->agent, id))
         continue;
-      for (size_t first = 0; first < block->size && dials < most_dials;) {
-        const size_t count = count_tied(block, id, first, states);
+      const size_t numbers = block->info->field
+                                 ? idm_block_size(block->info, theta->sizes, theta->models)
+                                 : block->size; /* rows beside fields have no names */
+      for (size_t first = 0; first < numbers && dials < most_dials;) {
+        const size_t count = count_tied(block, id, first, theta->sizes);
         add_dial(markup, problem, id, first, count, dials++);
         first += count;
       }

@@ -164,6 +164,8 @@ static void test_award(void **state)
     assert_int_equal(assessment->checks.of[IDM_CHECK_BELIEFS].outcome,
                      wrong ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
     assert_int_equal(support_mentions(&assessment->misfits, "at beliefs in '"), wrong);
+    assert_int_equal(support_mentions(&assessment->misfits, "--free belief_utility.entropy,alpha"),
+                     wrong);
     idm_assessment_destroy(assessment);
     idm_posterior_destroy(posterior);
     idm_problem_destroy(problem);

@@ -89,6 +89,59 @@ static void test_sensor(void **state)
   }
 }
 
+/* What beliefs are worth: an award above no threshold, and the entropy of states that are seen. */
+static void test_beliefs_known_before(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *freed;
+    bool observed;
+    double above;
+    const char *words; /* NULL: no reason */
+  } cases[] = {{"certainty", false, 1, "certainty cannot matter here: no belief is above"},
+               {"certainty", false, 0.9, NULL},
+               {"belief_utility.entropy", true, 1, "the entropy of every belief is 0"},
+               {"belief_utility.guess", true, 1, NULL},
+               {"belief_utility", false, 1, NULL}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_notes notes = {0};
+    idm_problem *problem = asked_reversal(0.3);
+    check(idm_problem_free(problem, cases[i].freed, &support_error));
+    problem->setting->fully_observed = cases[i].observed;
+    problem->theta->block[IDM_CERTAINTY].value[0] = cases[i].above;
+    idm_assess_inert(problem, &notes);
+    assert_int_equal(notes.count, cases[i].words != NULL);
+    if (cases[i].words) assert_true(support_mentions(&notes, cases[i].words));
+    idm_notes_clear(&notes);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* A prior of beliefs has no effect where surprise has no price. */
+static void test_belief_prior_known_before(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *freed;
+    double eta;
+    size_t notes;
+  } cases[] = {{"belief_prior", 0, 1}, {"belief_prior", 0.3, 0}, {"belief_prior, eta", 0, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    idm_notes notes = {0};
+    idm_problem *problem = support_diag(0.5, 1.25, cases[i].eta);
+    check(idm_theta_resize(problem->theta, IDM_BELIEF_PRIOR, 2, 1, &support_error));
+    problem->theta->block[IDM_BELIEF_PRIOR].value[0] = 2;
+    problem->theta->block[IDM_BELIEF_PRIOR].value[1] = 1;
+    check(idm_problem_free(problem, cases[i].freed, &support_error));
+    idm_assess_inert(problem, &notes);
+    assert_int_equal(notes.count, cases[i].notes);
+    if (notes.count)
+      assert_true(support_mentions(&notes, "belief_prior cannot matter here: eta is 0"));
+    idm_notes_clear(&notes);
+    idm_problem_destroy(problem);
+  }
+}
+
 static void test_eta(void **state)
 {
   (void)state;
@@ -142,9 +195,14 @@ static void test_nothing_to_choose(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_models),     cmocka_unit_test(test_known_before),
-      cmocka_unit_test(test_sensor),     cmocka_unit_test(test_eta),
-      cmocka_unit_test(test_all_matter), cmocka_unit_test(test_nothing_to_choose),
+      cmocka_unit_test(test_models),
+      cmocka_unit_test(test_known_before),
+      cmocka_unit_test(test_beliefs_known_before),
+      cmocka_unit_test(test_belief_prior_known_before),
+      cmocka_unit_test(test_sensor),
+      cmocka_unit_test(test_eta),
+      cmocka_unit_test(test_all_matter),
+      cmocka_unit_test(test_nothing_to_choose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,12 @@ static void test_refusals(void **state)
   problem->theta->block[IDM_CERTAINTY].value[1] = 2;
   refuse(problem, data, "beliefs are worth something themselves");
   problem->theta->block[IDM_CERTAINTY].value[1] = 0;
+  const idm_sizes n = problem->theta->sizes;
+  check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, n.actions * (2 + n.states), 1,
+                         &support_error));
+  problem->theta->block[IDM_BELIEF_UTILITY].value[n.actions * (2 + n.states) - 1] = 1; /* a piece */
+  refuse(problem, data, "beliefs are worth something themselves");
+  check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, 2 * n.actions, 1, &support_error));
   problem->agent.discounting = IDM_NAIVE;
   refuse(problem, data, "discounts by the step");
   problem->agent.discounting = IDM_EXPONENTIAL;

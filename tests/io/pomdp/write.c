@@ -223,7 +223,10 @@ static void test_notes_of_writing(void **state)
   assert_noted(p, "certainty");
 
   p = writable();
-  assert_int_equal(idm_theta_resize(p->theta, IDM_BELIEF_UTILITY, 4, 1, NULL), IDM_OK);
+  assert_int_equal(idm_theta_resize(p->theta, IDM_BELIEF_UTILITY,
+                                    p->theta->sizes.actions * (2 + p->theta->sizes.states), 1,
+                                    NULL),
+                   IDM_OK);
   assert_noted(p, "belief_utility");
 
   p = writable();

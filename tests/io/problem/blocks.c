@@ -52,13 +52,15 @@ static void pieces(void **state)
   static const struct {
     const char *line;
     size_t size;
-    double values[8];
-  } cases[] = {{"belief_utility: {entropy: 0.5}", 2, {0.5, 0}},
-               {"belief_utility: {guess: -2}", 2, {0, -2}},
-               {"belief_utility: {pieces: [[1, 2], 3]}", 6, {0, 0, 1, 2, 3, 3}},
+    double values[24];
+  } cases[] = {{"belief_utility: {entropy: 0.5}", 6, {0.5, 0.5, 0.5, 0, 0, 0}},
+               {"belief_utility: {guess: -2}", 6, {0, 0, 0, -2, -2, -2}},
+               {"belief_utility: {pieces: [[1, 2], 3]}",
+                18,
+                {0, 0, 0, 0, 0, 0, 1, 2, 1, 2, 1, 2, 3, 3, 3, 3, 3, 3}},
                {"belief_utility: {pieces: [{b: 2, a: -1}, {\"*\": 7}, {a: 1, \"*\": 0}], guess: 4}",
-                8,
-                {0, 4, -1, 2, 7, 7, 1, 0}}};
+                24,
+                {0, 0, 0, 4, 4, 4, -1, 2, -1, 2, -1, 2, 7, 7, 7, 7, 7, 7, 1, 0, 1, 0, 1, 0}}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = parse(with(cases[i].line), NULL);
     assert_int_equal(problem->theta->block[IDM_BELIEF_UTILITY].size, cases[i].size);
@@ -77,6 +79,37 @@ static void dirichlet(void **state)
   assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].size, 2);
   expect_numbers(block(problem, IDM_BELIEF_PRIOR), (const double[]){0.5, 3}, 2);
   idm_problem_destroy(problem);
+}
+
+/* Where states are observed: weights by state, normalised. */
+static void state_weights(void **state)
+{
+  (void)state;
+  static const char head[] = "states: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
+                             "transition: uniform\nutility: {u: 0}\n";
+  static const char *const good[] = {"belief_prior: [3, 1]", "belief_prior: {a: 3, \"*\": 1}"};
+  static const struct {
+    const char *line;
+    long column;
+    const char *words;
+  } bad[] = {{"belief_prior: [1, 0]", 19, "belief_prior is '0'; expected a finite number above 0"},
+             {"belief_prior: {a: -1, b: 1}", 19, "belief_prior is '-1'"},
+             {"belief_prior: [1]", 15, "belief_prior is a list of 1"},
+             {"belief_prior: {dirichlet: [1, 1]}", 16, "the state 'dirichlet' is unknown"},
+             {"belief_prior: [1, 1]\nfree: {belief_prior: {reference: z}}", 0, "a state"}};
+  char text[400];
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(text, sizeof text, "%s%s\nfree: {belief_prior: {reference: b}}\n", head, good[i]);
+    idm_problem *problem = parse(text, NULL);
+    expect_near(block(problem, IDM_BELIEF_PRIOR), (const double[]){0.75, 0.25}, 2);
+    assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[0], 0);
+    assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[1], -1);
+    idm_problem_destroy(problem);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    snprintf(text, sizeof text, "%s%s\n", head, bad[i].line);
+    expect_error(text, bad[i].column ? 7 : 8, bad[i].column ? bad[i].column : 34, bad[i].words);
+  }
 }
 
 /* A row may leave the constant out, and an action its row. */
@@ -138,7 +171,7 @@ static void wrong_blocks_are_refused(void **state)
       {"certainty: {above: 0.5, award: 1, below: 2}", 35, "below"},
       {"belief_utility: {pieces: []}", 26, "belief_utility.pieces"},
       {"belief_utility: {pieces: 3}", 26, "belief_utility.pieces is '3'; expected a list of rows"},
-      {"belief_utility: {pieces: {a: 1}}", 26, "belief_utility.pieces"},
+      {"belief_utility: {pieces: {a: 1}}", 27, "in belief_utility.pieces, the action 'a'"},
       {"belief_utility: {pieces: [[1, 2], [1]]}", 35, "belief_utility.pieces is a list of 1"},
       {"belief_utility: {pieces: [[1, inf]]}", 31, "belief_utility.pieces is 'inf'"},
       {"belief_utility: {pieces: [{a: 1}]}", 27, "belief_utility.pieces lacks the state 'b'"},
@@ -193,6 +226,7 @@ int main(void)
       cmocka_unit_test(fields),
       cmocka_unit_test(pieces),
       cmocka_unit_test(dirichlet),
+      cmocka_unit_test(state_weights),
       cmocka_unit_test(rows),
       cmocka_unit_test(lists),
       cmocka_unit_test(wrong_blocks_are_refused),

@@ -186,9 +186,9 @@ static void test_other_blocks(void **state)
   (void)state;
   char text[2000];
   snprintf(text, sizeof text, "%sfree: {action_prior: {entries: [go]}}\n", head);
-  expect_error(text, LINE, 32, "only utility has");
+  expect_error(text, LINE, 32, "has no entries to choose");
   snprintf(text, sizeof text, "%sfree: {beta: {reference: go}}\n", head);
-  expect_error(text, LINE, 26, "only utility has");
+  expect_error(text, LINE, 26, "has no reference to choose");
 }
 
 /* --- --free --------------------------------------------------------------------------------- */

@@ -84,6 +84,17 @@ static void test_examples(void **state)
   }
 }
 
+/* Where states are observed a prior of beliefs is weights, and one of them is the reference. */
+static void test_state_weights(void **state)
+{
+  (void)state;
+  static const char *const words[] = {"belief_prior: [0.75, 0.25]", "reference: b", NULL};
+  round_trip_text("name: m\nstates: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
+                  "transition: uniform\nutility: {u: 0}\nbelief_prior: {a: 3, b: 1}\n"
+                  "free: {belief_prior: {reference: b}}\n",
+                  words);
+}
+
 static void test_every_key(void **state)
 {
   (void)state;
@@ -379,10 +390,11 @@ static void test_bound(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_examples), cmocka_unit_test(test_every_key),
-      cmocka_unit_test(test_forms),    cmocka_unit_test(test_labels),
-      cmocka_unit_test(test_numbers),  cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bound),    cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_examples),  cmocka_unit_test(test_state_weights),
+      cmocka_unit_test(test_every_key), cmocka_unit_test(test_forms),
+      cmocka_unit_test(test_labels),    cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_refusals),  cmocka_unit_test(test_bound),
+      cmocka_unit_test(test_entries),
   };
   return cmocka_run_group_tests(tests, make_path, remove_path);
 }

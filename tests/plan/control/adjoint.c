@@ -122,6 +122,8 @@ static void compare_block(const function *f, idm_workspace *w, const idm_theta *
   idm_block *block = &theta->block[id];
   const double *slopes = slope->block[id].value;
   for (size_t i = 0; i < block->size * block->variants; i++) {
+    const idm_field *field = idm_block_field(block->info, theta->sizes, i);
+    if (block->info->field && !(field && field->weighs)) continue; /* nor of these */
     const size_t j = simplex ? (i + 1) % block->size : i;
     const double before = block->value[i], other = block->value[j];
     double found[2];
@@ -183,6 +185,18 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
   check(idm_theta_resize(theta, IDM_WEIGHTS, weights, 1, &support_error));
   for (size_t i = 0; i < pairs * from->variants; i++)
     theta->block[IDM_UTILITY].value[i] = 4 * idm_random_uniform(random) - 2;
+  /* Beliefs are paid by action, and while they are certain. */
+  for (size_t i = 0; i < theta->block[IDM_BELIEF_UTILITY].size; i++)
+    theta->block[IDM_BELIEF_UTILITY].value[i] = 2 * idm_random_uniform(random) - 1;
+  theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
+  memcpy(theta->block[IDM_CERTAINTY].value, (const double[]){0.6, 0.8, 0.3}, 3 * sizeof(double));
+  /* So is what surprises. */
+  if (from->variants == 1) {
+    check(idm_theta_resize(theta, IDM_BELIEF_PRIOR, from->shape.states, 1, &support_error));
+    theta->block[IDM_BELIEF_PRIOR].role = IDM_DESCRIPTIVE;
+  }
+  for (size_t s = 0; s < theta->block[IDM_BELIEF_PRIOR].size; s++)
+    theta->block[IDM_BELIEF_PRIOR].value[s] = 0.5 + 2 * idm_random_uniform(random);
   for (size_t i = 0; i < weights; i++)
     theta->block[IDM_WEIGHTS].value[i] = 2 * idm_random_uniform(random) - 1;
   return problem;
@@ -207,9 +221,8 @@ static void slopes_are_differences(void **state)
     compare_beliefs(&f, w, back, &compared, &skipped);
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
       if (idm_planner_reads(w->planner, (size_t)id) &&
-          !idm_block_describe((idm_block_id)id)->habit && id != IDM_CERTAINTY &&
-          id != IDM_DELAY_RATE && id != IDM_TRANSITION && id != IDM_EMISSION &&
-          id != IDM_BELIEF_PRIOR)
+          !idm_block_describe((idm_block_id)id)->habit && id != IDM_DELAY_RATE &&
+          id != IDM_TRANSITION && id != IDM_EMISSION)
         compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
     idm_theta_destroy(slope);
     idm_workspace_destroy(w);

@@ -28,6 +28,8 @@ static idm_problem *featured(support_shape shape, int feature, idm_random *rando
   if (feature == 3) plain_forget(problem, 0, 0); /* under the first model alone */
   if (feature == 3 || feature == 5) plain_blur(problem, last);
   if (feature >= 4) support_pieces(problem, (size_t)feature - 2, random);
+  for (size_t i = 0; feature >= 3 && i < 2 * shape.actions; i++)
+    problem->theta->block[IDM_BELIEF_UTILITY].value[i] = 2 * idm_random_uniform(random) - 1;
   if (feature == 5) {
     problem->agent.surprise = IDM_SURPRISE_OBSERVATION;
     check(idm_theta_resize(problem->theta, IDM_BELIEF_PRIOR, shape.states, 1, &support_error));
@@ -443,23 +445,28 @@ static void pieces_are_guess_actions(void **state)
 static void entropy_is_the_best_of_its_tangents(void **state)
 {
   (void)state;
-  enum { points = 16 };
+  enum { points = 16, actions = 3, fields = 2 * actions };
   idm_random random;
   idm_random_init(&random, 38, 0);
-  idm_problem *lost = support_problem((support_shape){2, 3, 2, 2, points}, &random);
+  idm_problem *lost = support_problem((support_shape){2, actions, 2, 2, points}, &random);
   check(idm_problem_plan_by(lost, idm_planner_find("rational"), &support_error));
-  lost->theta->block[IDM_BELIEF_UTILITY].value[0] = 1.5;
+  for (size_t u = 0; u < actions; u++)
+    lost->theta->block[IDM_BELIEF_UTILITY].value[u] = 1.5 * (double)u;
   idm_workspace *a = support_plan(lost, NULL);
   double value[points + 1];
   for (int i = 0; i <= points; i++) {
     const double p = i / (double)points;
     value[i] = idm_plan_value(a, 0, (const double[]){p, 1 - p});
   }
-  check(idm_theta_resize(lost->theta, IDM_BELIEF_UTILITY, 2 + 2 * (points + 1), 1, &support_error));
+  check(idm_theta_resize(lost->theta, IDM_BELIEF_UTILITY, fields + 2 * actions * (points + 1), 1,
+                         &support_error));
   for (int i = 0; i <= points; i++) {
     const double p = fmin(fmax(i / (double)points, 1e-12), 1 - 1e-12);
-    lost->theta->block[IDM_BELIEF_UTILITY].value[2 + 2 * i] = 1.5 * log(p);
-    lost->theta->block[IDM_BELIEF_UTILITY].value[3 + 2 * i] = 1.5 * log1p(-p);
+    for (int u = 0; u < actions; u++) {
+      double *piece = lost->theta->block[IDM_BELIEF_UTILITY].value + fields + 2 * (actions * i + u);
+      piece[0] = 1.5 * u * log(p);
+      piece[1] = 1.5 * u * log1p(-p);
+    }
   }
   idm_workspace *b = support_plan(lost, NULL);
   for (int i = 0; i <= points; i++) {

@@ -244,12 +244,13 @@ typedef struct plain_result {
   double sigma[PLAIN_MOST * PLAIN_MOST]; /* [action][model] */
 } plain_result;
 
-/* max_i a_i.z of the pieces behind the two fields; 0 where there are none. */
-static inline double plain_pieces(const idm_theta *theta, const double *z)
+/* max_i a_i.z of an action's pieces behind the two fields; 0 where there are none. */
+static inline double plain_pieces(const idm_theta *theta, size_t u, const double *z)
 {
   const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
-  double best = block->size > 2 ? -INFINITY : 0;
-  for (size_t i = 2; i < block->size; i += theta->sizes.states) {
+  const size_t actions = theta->sizes.actions, row = actions * theta->sizes.states;
+  double best = block->size > 2 * actions ? -INFINITY : 0;
+  for (size_t i = 2 * actions + u * theta->sizes.states; i < block->size; i += row) {
     double sum = 0;
     for (size_t s = 0; s < theta->sizes.states; s++) sum += block->value[i + s] * z[s];
     best = fmax(best, sum);
@@ -265,15 +266,15 @@ static inline plain_result plain_step(const idm_problem *problem, const idm_latt
   const idm_theta *theta = problem->theta;
   const idm_sizes n = theta->sizes;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
-  const double *worth = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
+  const double *weight = idm_theta_values(theta, IDM_BELIEF_UTILITY, 0);
   const double *prior = idm_theta_values(theta, IDM_MODEL_PRIOR, 0);
   plain_result out;
   double most = 0;
   for (size_t s = 0; s < n.states; s++) most = fmax(most, z[s]);
   for (size_t u = 0; u < n.actions; u++) {
-    out.q[u] = worth[1] * most + plain_pieces(theta, z);
+    out.q[u] = weight[n.actions + u] * most + plain_pieces(theta, u, z);
     if (lattice->corners) out.q[u] += plain_award(theta, z);
-    for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] > 0 ? worth[0] * z[s] * log(z[s]) : 0;
+    for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] > 0 ? weight[u] * z[s] * log(z[s]) : 0;
     for (size_t s = 0; s < n.states; s++) out.q[u] += z[s] * utility[u * n.states + s];
     double k[PLAIN_MOST] = {0};
     for (size_t m = 0; m < theta->models && !problem->setting->terminal[u]; m++)

@@ -88,7 +88,7 @@ static void prizes_are_enclosed(void **state)
   idm_random_init(&random, 99, 0);
   idm_problem *problem = support_problem((support_shape){3, 2, 2, 1, 30}, &random);
   support_pieces(problem, 3, &random);
-  problem->theta->block[IDM_BELIEF_UTILITY].value[1] = 0.5;
+  problem->theta->block[IDM_BELIEF_UTILITY].value[3] = 0.5;
   problem->agent.gap = 1e-5;
   const interval best = enclosed(problem, "point-based");
   const interval lattice = enclosed(problem, "rational");

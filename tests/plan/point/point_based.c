@@ -156,7 +156,8 @@ static void prizes_agree_with_the_lattice(void **state)
   for (int k = 0; k < 6; k++) {
     idm_problem *problem = support_problem((support_shape){2, 3, 2, 1, 20000}, &random);
     support_pieces(problem, (size_t)k % 3, &random);
-    problem->theta->block[IDM_BELIEF_UTILITY].value[1] = 1.5;
+    for (size_t u = 0; u < 3; u++) /* by action */
+      problem->theta->block[IDM_BELIEF_UTILITY].value[3 + u] = 1.5 * (double)u;
     problem->agent.gap = 1e-5;
     problem->setting->horizon = k == 5 ? 6 : 0;
     check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
@@ -446,13 +447,29 @@ static void refuses_what_it_cannot_bound(void **state)
   static const double unlike[][2] = {{0.5, 0}, {-0.5, 0}, {0, -1}};
   problem->theta->block[IDM_CERTAINTY].value[1] = 0;
   for (size_t i = 0; i < 3; i++) {
-    memcpy(problem->theta->block[IDM_BELIEF_UTILITY].value, unlike[i], sizeof unlike[i]);
+    problem->theta->block[IDM_BELIEF_UTILITY].value[1] = unlike[i][0]; /* of the second action */
+    problem->theta->block[IDM_BELIEF_UTILITY].value[problem->theta->sizes.actions + 1] =
+        unlike[i][1];
     assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
     assert_non_null(strstr(support_error.message, "finitely many pieces"));
   }
   /* Before anything is planned there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));
   idm_workspace_destroy(workspace);
+  /* Nor where they move; a guess may. */
+  memset(problem->theta->block[IDM_BELIEF_UTILITY].value, 0,
+         problem->theta->block[IDM_BELIEF_UTILITY].size * sizeof(double));
+  static const char *const freed[] = {"belief_utility.guess", "belief_utility.entropy",
+                                      "certainty"};
+  for (size_t i = 0; i < 3; i++) {
+    check(idm_problem_free(problem, freed[i], &support_error));
+    assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                          &workspace, &support_error),
+                     i ? IDM_INPUT : IDM_OK);
+    if (i) assert_non_null(strstr(support_error.message, "one of them is free"));
+    if (!i) idm_workspace_destroy(workspace);
+  }
+  idm_theta_clamp(problem->theta);
   problem->agent.discounting = IDM_NAIVE;
   problem->setting->horizon = 5;
   assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,

@@ -5,29 +5,30 @@
 
 #include "plan/guess_support.h"
 
-enum { STATES = 4 };
+enum { STATES = 4, ACTIONS = 2 };
 
 /* A problem with pieces, a guess, or both. */
 static idm_problem *paid(size_t pieces, double guess, idm_random *random)
 {
-  idm_problem *problem = support_problem((support_shape){STATES, 2, 2, 1, 5}, random);
+  idm_problem *problem = support_problem((support_shape){STATES, ACTIONS, 2, 1, 5}, random);
   support_pieces(problem, pieces, random);
-  problem->theta->block[IDM_BELIEF_UTILITY].value[1] = guess;
+  for (size_t u = 0; u < ACTIONS; u++)
+    problem->theta->block[IDM_BELIEF_UTILITY].value[ACTIONS + u] = guess * (1 + (double)u);
   return problem;
 }
 
 /* By the definition: max_i a_i.z + guess max z. */
-static double plainly(const idm_problem *problem, const double *z)
+static double plainly(const idm_problem *problem, size_t u, const double *z)
 {
   const idm_block *block = &problem->theta->block[IDM_BELIEF_UTILITY];
-  double best = block->size > 2 ? -INFINITY : 0, most = 0;
-  for (size_t i = 2; i < block->size; i += STATES) {
+  double best = block->size > 2 * ACTIONS ? -INFINITY : 0, most = 0;
+  for (size_t i = 2 * ACTIONS + u * STATES; i < block->size; i += ACTIONS * STATES) {
     double sum = 0;
     for (size_t s = 0; s < STATES; s++) sum += block->value[i + s] * z[s];
     best = fmax(best, sum);
   }
   for (size_t s = 0; s < STATES; s++) most = fmax(most, z[s]);
-  return best + block->value[1] * most;
+  return best + block->value[ACTIONS + u] * most;
 }
 
 /* A random belief of which some states may be left out. */
@@ -61,24 +62,25 @@ static void it_is_the_best_of_its_pieces(void **state)
       double z[STATES], other[STATES], mass[STATES], vector[STATES] = {0};
       uint32_t states[STATES];
       const belief b = draw(&random, z, states, mass);
-      assert_near(idm_prize_at(&p, &b), plainly(problem, z), 1e-14);
-      idm_prize_add(&p, &b, vector);
+      const size_t u = (size_t)i % ACTIONS;
+      assert_near(idm_prize_at(&p, u, &b), plainly(problem, u, z), 1e-14);
+      idm_prize_add(&p, u, &b, vector);
       /* It touches the prize where it was made, and is nowhere above. */
       double here = 0, there = 0, corners = 0;
       support_distribution(&random, other, STATES);
       for (size_t s = 0; s < STATES; s++) {
         here += z[s] * vector[s];
         there += other[s] * vector[s];
-        corners += other[s] * idm_prize_corner(&p, s);
+        corners += other[s] * idm_prize_corner(&p, u, s);
       }
-      assert_near(here, plainly(problem, z), 1e-14);
-      assert_true(there <= plainly(problem, other) + 1e-14);
-      assert_true(corners >= plainly(problem, other) - 1e-14);
+      assert_near(here, plainly(problem, u, z), 1e-14);
+      assert_true(there <= plainly(problem, u, other) + 1e-14);
+      assert_true(corners >= plainly(problem, u, other) - 1e-14);
     }
     for (size_t s = 0; s < STATES; s++) {
       double z[STATES] = {0};
       z[s] = 1;
-      assert_near(idm_prize_corner(&p, s), plainly(problem, z), 1e-14);
+      assert_near(idm_prize_corner(&p, s % ACTIONS, s), plainly(problem, s % ACTIONS, z), 1e-14);
     }
     idm_problem_destroy(problem);
   }
@@ -93,10 +95,9 @@ static void others_are_told_apart(void **state)
     idm_block_id block;
     size_t at;
     double value;
-  } cases[] = {{IDM_BELIEF_UTILITY, 0, 0.5},
-               {IDM_BELIEF_UTILITY, 0, -0.5},
-               {IDM_BELIEF_UTILITY, 1, -2},
-               {IDM_CERTAINTY, 1, 2.5}};
+  } cases[] = {{IDM_BELIEF_UTILITY, 0, 0.5},          {IDM_BELIEF_UTILITY, 0, -0.5},
+               {IDM_BELIEF_UTILITY, 1, 0.5},          {IDM_BELIEF_UTILITY, ACTIONS, -2},
+               {IDM_BELIEF_UTILITY, ACTIONS + 1, -2}, {IDM_CERTAINTY, 1, 2.5}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = paid(2, 1, &random);
     prize p;
