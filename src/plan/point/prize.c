@@ -48,11 +48,16 @@ static size_t likeliest(const belief *b)
   return best;
 }
 
+static double guess_of(const prize *p, size_t action)
+{
+  return p->guess ? p->guess[action] : 0;
+}
+
 double idm_prize_at(const prize *p, size_t action, const belief *b)
 {
   double worth = 0;
   if (p->pieces) (void)best_piece(p, action, b, &worth);
-  if (p->guess[action] > 0) worth += p->guess[action] * b->mass[likeliest(b)];
+  if (guess_of(p, action) > 0) worth += guess_of(p, action) * b->mass[likeliest(b)];
   return worth;
 }
 
@@ -63,12 +68,12 @@ void idm_prize_add(const prize *p, size_t action, const belief *b, double *vecto
     const double *piece = piece_of(p, action, best_piece(p, action, b, &worth));
     for (size_t s = 0; s < p->states; s++) vector[s] += piece[s];
   }
-  if (p->guess[action] > 0) vector[b->state[likeliest(b)]] += p->guess[action];
+  if (guess_of(p, action) > 0) vector[b->state[likeliest(b)]] += guess_of(p, action);
 }
 
 double idm_prize_corner(const prize *p, size_t action, size_t state)
 {
   double best = p->pieces ? -INFINITY : 0;
   for (size_t i = 0; i < p->pieces; i++) best = fmax(best, piece_of(p, action, i)[state]);
-  return best + p->guess[action];
+  return best + guess_of(p, action);
 }

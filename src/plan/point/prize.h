@@ -13,7 +13,7 @@ typedef struct prize {
   size_t pieces;
   const double *piece; /* [piece][action][state], borrowed */
   const double *guess; /* [action], borrowed: for the likeliest state's probability, which makes
-                          pieces too, one a state */
+                          pieces too, one per state; NULL: 0 */
 } prize;
 
 /* The prize of a theta, which is borrowed; false where its beliefs are paid otherwise: for their
