@@ -1384,9 +1384,6 @@ YAML
   succeeds convert cells-run -o fitted-cells.yaml
   succeeds solve fitted-cells.yaml --json
   json 'all(near(v["value"], json.load(open("cells.json"))["states"][s]["value"], 1e-9) for s, v in j["states"].items())'
-  fails 3 "'maximum-margin' finds the utility of each state and action by itself" fit cells.yaml cells-log.csv \
-    --inverse maximum-margin -o box/cells
-  holds "before anything is written" box_is_empty
   # Features of one entry each are utilities by themselves.
   succeeds fit cells.yaml cells-log.csv --class me-irl -o cells-me --json
   json 'j["certificate"] <= j["certificate_limit"] and set(j["posterior"]) == {"utility[wet]", "utility[far]"}'

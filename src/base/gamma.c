@@ -24,3 +24,18 @@ double idm_log_gamma(double x)
   }
   return (x - 0.5) * log(x) - x + idm_half_log_two_pi + idm_stirling_rest(x) - log(product);
 }
+
+double idm_digamma(double x)
+{
+  double below = 0;
+  while (x < 8) {
+    below += 1 / x;
+    x += 1;
+  }
+  const double r = 1 / (x * x);
+  const double series =
+      r * (1.0 / 12 - r * (1.0 / 120 -
+                           r * (1.0 / 252 -
+                                r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
+  return log(x) - 0.5 / x - series - below;
+}

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/gamma.h"
 #include "base/memory.h"
 #include "base/soft_block.h"
 
@@ -126,23 +127,10 @@ double idm_belief_prior_log(size_t states, const double *opt_concentration, int 
   for (size_t s = 0; s < states; s++) {
     const double a = opt_concentration[s];
     total += a;
-    log_density += (a - 1) * log((z[s] + half_cell) / (1 + (double)states * half_cell)) - lgamma(a);
+    log_density +=
+        (a - 1) * log((z[s] + half_cell) / (1 + (double)states * half_cell)) - idm_log_gamma(a);
   }
-  return log_density + lgamma(total);
-}
-
-/* The derivative of lgamma at x > 0: the recurrence up to 8, then the asymptotic series, whose
- * first term left out is below 1e-14 there (Abramowitz and Stegun 6.3.18). */
-static double digamma(double x)
-{
-  double below = 0;
-  for (; x < 8; x++) below += 1 / x;
-  const double r = 1 / (x * x);
-  const double series =
-      r * (1.0 / 12 - r * (1.0 / 120 -
-                           r * (1.0 / 252 -
-                                r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
-  return log(x) - 0.5 / x - series - below;
+  return log_density + idm_log_gamma(total);
 }
 
 void idm_belief_prior_slope(size_t states, const double *concentration, int resolution,
@@ -151,10 +139,10 @@ void idm_belief_prior_slope(size_t states, const double *concentration, int reso
   const double half_cell = 0.5 / resolution;
   double total = 0;
   for (size_t s = 0; s < states; s++) total += concentration[s];
-  const double level = digamma(total);
+  const double level = idm_digamma(total);
   for (size_t s = 0; s < states; s++)
     slope[s] += factor * (log((z[s] + half_cell) / (1 + (double)states * half_cell)) + level -
-                          digamma(concentration[s]));
+                          idm_digamma(concentration[s]));
 }
 
 static double sum_of(size_t count, const double *x)

@@ -1,4 +1,4 @@
-/* Log-gamma against numbers computed to 40 digits (mpmath), and libm. */
+/* Log-gamma and its derivative against numbers computed to 40 digits (mpmath), and libm. */
 #include "base/gamma.h"
 
 #include <math.h>
@@ -29,8 +29,24 @@ static void test_log_gamma(void **state)
   assert_true(idm_log_gamma(0) == INFINITY);
 }
 
+static void test_digamma(void **state)
+{
+  (void)state;
+  static const double known[][2] = {{0.25, -4.2274535333762654}, {0.5, -1.9635100260214235},
+                                    {1, -0.57721566490153286},   {2, 0.42278433509846714},
+                                    {10, 2.2517525890667211},    {100, 4.6001618527380874}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    assert_near(idm_digamma(known[i][0]), known[i][1], 2e-14);
+  for (double x = 1e-3; x < 1e4; x *= 1.3) {
+    const double h = 1e-5 * x;
+    assert_near(idm_digamma(x), (lgamma(x + h) - lgamma(x - h)) / (2 * h), 1e-6 * fmax(1, 1 / x));
+    assert_near(idm_digamma(x + 1), idm_digamma(x) + 1 / x, 1e-12 * fmax(1, 1 / x));
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_log_gamma)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_log_gamma),
+                                     cmocka_unit_test(test_digamma)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
