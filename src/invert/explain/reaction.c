@@ -130,7 +130,7 @@ static double log_odds(const double *z, size_t states, size_t state)
 {
   double others = 0;
   for (size_t s = 0; s < states; s++) others += s == state ? 0 : z[s];
-  return log(z[state]) - log(others);
+  return others > 0 ? log(z[state]) - log(others) : INFINITY;
 }
 
 /* Add an update to the kind that it is of: `prior` to `bayes` and to `held`. */

@@ -339,7 +339,7 @@ static double slack_of(const profile *p)
 {
   double largest = 0;
   for (size_t i = 0; i < DISCOUNTS; i++) largest = fmax(largest, p->objective[i]);
-  return 1e-7 * largest + 1e-12;
+  return 1e-7 * largest;
 }
 
 static void keep_least(profile *p, double discount, double objective)
@@ -347,7 +347,8 @@ static void keep_least(profile *p, double discount, double objective)
   const double apart = 1.5 / (DISCOUNTS - 1);
   const double slack = slack_of(p);
   if (objective < p->least - slack) p->rival = NAN;
-  if (fabs(objective - p->least) <= slack && fabs(discount - p->best) > apart) p->rival = p->best;
+  if (fabs(objective - p->least) <= slack && fabs(discount - p->best) > apart)
+    p->rival = objective < p->least ? p->best : discount;
   if (!(objective < p->least)) return;
   p->best = discount;
   p->least = objective;
@@ -377,6 +378,38 @@ static idm_status search_discounts(profile *p, idm_error *opt_error)
   return status;
 }
 
+/* Squares: the discounts whose sum a ratio of variances does not tell from the least, at 95 % of
+ * normal errors of many scores (F of 1 and n - p degrees is about 4). */
+static void say_range(const profile *p, idm_finding *f)
+{
+  const double scores = (double)p->asked->data->trajectories;
+  const double left = scores - (double)p->asked->sought->count - 1;
+  double low = p->best, high = p->best;
+  if (left <= 0) {
+    idm_notes_add(&f->faults,
+                  "%g scores are no more than the %zu numbers that are fitted to them: they show "
+                  "nothing of how well the discount is determined",
+                  scores, f->free);
+    return;
+  }
+  const double limit = p->least * (1 + 4 / left) + slack_of(p);
+  for (size_t i = 0; i < DISCOUNTS; i++) {
+    const double at = (double)i / (DISCOUNTS - 1);
+    if (p->objective[i] > limit) continue;
+    low = fmin(low, at);
+    high = fmax(high, at);
+  }
+  idm_notes_add(&f->words,
+                "discounts from %.3g to %.3g have sums of squares that errors of the scores do not "
+                "tell apart from the least (ratio of variances, about 95 %%)",
+                low, high);
+  if (high - low >= 0.9)
+    idm_notes_add(&f->faults,
+                  "the scores do not determine the discount: from %.3g to %.3g all explain them "
+                  "about as well; hold the discount, or give more scores",
+                  low, high);
+}
+
 static void say_discount(const profile *p, idm_finding *f)
 {
   idm_notes_add(&f->words,
@@ -388,6 +421,17 @@ static void say_discount(const profile *p, idm_finding *f)
                   "a discount of %.4g comes as near to the scores as %.4g, with other utilities: "
                   "the scores do not determine it",
                   p->rival, p->best);
+  if (p->asked->settings->norm == IDM_NORM_2) say_range(p, f);
+}
+
+/* Plans without a horizon need a discount below 1. */
+static idm_status check_end(const profile *p, idm_error *opt_error)
+{
+  if (p->best < 1 || p->asked->problem->setting->horizon) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "the scores are explained best by a discount of 1, at which a plan without a "
+                  "horizon has no end; expected `horizon` in the problem, or a discount that is "
+                  "held");
 }
 
 /* Utilities and the discount together. */
@@ -398,6 +442,7 @@ static idm_status find_discount(idm_asked *asked, double *x, idm_posterior **ret
   idm_finding *narrow = NULL, *f = NULL;
   idm_theta *theta = NULL;
   idm_status status = search_discounts(&p, opt_error);
+  if (status == IDM_OK) status = check_end(&p, opt_error);
   if (status == IDM_OK) status = fit_at(asked, p.best, x, &narrow, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_finding_create(asked->sought->count + 1, &f, opt_error);

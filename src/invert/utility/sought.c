@@ -104,7 +104,7 @@ void idm_sought_measure(idm_sought *sought, bool free_too, double size)
 {
   double largest = isfinite(size) ? fabs(size) : 0;
   for (size_t e = 0; e < sought->entries; e++)
-    if (free_too || sought->number[e] < 0) largest = fmax(largest, fabs(sought->held[e]));
+    largest = fmax(largest, fabs(free_too ? sought->held[e] : idm_sought_constant(sought, e)));
   /* A unit that has an inverse. */
   const int power = largest > 0 ? ilogb(largest) : 0;
   const double unit = ldexp(1, power < -1000 ? -1000 : power > 1000 ? 1000 : power);

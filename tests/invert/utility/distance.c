@@ -256,6 +256,54 @@ static void test_no_discount(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Scores that are noise leave the discount open, whatever they are counted in. */
+static void test_noise(void **state)
+{
+  (void)state;
+  for (int scale = -7; scale <= 0; scale += 7) {
+    idm_problem *problem = support_yaml(WALK);
+    idm_data *data = scored_log(problem, 0);
+    for (size_t t = 0; t < data->trajectories; t++)
+      data->number[IDM_COLUMN_SCORE][t] = pow(10, scale) * cos(7.0 * (double)(t * t));
+    check(idm_problem_free(problem, "[utility, discount]", &support_error));
+    idm_posterior *p = fit(problem, data, IDM_NORM_2);
+    assert_int_equal(p->finding->faults.count, 1);
+    assert_non_null(strstr(p->finding->faults.text[0], "do not determine the discount"));
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
+/* Scores that are not discounted: a plan without a horizon has no end. */
+static void test_undiscounted(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = scored_log(problem, 0);
+  const double *utility = problem->theta->block[IDM_UTILITY].value;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    size_t now = 0;
+    data->number[IDM_COLUMN_SCORE][t] = 0;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      data->number[IDM_COLUMN_SCORE][t] += utility[(size_t)data->action[r] * 3 + now];
+      now = (size_t)data->observation[r];
+    }
+  }
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  idm_fit_settings settings;
+  idm_posterior *p = NULL;
+  idm_fit_settings_default(&settings);
+  settings.norm = IDM_NORM_2;
+  assert_int_equal(idm_inverse_fit(idm_inverse_find("distance"), problem, data, &settings, NULL, &p,
+                                   NULL, &support_error),
+                   IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "explained best by a discount of 1"));
+  assert_null(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Trajectories of one step do not determine a discount. */
 static void test_one_step(void **state)
 {
@@ -279,10 +327,15 @@ static void test_one_step(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact_scores),     cmocka_unit_test(test_discount),
-      cmocka_unit_test(test_no_discount),      cmocka_unit_test(test_one_step),
-      cmocka_unit_test(test_one_score_off),    cmocka_unit_test(test_what_is_open),
-      cmocka_unit_test(test_few_trajectories), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_scores),
+                                     cmocka_unit_test(test_discount),
+                                     cmocka_unit_test(test_no_discount),
+                                     cmocka_unit_test(test_one_step),
+                                     cmocka_unit_test(test_noise),
+                                     cmocka_unit_test(test_undiscounted),
+                                     cmocka_unit_test(test_one_score_off),
+                                     cmocka_unit_test(test_what_is_open),
+                                     cmocka_unit_test(test_few_trajectories),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
