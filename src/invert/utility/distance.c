@@ -384,7 +384,7 @@ static void say_range(const profile *p, idm_finding *f)
 {
   const double scores = (double)p->asked->data->trajectories;
   const double left = scores - (double)p->asked->sought->count - 1;
-  double low = p->best, high = p->best;
+  double range[2] = {p->best, p->best};
   if (left <= 0) {
     idm_notes_add(&f->faults,
                   "%g scores are no more than the %zu numbers that are fitted to them: they show "
@@ -396,18 +396,18 @@ static void say_range(const profile *p, idm_finding *f)
   for (size_t i = 0; i < DISCOUNTS; i++) {
     const double at = (double)i / (DISCOUNTS - 1);
     if (p->objective[i] > limit) continue;
-    low = fmin(low, at);
-    high = fmax(high, at);
+    range[0] = fmin(range[0], at);
+    range[1] = fmax(range[1], at);
   }
   idm_notes_add(&f->words,
                 "discounts from %.3g to %.3g have sums of squares that errors of the scores do not "
                 "tell apart from the least (ratio of variances, about 95 %%)",
-                low, high);
-  if (high - low >= 0.9)
+                range[0], range[1]);
+  if (range[1] - range[0] >= 0.9)
     idm_notes_add(&f->faults,
                   "the scores do not determine the discount: from %.3g to %.3g all explain them "
                   "about as well; hold the discount, or give more scores",
-                  low, high);
+                  range[0], range[1]);
 }
 
 static void say_discount(const profile *p, idm_finding *f)
