@@ -110,6 +110,25 @@ static idm_status fit_squares(const design *d, double *x, double **ret_span, siz
   return IDM_OK;
 }
 
+/* A column whose terms are all this much smaller than those of another is lost in rounding errors:
+ * its number fails, whatever the gradient. */
+static void certify_scales(const design *d, idm_finding *f)
+{
+  double range[2] = {INFINITY, 0};
+  for (size_t j = 0; j < d->columns; j++) {
+    double largest = 0;
+    for (size_t h = 0; h < d->rows; h++) largest = fmax(largest, fabs(d->a[h * d->columns + j]));
+    if (largest > 0) range[0] = fmin(range[0], largest);
+    range[1] = fmax(range[1], largest);
+  }
+  if (range[0] < 10 * tolerance * range[1])
+    idm_notes_add(&f->faults,
+                  "the scores depend on one of the numbers %.3g times as much as on another, which "
+                  "least squares cannot resolve; give features values of similar size, or hold the "
+                  "number",
+                  range[1] / range[0]);
+}
+
 /* Sum of squares, and its gradient relative to the largest term that enters it. */
 static void certify_squares(const design *d, const double *x, idm_finding *f)
 {
@@ -118,13 +137,13 @@ static void certify_squares(const design *d, const double *x, idm_finding *f)
   for (size_t h = 0; h < d->rows; h++) f->objective += residual(d, h, x) * residual(d, h, x);
   for (size_t j = 0; j < d->columns; j++) {
     double slope = 0;
-    double size = 1;
+    double size = 0;
     for (size_t h = 0; h < d->rows; h++) {
       const double term = d->a[h * d->columns + j];
       slope += term * residual(d, h, x);
       size = fmax(size, fabs(term) * fmax(fabs(d->b[h]), fabs(residual(d, h, x) + d->b[h])));
     }
-    worst = fmax(worst, fabs(slope) / size);
+    if (size > 0) worst = fmax(worst, fabs(slope) / size);
   }
   snprintf(f->certificate, sizeof f->certificate, "gradient norm");
   f->attained = worst;
@@ -251,6 +270,7 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
     if (status == IDM_OK) status = fit_absolute(d, &c, key, x, f, &asked->halt, opt_error);
   }
   if (status == IDM_OK && !absolute) certify_squares(d, x, f);
+  if (status == IDM_OK) certify_scales(d, f);
   if (status == IDM_OK) status = idm_open_design(rank, span, f, opt_error);
   free(span);
   free(key);

@@ -234,6 +234,37 @@ static void test_overlapping(void **state)
   idm_data_destroy(data);
 }
 
+/* Features whose values differ by 12 orders of magnitude: the answer is refused, with the reason.
+ * Four orders are resolved, and give the same utilities. */
+static void test_scales(void **state)
+{
+  (void)state;
+  static const char *const text[] = {
+      SPACES "features: {x: {\"*\": [1, 0, 0]}, y: {\"*\": [0, 1, 0]}, z: {\"*\": [0, 0, 1]}}\n"
+             "feature_weights: {x: 1, y: 1, z: 1}\nfree: [utility]\n",
+      SPACES "features: {x: {\"*\": [1, 0, 0]}, y: {\"*\": [0, 1, 0]}, z: {\"*\": [0, 0, 1e-4]}}\n"
+             "feature_weights: {x: 1, y: 1, z: 1}\nfree: [utility]\n",
+      SPACES "features: {x: {\"*\": [1, 0, 0]}, y: {\"*\": [0, 1, 0]}, z: {\"*\": [0, 0, 1e-12]}}\n"
+             "feature_weights: {x: 1, y: 1, z: 1}\nfree: [utility]\n",
+  };
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.norm = IDM_NORM_2;
+  idm_data *data = log_of(every_entry.entries, false);
+  double weight = NAN;
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = support_yaml(text[i]);
+    idm_posterior *p = support_fit("distance", problem, data, &settings);
+    const bool refused = support_mentions(&p->finding->faults, "values of similar size");
+    assert_int_equal(refused, i == 2);
+    if (i == 0) weight = p->value[2];
+    if (i == 1) assert_near(1e-4 * p->value[2], weight, 1e-8);
+    idm_posterior_destroy(p);
+    idm_problem_destroy(problem);
+  }
+  idm_data_destroy(data);
+}
+
 /* A set of utilities has no scale where nothing is held. */
 static void test_refused(void **state)
 {
