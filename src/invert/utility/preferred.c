@@ -1,130 +1,20 @@
 /* Preferences as a logistic model of the free numbers of a utility.
  *
- * Contents: where trajectories were · sums · the likelihood · separation · what is left open */
+ * Contents: sums · the likelihood · separation · what is left open */
 #include "invert/utility/preferred.h"
 
 #include <math.h>
 
 #include "base/least.h"
 #include "base/memory.h"
-#include "idm/trials.h"
-#include "idm/workspace.h"
 #include "infer/program.h"
-#include "invert/utility/demonstrator.h"
+#include "invert/utility/discounted_sum.h"
 #include "invert/utility/open.h"
 
 /* A column that is left with less than this share of the largest is a combination of others. */
 static const double tolerance = 1e-11;
 
-/* --- where trajectories were ---------------------------------------------------------------- */
-
-/* States where they are observed, beliefs elsewhere. */
-typedef struct whereabouts {
-  const idm_data *data;
-  const idm_sought *sought;
-  size_t states;
-  double discount;
-  int32_t *state;     /* [row]; NULL where there are beliefs */
-  idm_trials *trials; /* whose first numbers of a row are the belief; NULL where there are states */
-} whereabouts;
-
-/* Beliefs hang on the utility where the agent weighs its models by what they promise. */
-static idm_status check_beliefs(const idm_problem *problem, const char *who, idm_error *opt_error)
-{
-  if (problem->theta->models < 2) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' sums utilities over beliefs, and those of an agent with several models "
-                  "hang on the utility itself; expected one model, or states that are observed",
-                  who);
-}
-
-/* The agent's filter along the log: it hangs on dynamics and start alone, so that any plan tells.
- */
-static idm_status follow(const idm_problem *problem, const idm_data *data, const char *who,
-                         idm_trials **ret_trials, idm_error *opt_error)
-{
-  idm_workspace *workspace = NULL;
-  idm_status status = check_beliefs(problem, who, opt_error);
-  if (status == IDM_OK)
-    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
-                                  opt_error);
-  if (status == IDM_OK) status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
-  if (status == IDM_OK) status = idm_trials_create(workspace, data, ret_trials, opt_error);
-  idm_workspace_destroy(workspace);
-  return status;
-}
-
-static void leave(whereabouts *w)
-{
-  free(w->state);
-  idm_trials_destroy(w->trials);
-}
-
-static idm_status find_whereabouts(const idm_problem *problem, const idm_data *data,
-                                   const idm_sought *sought, const char *who, whereabouts *w,
-                                   idm_error *opt_error)
-{
-  const idm_setting *setting = problem->setting;
-  *w = (whereabouts){.data = data,
-                     .sought = sought,
-                     .states = setting->states.count,
-                     .discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT)};
-  if (problem->theta->block[IDM_UTILITY].variants > 1)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for one utility, and this one varies with columns of the log", who);
-  if (!setting->fully_observed) return follow(problem, data, who, &w->trials, opt_error);
-  w->state = idm_new(data->rows, sizeof *w->state);
-  if (!w->state) return idm_fail_memory(opt_error);
-  idm_demonstrator_states(data, setting, w->state);
-  return IDM_OK;
-}
-
 /* --- sums ----------------------------------------------------------------------------------- */
-
-/* What stands in the way of a trajectory's sum at a row; NULL: nothing. */
-static const char *gap_at(const whereabouts *w, size_t row, bool last)
-{
-  if (w->data->action[row] == IDM_MISSING) return "the action";
-  if (w->state) return w->state[row] == IDM_MISSING ? "the state" : NULL;
-  return w->data->observation[row] == IDM_MISSING && !last ? "the observation" : NULL;
-}
-
-static void add_row(const whereabouts *w, size_t row, double amount, double *sum, double *offset)
-{
-  const size_t entry = (size_t)w->data->action[row] * w->states;
-  if (w->state) {
-    *offset += idm_sought_add(w->sought, entry + (size_t)w->state[row], amount, sum);
-    return;
-  }
-  const double *belief = w->trials->mean + w->trials->node[row] * w->trials->width;
-  for (size_t s = 0; s < w->states; s++)
-    if (belief[s] != 0) *offset += idm_sought_add(w->sought, entry + s, amount * belief[s], sum);
-}
-
-/* Add `sign` times what a trajectory sums up. */
-static idm_status add_trajectory(const whereabouts *w, size_t t, double sign, double *sum,
-                                 double *offset, idm_error *opt_error)
-{
-  const idm_data *data = w->data;
-  double amount = sign;
-  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, amount *= w->discount) {
-    const bool last = r + 1 == data->first[t + 1];
-    if (data->action[r] == IDM_MISSING && last) break; /* a state that was come to */
-    const char *gap = gap_at(w, r, last);
-    if (!gap) {
-      add_row(w, r, amount, sum, offset);
-      continue;
-    }
-    const idm_status status =
-        idm_fail(opt_error, IDM_INPUT,
-                 "the trajectory is compared with another, and %s here is not recorded: nobody can "
-                 "say what its utilities sum to",
-                 gap);
-    idm_data_locate(data, r, opt_error);
-    return status;
-  }
-  return IDM_OK;
-}
 
 /* Two sums of the same terms in another order differ by rounding, which says nothing: every term is
  * 1 at most. */
@@ -140,16 +30,22 @@ static bool clean_row(const idm_data *data, size_t better, size_t worse, size_t 
   return bears;
 }
 
-static idm_status add_up(const whereabouts *w, idm_preferred *p, idm_error *opt_error)
+/* What errors call a trajectory that has gaps. */
+static const char needed[] = "is compared with another";
+
+static idm_status add_up(const idm_discounted_sum *sum, const idm_data *data, idm_preferred *p,
+                         idm_error *opt_error)
 {
-  const idm_preferences *given = w->data->preferences;
+  const idm_preferences *given = data->preferences;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->count && status == IDM_OK; i++) {
     double *row = p->difference + i * p->free;
-    status = add_trajectory(w, given->better[i], 1, row, &p->offset[i], opt_error);
+    status =
+        idm_discounted_sum_add(sum, given->better[i], 1, needed, row, &p->offset[i], opt_error);
     if (status == IDM_OK)
-      status = add_trajectory(w, given->worse[i], -1, row, &p->offset[i], opt_error);
-    p->idle += !clean_row(w->data, given->better[i], given->worse[i], p->free, row);
+      status =
+          idm_discounted_sum_add(sum, given->worse[i], -1, needed, row, &p->offset[i], opt_error);
+    p->idle += !clean_row(data, given->better[i], given->worse[i], p->free, row);
   }
   return status;
 }
@@ -160,16 +56,17 @@ idm_status idm_preferred_create(const idm_problem *problem, const idm_data *data
 {
   *ret_preferred = NULL;
   const idm_preferences *given = data->preferences;
-  whereabouts w = {0};
+  idm_discounted_sum *sum = NULL;
   idm_preferred *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   *p = (idm_preferred){.count = given->count, .free = sought->count, .weight = given->weight};
   p->difference = idm_new(idm_times(p->count, p->free), sizeof *p->difference);
   p->offset = idm_new(p->count, sizeof *p->offset);
   idm_status status = p->difference && p->offset ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = find_whereabouts(problem, data, sought, who, &w, opt_error);
-  if (status == IDM_OK) status = add_up(&w, p, opt_error);
-  leave(&w);
+  if (status == IDM_OK)
+    status = idm_discounted_sum_create(problem, data, sought, who, &sum, opt_error);
+  if (status == IDM_OK) status = add_up(sum, data, p, opt_error);
+  idm_discounted_sum_destroy(sum);
   if (status == IDM_OK)
     *ret_preferred = p;
   else
