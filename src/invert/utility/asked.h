@@ -17,9 +17,9 @@ typedef struct idm_asked {
   const idm_data *data;
   const idm_fit_settings *settings;
   idm_notes *opt_notes;
-  idm_mind *mind;            /* of a demonstrator whose states are hidden; NULL elsewhere */
-  idm_belief_world *beliefs; /* where the states of the world are beliefs; NULL elsewhere */
-  idm_mdp *world;
+  idm_mind *mind;                 /* of a demonstrator whose states are hidden; NULL elsewhere */
+  idm_belief_world *beliefs;      /* where the states of the world are beliefs; NULL elsewhere */
+  idm_mdp *world;                 /* NULL where it goes by the log alone */
   idm_sought *sought;             /* NULL where it looks for no utility */
   idm_sought *blended;            /* the same by actions and beliefs of the world; NULL elsewhere */
   idm_demonstrator *demonstrator; /* NULL until it is asked for */
@@ -29,6 +29,7 @@ typedef struct idm_asked {
 /* What an inverse planner goes by where states are hidden. */
 typedef enum idm_asked_by {
   IDM_BY_STATES, /* nothing: it needs states that are observed */
+  IDM_BY_LOG,    /* the log alone: there is no world */
   IDM_BY_MIND,   /* the agent's beliefs, one by one; the world is then the agent's own */
   IDM_BY_LATTICE /* policies: the states of the world are beliefs on a lattice */
 } idm_asked_by;

@@ -9,6 +9,7 @@
 #include "infer/program.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/discounted_sum.h"
 #include "invert/utility/face.h"
 #include "invert/utility/open.h"
 
@@ -34,32 +35,6 @@ static void clear(design *d)
   free(d->b);
 }
 
-static idm_status add_row(double discount, size_t states, const idm_data *data,
-                          const idm_sought *sought, const int32_t *state, size_t t, design *d,
-                          idm_error *opt_error)
-{
-  double *row = d->a + d->rows * d->columns;
-  double weight = 1;
-  d->b[d->rows] = data->number[IDM_COLUMN_SCORE][t] / sought->unit;
-  for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= discount) {
-    const bool last = r + 1 == data->first[t + 1];
-    if (data->action[r] == IDM_MISSING && last) break; /* a state that was come to */
-    if (data->action[r] == IDM_MISSING || state[r] == IDM_MISSING) {
-      const idm_status status =
-          idm_fail(opt_error, IDM_INPUT,
-                   "the trajectory has a score, and %s here is not recorded: nobody can say what "
-                   "the score is a sum of",
-                   data->action[r] == IDM_MISSING ? "the action" : "the state");
-      idm_data_locate(data, r, opt_error);
-      return status;
-    }
-    const size_t entry = (size_t)data->action[r] * states + (size_t)state[r];
-    d->b[d->rows] -= idm_sought_add(sought, entry, weight, row);
-  }
-  d->rows++;
-  return IDM_OK;
-}
-
 static double largest_score(const idm_data *data)
 {
   double largest = 0;
@@ -68,20 +43,22 @@ static double largest_score(const idm_data *data)
   return largest;
 }
 
-static idm_status make_design(const idm_asked *asked, double discount, design *d,
-                              idm_error *opt_error)
+static idm_status make_design(const idm_asked *asked, idm_discounted_sum *sum, double discount,
+                              design *d, idm_error *opt_error)
 {
   const idm_data *data = asked->data;
   const idm_sought *sought = asked->sought;
-  *d = (design){.columns = sought->count};
-  int32_t *state = idm_new(data->rows, sizeof *state);
+  *d = (design){.rows = data->trajectories, .columns = sought->count};
   d->a = idm_new(idm_times(data->trajectories, sought->count), sizeof *d->a);
   d->b = idm_new(data->trajectories, sizeof *d->b);
-  idm_status status = state && d->a && d->b ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) idm_demonstrator_states(data, asked->problem->setting, state);
-  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
-    status = add_row(discount, asked->world->n.states, data, sought, state, t, d, opt_error);
-  free(state);
+  idm_status status = d->a && d->b ? IDM_OK : idm_fail_memory(opt_error);
+  sum->discount = discount;
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
+    double held = 0;
+    status =
+        idm_discounted_sum_add(sum, t, 1, "has a score", d->a + t * d->columns, &held, opt_error);
+    d->b[t] = data->number[IDM_COLUMN_SCORE][t] / sought->unit - held;
+  }
   return status;
 }
 
@@ -279,13 +256,13 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
 }
 
 /* The fit at one discount: the numbers x, and its finding. */
-static idm_status fit_at(idm_asked *asked, double discount, double *x, idm_finding **ret_finding,
-                         idm_error *opt_error)
+static idm_status fit_at(idm_asked *asked, idm_discounted_sum *sum, double discount, double *x,
+                         idm_finding **ret_finding, idm_error *opt_error)
 {
   const idm_sought *sought = asked->sought;
   design d = {0};
   *ret_finding = NULL;
-  idm_status status = make_design(asked, discount, &d, opt_error);
+  idm_status status = make_design(asked, sum, discount, &d, opt_error);
   if (status == IDM_OK) status = idm_finding_create(sought->count, ret_finding, opt_error);
   if (status == IDM_OK) status = fit_norm(asked, &d, x, *ret_finding, opt_error);
   if (status == IDM_OK)
@@ -312,6 +289,7 @@ enum { DISCOUNTS = 65 };
 /* The least sum by discount: of the numbers the least at each. */
 typedef struct profile {
   idm_asked *asked;
+  idm_discounted_sum *sum;
   double *x;                   /* [count]: of the last discount */
   double objective[DISCOUNTS]; /* at i / (DISCOUNTS - 1) */
   double best;                 /* discount of the least sum */
@@ -323,7 +301,7 @@ static idm_status measure(profile *p, double discount, double *objective, idm_er
 {
   idm_finding *f = NULL;
   idm_status status = idm_halt_check(&p->asked->halt, opt_error);
-  if (status == IDM_OK) status = fit_at(p->asked, discount, p->x, &f, opt_error);
+  if (status == IDM_OK) status = fit_at(p->asked, p->sum, discount, p->x, &f, opt_error);
   if (status == IDM_OK) *objective = f->objective;
   idm_finding_destroy(f);
   return status;
@@ -455,15 +433,15 @@ static idm_status check_end(const profile *p, idm_error *opt_error)
 }
 
 /* Utilities and the discount together. */
-static idm_status find_discount(idm_asked *asked, double *x, idm_posterior **ret_posterior,
-                                idm_error *opt_error)
+static idm_status find_discount(idm_asked *asked, idm_discounted_sum *sum, double *x,
+                                idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  profile p = {.asked = asked, .x = x};
+  profile p = {.asked = asked, .sum = sum, .x = x};
   idm_finding *narrow = NULL, *f = NULL;
   idm_theta *theta = NULL;
   idm_status status = search_discounts(&p, opt_error);
   if (status == IDM_OK) status = check_end(&p, opt_error);
-  if (status == IDM_OK) status = fit_at(asked, p.best, x, &narrow, opt_error);
+  if (status == IDM_OK) status = fit_at(asked, sum, p.best, x, &narrow, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_finding_create(asked->sought->count + 1, &f, opt_error);
   if (status == IDM_OK) status = idm_answer_widen(narrow, !isnan(p.rival), f, opt_error);
@@ -494,11 +472,11 @@ static idm_status find_discount(idm_asked *asked, double *x, idm_posterior **ret
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static idm_status find(idm_asked *asked, double *x, idm_posterior **ret_posterior,
-                       idm_error *opt_error)
+static idm_status find(idm_asked *asked, idm_discounted_sum *sum, double *x,
+                       idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_finding *f = NULL;
-  const idm_status status = fit_at(asked, asked->world->discount, x, &f, opt_error);
+  const idm_status status = fit_at(asked, sum, sum->discount, x, &f, opt_error);
   if (status != IDM_OK) return status;
   return idm_answer_utility(asked->inverse, asked->problem, asked->settings, asked->sought, x,
                             method_of(asked), f, ret_posterior, opt_error);
@@ -510,17 +488,23 @@ static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_er
     return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
                     asked->inverse->name);
   idm_sought_measure(asked->sought, false, largest_score(asked->data));
+  idm_discounted_sum *sum = NULL;
   double *x = idm_new(asked->sought->count, sizeof *x);
-  if (!x) return idm_fail_memory(opt_error);
+  idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_discounted_sum_create(asked->problem, asked->data, asked->sought,
+                                       asked->inverse->name, &sum, opt_error);
   const bool discounts = asked->problem->theta->block[IDM_DISCOUNT].role == IDM_DESCRIPTIVE;
-  const idm_status status = discounts ? find_discount(asked, x, ret_posterior, opt_error)
-                                      : find(asked, x, ret_posterior, opt_error);
+  if (status == IDM_OK)
+    status = discounts ? find_discount(asked, sum, x, ret_posterior, opt_error)
+                       : find(asked, sum, x, ret_posterior, opt_error);
+  idm_discounted_sum_destroy(sum);
   free(x);
   return status;
 }
 
 static const idm_asked_method method = {
-    .by = IDM_BY_STATES, .doing = "explaining scores", .answer = answer};
+    .by = IDM_BY_LOG, .doing = "explaining scores", .answer = answer};
 
 static const char *const settings_read[] = {"norm", NULL};
 

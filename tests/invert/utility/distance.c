@@ -6,6 +6,7 @@
 
 #include "idm/finding.h"
 #include "idm/inverse.h"
+#include "invert/utility/preferred_support.h"
 #include "invert/utility/walk.h"
 #include "support.h"
 
@@ -325,17 +326,42 @@ static void test_one_step(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Where states are hidden a score is the sum over beliefs, which are filtered apart from the
+ * library in plain_sum. */
+static void test_hidden(void **state)
+{
+  (void)state;
+  const double truth[] = {-1, -1, -3, 2, 2, -3, 0.9};
+  for (int norm = IDM_NORM_1; norm <= IDM_NORM_2; norm++)
+    for (size_t numbers = 6; numbers <= 7; numbers++) {
+      idm_problem *problem =
+          make_problem(tiger_text, numbers == 7 ? "[utility, discount]" : "utility");
+      const idm_simulation simulation = {.trajectories = 60, .steps = 7, .seed = 2};
+      idm_data *data = support_simulate(problem, simulation);
+      double *score = calloc(data->trajectories, sizeof *score);
+      assert_non_null(score);
+      for (size_t t = 0; t < data->trajectories; t++) score[t] = plain_sum(problem, truth, data, t);
+      data->number[IDM_COLUMN_SCORE] = score;
+      if (numbers == 7) idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.5);
+      idm_posterior *p = fit(problem, data, (idm_norm)norm);
+      for (size_t i = 0; i < numbers; i++)
+        assert_near(p->value[i], truth[i], numbers == 7 ? 1e-4 : 1e-8);
+      assert_true(idm_finding_holds(p->finding));
+      assert_int_equal(p->finding->open, 0);
+      idm_posterior_destroy(p);
+      idm_data_destroy(data);
+      idm_problem_destroy(problem);
+    }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_scores),
-                                     cmocka_unit_test(test_discount),
-                                     cmocka_unit_test(test_no_discount),
-                                     cmocka_unit_test(test_one_step),
-                                     cmocka_unit_test(test_noise),
-                                     cmocka_unit_test(test_undiscounted),
-                                     cmocka_unit_test(test_one_score_off),
-                                     cmocka_unit_test(test_what_is_open),
-                                     cmocka_unit_test(test_few_trajectories),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_exact_scores), cmocka_unit_test(test_hidden),
+      cmocka_unit_test(test_discount),     cmocka_unit_test(test_no_discount),
+      cmocka_unit_test(test_one_step),     cmocka_unit_test(test_noise),
+      cmocka_unit_test(test_undiscounted), cmocka_unit_test(test_one_score_off),
+      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_few_trajectories),
+      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
