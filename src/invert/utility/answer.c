@@ -138,6 +138,8 @@ idm_status idm_answer_widen(const idm_finding *narrow, bool share_open, idm_find
   const size_t extra = finding->free > narrow->free && share_open;
   for (size_t i = 0; i < narrow->words.count; i++)
     idm_notes_add(&finding->words, "%s", narrow->words.text[i]);
+  for (size_t i = 0; i < narrow->faults.count; i++)
+    idm_notes_add(&finding->faults, "%s", narrow->faults.text[i]);
   finding->looked = narrow->looked;
   if (!finding->looked) return IDM_OK;
   finding->direction =

@@ -19,7 +19,7 @@ idm_status idm_answer_utility(const idm_inverse *inverse, const idm_problem *pro
                               const double *x, const char *method, idm_finding *finding,
                               idm_posterior **ret_posterior, idm_error *opt_error);
 /* Where a share from 0 to 1 is free as well, the last number of all: open directions of the utility
- * as directions of all free numbers, and words. share_open: the share is open, too. */
+ * as directions of all free numbers, words and faults. share_open: the share is open, too. */
 idm_status idm_answer_widen(const idm_finding *narrow, bool share_open, idm_finding *finding,
                             idm_error *opt_error);
 /* That share as it is: coordinates that start a search keep off the ends of an interval, which it

@@ -260,6 +260,11 @@ static void test_scales(void **state)
     if (i == 0) weight = p->value[2];
     if (i == 1) assert_near(1e-4 * p->value[2], weight, 1e-8);
     idm_posterior_destroy(p);
+    check(idm_problem_set(problem, "horizon=7", &support_error)); /* any discount has a plan */
+    check(idm_problem_free(problem, "[utility, discount]", &support_error));
+    p = support_fit("distance", problem, data, &settings);
+    assert_int_equal(support_mentions(&p->finding->faults, "values of similar size"), i == 2);
+    idm_posterior_destroy(p);
     idm_problem_destroy(problem);
   }
   idm_data_destroy(data);
@@ -289,7 +294,8 @@ int main(void)
       cmocka_unit_test(test_distance),    cmocka_unit_test(test_inversion),
       cmocka_unit_test(test_margins),     cmocka_unit_test(test_perturbation),
       cmocka_unit_test(test_hidden),      cmocka_unit_test(test_preferences),
-      cmocka_unit_test(test_overlapping), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_overlapping), cmocka_unit_test(test_scales),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
