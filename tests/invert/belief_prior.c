@@ -86,6 +86,30 @@ static void gradients_are_differences(void **state)
   }
 }
 
+/* In units of the state that is held, whatever weights add up to: states that are alike have 1, the
+ * median of the prior. */
+static void weights_are_ratios(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *free;
+    double ratio[2];
+  } cases[] = {{"belief_prior", {1, 5 / 1.5}},
+               {"{belief_prior: {reference: c}}", {1.5 / 5, 1.5 / 5}}};
+  for (size_t k = 0; k < 2; k++) {
+    idm_problem *problem = support_yaml(seen);
+    check(idm_problem_free(problem, cases[k].free, &support_error));
+    idm_parameters *parameters;
+    double y[2];
+    check(idm_parameters_create(problem, &parameters, &support_error));
+    assert_int_equal(idm_parameters_dimension(parameters), 2);
+    idm_parameters_get(parameters, problem->theta, y);
+    for (size_t i = 0; i < 2; i++) assert_near(exp(y[i]), cases[k].ratio[i], 1e-12);
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* The normal approximation has the logarithms of the truth within 3.3 sds, those of observed states
  * relative to the one that is held: by chance one of these four numbers is farther off in 0.4 % of
  * seeds. */
@@ -125,7 +149,7 @@ static void priors_are_recovered(void **state)
 {
   (void)state;
   recover(hidden, (const double[]){log(3), log(0.6)}, 0.6);
-  recover(seen, (const double[]){log(1.5 / 8), log(5.0 / 8)}, 0.6);
+  recover(seen, (const double[]){0, log(5 / 1.5)}, 0.6);
 }
 
 int main(void)
@@ -133,6 +157,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(surprise_is_by_the_share_of_a_state),
       cmocka_unit_test(gradients_are_differences),
+      cmocka_unit_test(weights_are_ratios),
       cmocka_unit_test(priors_are_recovered),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

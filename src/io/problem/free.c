@@ -152,6 +152,11 @@ static idm_status read_reference_state(const idm_yaml_reader *reader, const idm_
   const long state = name ? idm_labels_find(&setting->states, name, strlen(name)) : 0;
   if ((opt_node && !name) || state < 0)
     return idm_yaml_unexpected(reader->tree, opt_node, "free.belief_prior.reference", "a state");
+  idm_block *block = &reader->problem->theta->block[id];
+  /* Weights count by their ratios: in units of the one that is held, so that a prior of 1 is that
+   * of states that are alike. */
+  const double unit = block->value[state];
+  for (size_t i = 0; i < block->size; i++) block->value[i] /= unit;
   return idm_theta_hold_one(reader->problem->theta, setting, id, (size_t)state, reader->opt_error);
 }
 

@@ -101,7 +101,7 @@ static void state_weights(void **state)
   for (size_t i = 0; i < 2; i++) {
     snprintf(text, sizeof text, "%s%s\nfree: {belief_prior: {reference: b}}\n", head, good[i]);
     idm_problem *problem = parse(text, NULL);
-    expect_near(block(problem, IDM_BELIEF_PRIOR), (const double[]){0.75, 0.25}, 2);
+    expect_near(block(problem, IDM_BELIEF_PRIOR), (const double[]){3, 1}, 2);
     assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[0], 0);
     assert_int_equal(problem->theta->block[IDM_BELIEF_PRIOR].coordinate[1], -1);
     idm_problem_destroy(problem);

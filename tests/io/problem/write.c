@@ -88,7 +88,7 @@ static void test_examples(void **state)
 static void test_state_weights(void **state)
 {
   (void)state;
-  static const char *const words[] = {"belief_prior: [0.75, 0.25]", "reference: b", NULL};
+  static const char *const words[] = {"belief_prior: [3, 1]", "reference: b", NULL};
   round_trip_text("name: m\nstates: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
                   "transition: uniform\nutility: {u: 0}\nbelief_prior: {a: 3, b: 1}\n"
                   "free: {belief_prior: {reference: b}}\n",
