@@ -376,29 +376,63 @@ static idm_status search_discounts(profile *p, idm_error *opt_error)
   return status;
 }
 
+/* Where the least sum by discount passes a limit, between a discount within it and one beyond. */
+static idm_status pass_limit(profile *p, double limit, double within, double beyond, double *at,
+                             idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (int i = 0; i < 20 && status == IDM_OK; i++) {
+    const double middle = 0.5 * (within + beyond);
+    double objective = INFINITY;
+    status = measure(p, middle, &objective, opt_error);
+    if (objective <= limit)
+      within = middle;
+    else
+      beyond = middle;
+  }
+  *at = within;
+  return status;
+}
+
+/* The least and the largest discount within a limit: of the grid, and between its points. */
+static idm_status find_range(profile *p, double limit, double *range, idm_error *opt_error)
+{
+  const double step = 1.0 / (DISCOUNTS - 1);
+  range[0] = range[1] = p->best;
+  for (size_t i = 0; i < DISCOUNTS; i++) {
+    const double at = (double)i * step;
+    if (p->objective[i] > limit) continue;
+    range[0] = fmin(range[0], at);
+    range[1] = fmax(range[1], at);
+  }
+  const double below = (ceil(range[0] / step) - 1) * step;
+  const double above = (floor(range[1] / step) + 1) * step;
+  idm_status status = IDM_OK;
+  if (below >= 0) status = pass_limit(p, limit, range[0], below, &range[0], opt_error);
+  if (status == IDM_OK && above <= 1)
+    status = pass_limit(p, limit, range[1], above, &range[1], opt_error);
+  return status;
+}
+
 /* Squares: the discounts whose sum a ratio of variances does not tell from the least, at 95 % of
  * normal errors of many scores (F of 1 and n - p degrees is about 4). */
-static void say_range(const profile *p, idm_finding *f)
+static idm_status say_range(profile *p, idm_finding *f, idm_error *opt_error)
 {
   const double scores = (double)p->asked->data->trajectories;
   const double left = scores - (double)p->asked->sought->count - 1;
-  double range[2] = {p->best, p->best};
+  double range[2];
   if (left <= 0) {
     idm_notes_add(&f->faults,
                   "%g scores are no more than the %zu numbers that are fitted to them: they show "
                   "nothing of how well the discount is determined",
                   scores, f->free);
-    return;
+    return IDM_OK;
   }
   const double limit = p->least * (1 + 4 / left) + slack_of(p);
-  for (size_t i = 0; i < DISCOUNTS; i++) {
-    const double at = (double)i / (DISCOUNTS - 1);
-    if (p->objective[i] > limit) continue;
-    range[0] = fmin(range[0], at);
-    range[1] = fmax(range[1], at);
-  }
+  const idm_status status = find_range(p, limit, range, opt_error);
+  if (status != IDM_OK) return status;
   idm_notes_add(&f->words,
-                "discounts from %.3g to %.3g have sums of squares that errors of the scores do not "
+                "discounts from %.4g to %.4g have sums of squares that errors of the scores do not "
                 "tell apart from the least (ratio of variances, about 95 %%)",
                 range[0], range[1]);
   if (range[1] - range[0] >= 0.9)
@@ -406,9 +440,10 @@ static void say_range(const profile *p, idm_finding *f)
                   "the scores do not determine the discount: from %.3g to %.3g all explain them "
                   "about as well; hold the discount, or give more scores",
                   range[0], range[1]);
+  return IDM_OK;
 }
 
-static void say_discount(const profile *p, idm_finding *f)
+static idm_status say_discount(profile *p, idm_finding *f, idm_error *opt_error)
 {
   idm_notes_add(&f->words,
                 "the discount is the best of %d from 0 to 1 and of what is between the best of "
@@ -419,7 +454,7 @@ static void say_discount(const profile *p, idm_finding *f)
                   "a discount of %.4g comes as near to the scores as %.4g, with other utilities: "
                   "the scores do not determine it",
                   p->rival, p->best);
-  if (p->asked->settings->norm == IDM_NORM_2) say_range(p, f);
+  return p->asked->settings->norm == IDM_NORM_2 ? say_range(p, f, opt_error) : IDM_OK;
 }
 
 /* Plans without a horizon need a discount below 1. */
@@ -441,16 +476,16 @@ static idm_status find_discount(idm_asked *asked, idm_discounted_sum *sum, doubl
   idm_theta *theta = NULL;
   idm_status status = search_discounts(&p, opt_error);
   if (status == IDM_OK) status = check_end(&p, opt_error);
+  if (status == IDM_OK) status = idm_finding_create(asked->sought->count + 1, &f, opt_error);
+  if (status == IDM_OK) status = say_discount(&p, f, opt_error);
   if (status == IDM_OK) status = fit_at(asked, sum, p.best, x, &narrow, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(asked->problem->theta, &theta, opt_error);
-  if (status == IDM_OK) status = idm_finding_create(asked->sought->count + 1, &f, opt_error);
   if (status == IDM_OK) status = idm_answer_widen(narrow, !isnan(p.rival), f, opt_error);
   if (status == IDM_OK) {
     f->objective = narrow->objective;
     f->attained = narrow->attained;
     f->closed = narrow->closed;
     memcpy(f->certificate, narrow->certificate, sizeof f->certificate);
-    say_discount(&p, f);
     idm_sought_write(asked->sought, x, theta);
     idm_theta_set_scalar(theta, IDM_DISCOUNT, p.best);
     status = idm_answer_create(asked->inverse, asked->problem, asked->settings, theta,

@@ -257,6 +257,64 @@ static void test_no_discount(void **state)
   idm_problem_destroy(problem);
 }
 
+/* With errors the range is between points of the grid: its ends are where the sum of squares, which
+ * is minimised apart from the library by normal equations, passes the limit of F of 1 and n - p
+ * degrees of freedom. */
+static double least_squares(const idm_data *data, double discount)
+{
+  enum { P = 6 };
+  double a[P][P + 1] = {{0}}, total = 0, explained = 0, x[P];
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const double score = data->number[IDM_COLUMN_SCORE][t];
+    double row[P + 1] = {0}, weight = 1;
+    size_t now = 0;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++, weight *= discount) {
+      row[(size_t)data->action[r] * 3 + now] += weight;
+      now = (size_t)data->observation[r];
+    }
+    row[P] = score;
+    total += score * score;
+    for (size_t i = 0; i < P; i++)
+      for (size_t j = 0; j <= P; j++) a[i][j] += row[i] * row[j];
+  }
+  double right[P];
+  for (size_t i = 0; i < P; i++) right[i] = a[i][P];
+  for (size_t i = 0; i < P; i++)
+    for (size_t k = 0; k < P; k++) {
+      const double share = k == i ? 0 : a[k][i] / a[i][i];
+      for (size_t j = 0; j <= P; j++) a[k][j] -= share * a[i][j];
+    }
+  for (size_t i = 0; i < P; i++) {
+    x[i] = a[i][P] / a[i][i];
+    explained += x[i] * right[i];
+  }
+  return total - explained;
+}
+
+static void test_range(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = scored_log(problem, 0);
+  for (size_t t = 0; t < data->trajectories; t++)
+    data->number[IDM_COLUMN_SCORE][t] += 0.01 * cos(7.0 * (double)(t * t));
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  idm_posterior *p = fit(problem, data, IDM_NORM_2);
+  double low = NAN, high = NAN;
+  for (size_t i = 0; i < p->finding->words.count; i++)
+    (void)sscanf(p->finding->words.text[i], "discounts from %lf to %lf have", &low, &high);
+  const double least = least_squares(data, p->value[6]);
+  const double limit = least * (1 + 4.0 / (TRAJECTORIES - 7));
+  assert_true(low < p->value[6] && p->value[6] < high);
+  assert_true(high - low < 1.0 / 64);
+  /* Words have four digits. */
+  assert_true(least_squares(data, low - 1e-4) > limit && least_squares(data, low + 1e-4) < limit);
+  assert_true(least_squares(data, high + 1e-4) > limit && least_squares(data, high - 1e-4) < limit);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Scores that are noise leave the discount open, whatever they are counted in. */
 static void test_noise(void **state)
 {
@@ -356,12 +414,17 @@ static void test_hidden(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact_scores), cmocka_unit_test(test_hidden),
-      cmocka_unit_test(test_discount),     cmocka_unit_test(test_no_discount),
-      cmocka_unit_test(test_one_step),     cmocka_unit_test(test_noise),
-      cmocka_unit_test(test_undiscounted), cmocka_unit_test(test_one_score_off),
-      cmocka_unit_test(test_what_is_open), cmocka_unit_test(test_few_trajectories),
-      cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_scores),
+                                     cmocka_unit_test(test_hidden),
+                                     cmocka_unit_test(test_range),
+                                     cmocka_unit_test(test_discount),
+                                     cmocka_unit_test(test_no_discount),
+                                     cmocka_unit_test(test_one_step),
+                                     cmocka_unit_test(test_noise),
+                                     cmocka_unit_test(test_undiscounted),
+                                     cmocka_unit_test(test_one_score_off),
+                                     cmocka_unit_test(test_what_is_open),
+                                     cmocka_unit_test(test_few_trajectories),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
