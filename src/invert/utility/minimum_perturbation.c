@@ -654,8 +654,8 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
     .finds = "utility",
-    .alone = "that an action is the best is linear in utilities alone; use --inverse "
-             "distribution-matching, map or bayes",
+    .alone = "its objective is the distance of utilities to the file's, in which a change of other "
+             "numbers costs nothing; use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .method = &method,

@@ -305,6 +305,8 @@ static void test_refusals(void **state)
   expect(problem, data, 50, "no utility makes every action of the demonstrator the best");
   check(idm_problem_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
   expect(problem, data, 0, "entries that are tied differ in the file");
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  expect(problem, data, 0, "a change of other numbers costs nothing");
   idm_data_destroy(data);
   idm_data_destroy(two);
   idm_problem_destroy(problem);
