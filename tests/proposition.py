@@ -7,13 +7,17 @@ least, however they were found; the policy is the soft plan's under the utility.
 both to 1e-6. Ends with 77, which is to skip, where numpy is missing.
 """
 import math
+import os
 import subprocess
 import sys
 
+DEBIAN = "/usr/bin/python3"  # the one that python3-numpy is for, whichever python3 is first on the path
 try:
     import numpy as np
 except ImportError:
-    sys.exit(77)
+    if sys.executable == DEBIAN or not os.path.exists(DEBIAN):
+        sys.exit(77)
+    os.execv(DEBIAN, [DEBIAN, *sys.argv])
 
 ALPHA, DISCOUNT = 0.5, 0.9
 LEADS = np.array([[[0.8, 0.2, 0], [0, 0.7, 0.3], [0, 0, 1]], [[1, 0, 0], [0.7, 0.3, 0], [0.2, 0.5, 0.3]],
