@@ -50,9 +50,10 @@ idm_status idm_level_parse(const char *opt_text, idm_level *ret_level, idm_error
   const idm_level highest = idm_level_highest();
   *ret_level = highest;
   if (!opt_text || !opt_text[0]) return IDM_OK;
-  for (idm_level level = IDM_LEVEL_DEFAULT; level <= highest; level++)
-    if (strcmp(opt_text, names[level]) == 0) {
-      *ret_level = level;
+  for (size_t i = IDM_LEVEL_DEFAULT; i < sizeof names / sizeof names[0] && i <= (size_t)highest;
+       i++)
+    if (strcmp(opt_text, names[i]) == 0) {
+      *ret_level = (idm_level)i;
       return IDM_OK;
     }
   return idm_fail(opt_error, IDM_USAGE,

@@ -3,6 +3,7 @@
  * Contents: shape · fields · rows · writing · free entries · writing entries */
 #include "io/problem/fields.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,7 @@ void idm_yaml_put_fields(idm_emitter *out, const idm_setting *setting, const idm
   const size_t numbers = count_fields(info) * width;
   const size_t row = setting->actions.count * setting->states.count;
   bool usual = block->size == numbers;
+  assert(width > 0 && row > 0); /* settings have states and actions */
   for (size_t i = 0; i < numbers; i++)
     usual = usual && block->value[i] == info->field[i / width].standard;
   if (usual) return;

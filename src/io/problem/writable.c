@@ -62,15 +62,17 @@ static idm_status check_blocks(const idm_problem *problem, idm_error *opt_error)
       return idm_fail(opt_error, IDM_INPUT, "%s that varies by trial has no form in YAML",
                       info->name);
     bool usual = true;
-    bool legal = true;
-    const idm_field *field;
+    const idm_field *field, *illegal = NULL;
+    double number = NAN;
     for (size_t k = 0; (field = idm_block_field(info, problem->theta->sizes, k)); k++) {
       usual = usual && block->value[k] == field->standard;
-      legal = legal && block->value[k] >= field->least && block->value[k] < field->below;
+      if (illegal || (block->value[k] >= field->least && block->value[k] < field->below)) continue;
+      illegal = field;
+      number = block->value[k];
     }
-    if (!usual && !legal)
+    if (!usual && illegal)
       return idm_fail(opt_error, IDM_INPUT, "a %s %s %g has no form in YAML", info->name,
-                      info->field[0].name, block->value[0]);
+                      illegal->name, number);
   }
   return IDM_OK;
 }
