@@ -165,7 +165,7 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
     if (inverse->also && strcmp(block->info->name, inverse->also) == 0) continue;
     if (strcmp(block->info->name, inverse->finds) != 0)
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for %s and nothing else, and %s is free too%s%s", inverse->name,
+                      "'%s' looks for %s and nothing else, and %s is free%s%s", inverse->name,
                       inverse->finds, block->info->name, inverse->alone ? ": " : "",
                       inverse->alone ? inverse->alone : "");
     found = true;

@@ -128,11 +128,11 @@ static void blocks(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
   check(idm_problem_free(problem, "beta", &support_error));
-  refused(&inverse, problem, data, "beta is free too");
+  refused(&inverse, problem, data, "beta is free");
   check(idm_problem_free(problem, "utility, beta", &support_error));
-  refused(&inverse, problem, data, "beta is free too");
+  refused(&inverse, problem, data, "beta is free");
   inverse.alone = "nothing else enters";
-  refused(&inverse, problem, data, "beta is free too: nothing else enters");
+  refused(&inverse, problem, data, "beta is free: nothing else enters");
   check(idm_problem_free(problem, "[]", &support_error));
   refused(&inverse, problem, data, "none is free");
   check(idm_problem_free(problem, "utility", &support_error));

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
+#include "invert/utility/discount_search.h"
 #include "invert/utility/learner_steps.h"
 #include "invert/utility/soft_agent.h"
 
@@ -76,24 +77,70 @@ static idm_status read_batches(const idm_problem *problem, const idm_data *data,
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static idm_status find(const idm_problem *problem, const idm_fit_settings *settings,
-                       const idm_mdp *world, const idm_sought *sought, const idm_soft_agent *agent,
-                       const batches *b, idm_posterior **ret_posterior, idm_error *opt_error)
+/* What fits at a discount go by. */
+typedef struct inversion {
+  const idm_asked *asked;
+  const idm_soft_agent *agent;
+  const batches *b;
+} inversion;
+
+static idm_status fit_at(void *context, double discount, double *x, idm_finding **ret_finding,
+                         idm_error *opt_error)
 {
-  idm_finding *f = NULL;
-  double *x = idm_new(sought->count, sizeof *x);
-  idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
-  if (status == IDM_OK) {
-    const idm_learner_steps steps = {world,    sought,    agent->alpha, agent->prior,
-                                     b->count, b->policy, b->weight};
-    status = idm_learner_steps_invert(&steps, x, f, opt_error);
+  const inversion *v = context;
+  const idm_sought *sought = v->asked->sought;
+  idm_mdp world = *v->asked->world;
+  const idm_learner_steps steps = {&world,      sought,       v->agent->alpha, v->agent->prior,
+                                   v->b->count, v->b->policy, v->b->weight};
+  world.discount = discount;
+  idm_status status = idm_finding_create(sought->count, ret_finding, opt_error);
+  if (status == IDM_OK) status = idm_learner_steps_invert(&steps, x, *ret_finding, opt_error);
+  if (status != IDM_OK) {
+    idm_finding_destroy(*ret_finding);
+    *ret_finding = NULL;
   }
+  return status;
+}
+
+static const char method_name[] = "least-squares";
+
+/* Utilities and the discount together. How errors of the batches' policies blur the discount is not
+ * known, so that it has no range. */
+static idm_status find_discount(idm_asked *asked, inversion *v, double *x,
+                                idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  const idm_discount_search search = {
+      .asked = asked,
+      .evidence = "changes from batch to batch",
+      .method = method_name,
+      .floor = 1e-20 * v->agent->alpha * v->agent->alpha,
+      .fit = fit_at,
+      .context = v,
+      .x = x,
+  };
+  const idm_status status = idm_discount_search_run(&search, ret_posterior, opt_error);
   if (status == IDM_OK)
-    status = idm_answer_utility(&idm_inverse_policy_inversion, problem, settings, sought, x,
-                                "least-squares", f, ret_posterior, opt_error);
-  else
-    idm_finding_destroy(f);
+    idm_notes_add(&(*ret_posterior)->finding->words,
+                  "unchecked: how far errors of the batches' policies move the discount (idm "
+                  "recover shows it)");
+  return status;
+}
+
+static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const batches *b,
+                       idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  inversion v = {asked, agent, b};
+  idm_finding *f = NULL;
+  double *x = idm_new(asked->sought->count, sizeof *x);
+  idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK && idm_discount_is_free(asked->problem)) {
+    status = find_discount(asked, &v, x, ret_posterior, opt_error);
+  } else if (status == IDM_OK) {
+    status = fit_at(&v, asked->world->discount, x, &f, opt_error);
+    if (status == IDM_OK)
+      status = idm_answer_utility(asked->inverse, asked->problem, asked->settings, asked->sought, x,
+                                  method_name, f, ret_posterior, opt_error);
+  }
   free(x);
   return status;
 }
@@ -118,18 +165,15 @@ static idm_status check(const idm_problem *problem, const idm_data *data, batche
 static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_problem *problem = asked->problem;
-  const idm_fit_settings *settings = asked->settings;
   idm_soft_agent *agent = NULL;
   batches b = {0};
   idm_status status = check(problem, asked->data, &b, opt_error);
   if (status == IDM_OK)
     status = idm_soft_agent_create(problem, asked->inverse->name, &agent, opt_error);
   if (status == IDM_OK)
-    status = read_batches(problem, asked->data, asked->world, agent->prior, settings->smoothing, &b,
-                          opt_error);
-  if (status == IDM_OK)
-    status =
-        find(problem, settings, asked->world, asked->sought, agent, &b, ret_posterior, opt_error);
+    status = read_batches(problem, asked->data, asked->world, agent->prior,
+                          asked->settings->smoothing, &b, opt_error);
+  if (status == IDM_OK) status = find(asked, agent, &b, ret_posterior, opt_error);
   free(b.policy);
   free(b.weight);
   idm_soft_agent_destroy(agent);
@@ -149,8 +193,9 @@ const idm_inverse idm_inverse_policy_inversion = {
     .columns = 1u << IDM_COLUMN_BATCH,
     .family = IDM_LATTICE_PLANNER,
     .finds = "utility",
-    .alone = "the objective depends on utilities in units of alpha, under the discount that is "
-             "given; use --inverse map or bayes",
+    .alone = "the equations of a learner's steps hold at every alpha, with utilities in its units; "
+             "use --inverse map or bayes",
+    .also = "discount",
     .features = true,
     .settings = settings_read,
     .method = &method,

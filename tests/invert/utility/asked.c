@@ -159,7 +159,7 @@ static void test_refusals(void **state)
   idm_data *data = support_data(problem, log_text);
   refuse(problem, data, 1, IDM_INPUT, "none is free");
   check(idm_problem_free(problem, "utility, alpha", &support_error));
-  refuse(problem, data, 1, IDM_INPUT, "alpha is free too");
+  refuse(problem, data, 1, IDM_INPUT, "alpha is free");
   check(idm_problem_free(problem, "utility", &support_error));
   refuse(problem, data, -1, IDM_USAGE, "bound is '-1'");
   idm_data_destroy(data);

@@ -106,6 +106,26 @@ static void held_entries_fix_the_rest(void **state)
   close_scene(&s);
 }
 
+/* Exact iterates leave nothing at their own discount, and something at every other. */
+static void exact_iterates_give_the_discount(void **state)
+{
+  (void)state;
+  scene s;
+  double x[ALL];
+  open_scene(&s, "utility", COUNT);
+  const double own = s.world->discount;
+  for (int k = -8; k <= 8; k++) {
+    idm_finding *f;
+    check(idm_finding_create(s.sought->count, &f, &support_error));
+    s.world->discount = own + 0.01 * k;
+    check(idm_learner_steps_invert(&s.steps, x, f, &support_error));
+    if (k == 0) assert_true(f->objective < 1e-20);
+    if (k != 0) assert_true(f->objective > 1e-8);
+    idm_finding_destroy(f);
+  }
+  close_scene(&s);
+}
+
 /* An entry that no equation is about is open. */
 static void what_was_not_done_is_open(void **state)
 {
@@ -191,6 +211,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exact_iterates_give_the_utility),
+      cmocka_unit_test(exact_iterates_give_the_discount),
       cmocka_unit_test(held_entries_fix_the_rest),
       cmocka_unit_test(what_was_not_done_is_open),
       cmocka_unit_test(squares_are_least),

@@ -76,6 +76,61 @@ static void two_batches_by_hand(void **state)
   }
 }
 
+/* With a free discount the sum is no larger than at any discount of a grid that is held, and is the
+ * one at the discount that is found. */
+static void free_discount(void **state)
+{
+  (void)state;
+  enum { GRID = 41 };
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = batched(problem, 3);
+  const idm_fit_settings settings = smoothed(1);
+  check(idm_problem_free(problem, "utility", &support_error));
+  double least = INFINITY, largest = 0, found = NAN;
+  for (size_t i = 0; i < GRID; i++) {
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.02 * (double)i + 0.18);
+    idm_posterior *p = support_fit(name, problem, data, &settings);
+    largest = fmax(largest, p->finding->objective);
+    if (p->finding->objective < least) found = 0.02 * (double)i + 0.18;
+    least = fmin(least, p->finding->objective);
+    idm_posterior_destroy(p);
+  }
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  const double discount = p->value[6];
+  print_message("  least %g at %g of the grid, %g at %g\n", least, found, p->finding->objective,
+                discount);
+  assert_true(largest > 1.1 * least);
+  assert_true(p->finding->objective <= least && fabs(discount - found) < 0.04);
+  assert_true(support_mentions(&p->finding->words, "unchecked: how far errors"));
+  idm_posterior_destroy(p);
+  idm_problem_destroy(problem);
+  problem = support_yaml(WALK);
+  check(idm_problem_free(problem, "utility", &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discount);
+  idm_posterior *held = support_fit(name, problem, data, &settings);
+  assert_near(held->finding->objective, least, 0.1 * least);
+  idm_posterior_destroy(held);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* Two batches are explained by every discount, so that the answer fails. */
+static void open_discount(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = batched(problem, 2);
+  const idm_fit_settings settings = smoothed(1);
+  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  assert_true(support_mentions(&p->finding->faults, "do not determine it"));
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 static void names_do_not_matter(void **state)
 {
   (void)state;
@@ -124,6 +179,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_batches_by_hand),
+      cmocka_unit_test(free_discount),
+      cmocka_unit_test(open_discount),
       cmocka_unit_test(names_do_not_matter),
       cmocka_unit_test(refusals),
   };

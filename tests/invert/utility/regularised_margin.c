@@ -171,7 +171,7 @@ static void refusals(void **state)
   idm_fit_settings settings = with_lambda(INFINITY);
   support_refused(name, problem, data, &settings, "none is free");
   check(idm_problem_free(problem, "utility, alpha", &support_error));
-  support_refused(name, problem, data, &settings, "alpha is free too");
+  support_refused(name, problem, data, &settings, "alpha is free");
   check(idm_problem_free(problem, "utility", &support_error));
   support_refused(name, problem, data, &settings, "worse and worse what it never does");
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;

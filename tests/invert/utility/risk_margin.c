@@ -292,7 +292,7 @@ static void refusals(void **state)
   check(idm_problem_free(problem, "risk_level", &support_error));
   expect(problem, data, &settings, "looks for utility, and none is free");
   check(idm_problem_free(problem, "utility, discount", &support_error));
-  expect(problem, data, &settings, "discount is free too");
+  expect(problem, data, &settings, "discount is free");
   check(idm_problem_free(problem, "{utility: {}, risk_level: {prior: {uniform: [0.3, 0.4]}}}",
                          &support_error));
   expect(problem, data, &settings, "which its prior leaves out");
