@@ -189,22 +189,18 @@ static idm_status separate(freedom *f, int32_t marked)
   return status;
 }
 
-/* Hand the coordinates over to the utility block. */
-static idm_status keep(freedom *f, const idm_yaml_node *node)
+idm_status idm_yaml_give_coordinates(idm_block *block, size_t count, char **name,
+                                     int32_t **coordinate, idm_error *opt_error)
 {
-  idm_block *block = &f->reader->problem->theta->block[IDM_UTILITY];
-  if (!f->count)
-    return idm_yaml_fail(f->reader->tree, node, "free.utility leaves no entry free; expected one");
-  const idm_status status =
-      idm_labels_create(&block->coordinate_name, f->count, f->reader->opt_error);
+  const idm_status status = idm_labels_create(&block->coordinate_name, count, opt_error);
   if (status != IDM_OK) return status;
-  for (size_t i = 0; i < f->count; i++) {
+  for (size_t i = 0; i < count; i++) {
     free(block->coordinate_name.name[i]);
-    block->coordinate_name.name[i] = f->name[i];
-    f->name[i] = NULL;
+    block->coordinate_name.name[i] = name[i];
+    name[i] = NULL;
   }
-  block->coordinate = f->coordinate;
-  f->coordinate = NULL;
+  block->coordinate = *coordinate;
+  *coordinate = NULL;
   return IDM_OK;
 }
 
@@ -235,7 +231,11 @@ idm_status idm_yaml_read_entries(idm_yaml_reader *reader, const idm_yaml_node *o
     status = mark_list(&f, node, "free.utility.entries", 0);
     if (status == IDM_OK) status = separate(&f, 0);
   }
-  if (status == IDM_OK) status = keep(&f, node);
+  if (status == IDM_OK && !f.count)
+    status = idm_yaml_fail(reader->tree, node, "free.utility leaves no entry free; expected one");
+  if (status == IDM_OK)
+    status = idm_yaml_give_coordinates(&reader->problem->theta->block[IDM_UTILITY], f.count, f.name,
+                                       &f.coordinate, reader->opt_error);
   for (size_t i = 0; f.name && i < f.count; i++) free(f.name[i]);
   free(f.name);
   free(f.coordinate);

@@ -21,4 +21,9 @@ int idm_yaml_entry_name(const idm_setting *setting, size_t entry, char *name, si
 idm_status idm_yaml_read_entries(idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
                                  const idm_yaml_node *opt_reference);
 
+/* Give a block its free coordinates: coordinate[numbers] and name[count] become the block's, and
+ * NULL here. On failure they stay the caller's. */
+idm_status idm_yaml_give_coordinates(idm_block *block, size_t count, char **name,
+                                     int32_t **coordinate, idm_error *opt_error);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "io/problem/entries.h"
 #include "io/problem/spaces.h"
 
 /* --- shape ---------------------------------------------------------------------------------- */
@@ -422,22 +423,6 @@ static idm_status free_fields(freedom *f, const idm_yaml_node *node)
   return status;
 }
 
-/* Hand the coordinates over to the block. */
-static idm_status keep(freedom *f, idm_block *block)
-{
-  const idm_status status =
-      idm_labels_create(&block->coordinate_name, f->count, f->reader->opt_error);
-  if (status != IDM_OK) return status;
-  for (size_t i = 0; i < f->count; i++) {
-    free(block->coordinate_name.name[i]);
-    block->coordinate_name.name[i] = f->name[i];
-    f->name[i] = NULL;
-  }
-  block->coordinate = f->coordinate;
-  f->coordinate = NULL;
-  return IDM_OK;
-}
-
 idm_status idm_yaml_free_fields(idm_yaml_reader *reader, size_t id, const idm_yaml_node *node,
                                 const idm_yaml_node *opt_entries, const char *opt_before)
 {
@@ -458,7 +443,8 @@ idm_status idm_yaml_free_fields(idm_yaml_reader *reader, size_t id, const idm_ya
     status = free_entries(&f, opt_entries, opt_before);
   if (status == IDM_OK && !f.count)
     status = idm_yaml_fail(reader->tree, node, "%s leaves no entry free; expected one", f.what);
-  if (status == IDM_OK) status = keep(&f, block);
+  if (status == IDM_OK)
+    status = idm_yaml_give_coordinates(block, f.count, f.name, &f.coordinate, reader->opt_error);
   for (size_t i = 0; f.name && i < f.count; i++) free(f.name[i]);
   free(f.name);
   free(f.coordinate);

@@ -1,0 +1,182 @@
+/* Searches for a discount, on sums that are written out here. */
+#include "invert/utility/discount_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "invert/utility/mdp_support.h"
+#include "invert/utility/walk.h"
+
+/* A sum of squares as a function of the discount. */
+typedef double (*curve)(double discount);
+
+static idm_status fit(void *context, double discount, double *x, idm_finding **ret_finding,
+                      idm_error *opt_error)
+{
+  const curve *sum = context;
+  const idm_status status = idm_finding_create(6, ret_finding, opt_error);
+  if (status != IDM_OK) return status;
+  (*ret_finding)->objective = (*sum)(discount);
+  (*ret_finding)->closed = 1;
+  for (size_t i = 0; i < 6; i++) x[i] = 10 * discount + (double)i;
+  return IDM_OK;
+}
+
+typedef struct scene {
+  idm_problem *problem;
+  idm_data *data;
+  idm_fit_settings settings;
+  idm_asked asked;
+  double x[6];
+} scene;
+
+static void open_scene(scene *s)
+{
+  s->problem = support_yaml(WALK);
+  check(idm_problem_free(s->problem, "[utility, discount]", &support_error));
+  assert_true(idm_discount_is_free(s->problem));
+  s->data =
+      support_simulate(s->problem, (idm_simulation){.trajectories = 40, .steps = 6, .seed = 1});
+  double *score = calloc(s->data->trajectories, sizeof *score);
+  assert_non_null(score);
+  s->data->number[IDM_COLUMN_SCORE] = score;
+  idm_fit_settings_default(&s->settings);
+  const idm_fit_call call = {.inverse = idm_inverse_find("distance"),
+                             .problem = s->problem,
+                             .data = s->data,
+                             .settings = &s->settings};
+  check(idm_asked_open(&s->asked, &call, 0, &support_error));
+}
+
+static void close_scene(scene *s)
+{
+  idm_asked_close(&s->asked);
+  idm_data_destroy(s->data);
+  idm_problem_destroy(s->problem);
+}
+
+static idm_status search(scene *s, curve sum, double floor, double terms, idm_posterior **ret,
+                         idm_error *error)
+{
+  const idm_discount_search d = {.asked = &s->asked,
+                                 .evidence = "the tests",
+                                 .method = "by hand",
+                                 .floor = floor,
+                                 .terms = terms,
+                                 .fit = fit,
+                                 .context = &sum,
+                                 .x = s->x};
+  *ret = NULL;
+  return idm_discount_search_run(&d, ret, error);
+}
+
+/* A deep dip beside a shallow one that a point of the grid is nearer to. */
+static double two_dips(double discount)
+{
+  return 1 - 0.9 * exp(-pow((discount - 0.6123) / 0.02, 2)) -
+         0.8 * exp(-pow((discount - 0.25) / 0.02, 2));
+}
+
+/* The least sum is found between points of the grid, with the utilities there. */
+static void test_least(void **state)
+{
+  (void)state;
+  scene s;
+  idm_posterior *p;
+  open_scene(&s);
+  check(search(&s, two_dips, 0, 0, &p, &support_error));
+  assert_near(p->value[6], 0.6123, 1e-6);
+  for (size_t i = 0; i < 6; i++) assert_near(p->value[i], 6.123 + (double)i, 1e-5);
+  assert_near(p->finding->objective, two_dips(0.6123), 1e-9);
+  assert_int_equal(p->finding->faults.count, 0);
+  idm_posterior_destroy(p);
+  close_scene(&s);
+}
+
+static double equal_dips(double discount)
+{
+  return pow((discount - 0.3) * (discount - 0.7), 2);
+}
+
+/* Two discounts of the same sum: the answer fails, and names the other one. */
+static void test_rival(void **state)
+{
+  (void)state;
+  scene s;
+  idm_posterior *p;
+  open_scene(&s);
+  check(search(&s, equal_dips, 0, 0, &p, &support_error));
+  assert_true(support_mentions(&p->finding->faults, "the tests do not determine it"));
+  assert_true(support_mentions(&p->finding->faults, p->value[6] < 0.5 ? "of 0.7" : "of 0.3"));
+  idm_posterior_destroy(p);
+  close_scene(&s);
+}
+
+static double rounding(double discount)
+{
+  return 1e-30 * (2 + sin(5 * discount));
+}
+
+/* Sums that are 0 but for rounding are equal. */
+static void test_floor(void **state)
+{
+  (void)state;
+  scene s;
+  idm_posterior *p;
+  open_scene(&s);
+  for (int floored = 0; floored < 2; floored++) {
+    check(search(&s, rounding, floored ? 1e-20 : 0, 0, &p, &support_error));
+    assert_int_equal(p->finding->faults.count > 0, floored);
+    idm_posterior_destroy(p);
+  }
+  close_scene(&s);
+}
+
+static double parabola(double discount)
+{
+  return 1 + 40 * (discount - 0.5) * (discount - 0.5);
+}
+
+/* The range of a sum of n squares: where it is 1 + 4 / (n - p) times the least. */
+static void test_range(void **state)
+{
+  (void)state;
+  scene s;
+  idm_posterior *p;
+  open_scene(&s);
+  check(search(&s, parabola, 0, 17, &p, &support_error)); /* 0.5 -+ sqrt(0.4 / 40) */
+  assert_true(support_mentions(&p->finding->words, "discounts from 0.4 to 0.6"));
+  idm_posterior_destroy(p);
+  check(search(&s, parabola, 0, 7, &p, &support_error));
+  assert_true(support_mentions(&p->finding->faults, "no more than the 7 numbers"));
+  idm_posterior_destroy(p);
+  close_scene(&s);
+}
+
+static double falling(double discount)
+{
+  return discount < 1 ? 2 - discount : 0;
+}
+
+/* A plan without a horizon has no end at a discount of 1. */
+static void test_end(void **state)
+{
+  (void)state;
+  scene s;
+  idm_posterior *p;
+  idm_error error;
+  open_scene(&s);
+  assert_int_equal(search(&s, falling, 0, 0, &p, &error), IDM_INPUT);
+  assert_non_null(strstr(error.message, "the tests are explained best by a discount of 1"));
+  assert_null(p);
+  close_scene(&s);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_least), cmocka_unit_test(test_rival),
+                                     cmocka_unit_test(test_floor), cmocka_unit_test(test_range),
+                                     cmocka_unit_test(test_end)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
