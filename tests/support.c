@@ -40,13 +40,14 @@ void support_distribution(idm_random *random, double *p, size_t count)
   for (size_t i = 0; i < count; i++) p[i] /= total;
 }
 
-/* A number that a descriptor allows at a place of its block. */
-static double legal_number(const idm_block_info *info, size_t i, idm_random *random)
+/* A number that a descriptor allows; opt_field: where it is one of a field. */
+static double legal_number(const idm_block_info *info, const idm_field *opt_field,
+                           idm_random *random)
 {
   const double u = idm_random_uniform(random);
-  if (info->field) {
-    const double least = fmax(info->field[i].least, -5);
-    return least + u * (fmin(info->field[i].below, 5) - least);
+  if (opt_field) {
+    const double least = fmax(opt_field->least, -5);
+    return least + u * (fmin(opt_field->below, 5) - least);
   }
   if (info->support == IDM_FRACTION) return u;
   return info->support == IDM_REAL ? 4 * u - 2 : 3 * u;
@@ -60,7 +61,8 @@ void support_redraw(idm_theta *theta, size_t id, idm_random *random)
   if (theta->block[id].size != size) check(idm_theta_resize(theta, id, size, 1, &support_error));
   double *value = theta->block[id].value;
   if (info->support != IDM_DISTRIBUTION) {
-    for (size_t i = 0; i < size; i++) value[i] = legal_number(info, i, random);
+    for (size_t i = 0; i < size; i++)
+      value[i] = legal_number(info, idm_block_field(info, theta->sizes, i), random);
     return;
   }
   const size_t width = idm_block_width(info, theta->sizes, theta->models);

@@ -2,6 +2,7 @@
  * is at least as probable as the truth. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/learner_support.h"
 
@@ -42,7 +43,11 @@ static idm_problem *problem_of(const idm_planner *planner, size_t id)
     idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, 0.5);
   }
   const idm_block *block = &problem->theta->block[id];
-  if (idm_agent_reads(&problem->agent, id) && block->info->scales && block->size) return problem;
+  /* Refused where it is free: tests/plan/point/point_based.c tests the refusal. */
+  const bool refused = strcmp(planner->name, "point-based") == 0 &&
+                       (id == IDM_CERTAINTY || id == IDM_BELIEF_UTILITY);
+  if (!refused && idm_agent_reads(&problem->agent, id) && block->info->scales && block->size)
+    return problem;
   idm_problem_destroy(problem);
   return NULL;
 }
