@@ -21,7 +21,7 @@
 /* Streams beyond those of a fit. */
 static const uint64_t look_stream = (uint64_t)5 << 32;
 /* Lanes that points are drawn in, whatever the number of threads. */
-enum { lanes = 4, most_rounds = 4, more_rounds = 8, most_numbers = 20 };
+enum { lanes = 4, most_rounds = 4, most_numbers = 20 };
 /* Points that an estimate must be worth, and the largest share that one of them may have. */
 static const double least_effective = 200, most_weight = 0.05;
 /* Standard errors of the look that a difference must be. The error that a look aims at, and the
@@ -73,9 +73,9 @@ static idm_status open_outlook(const inquiry *q, outlook *l, idm_error *opt_erro
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)
     status = idm_start_create(f->parameters->dimension, &l->start[i], opt_error);
   if (status == IDM_OK)
-    status = idm_exploration_create(&l->f, lanes, look_stream,
-                                    lanes * effort(q) * (1 + most_rounds + more_rounds),
-                                    &l->exploration, opt_error);
+    status =
+        idm_exploration_create(&l->f, lanes, look_stream, lanes * effort(q) * (1 + most_rounds),
+                               &l->exploration, opt_error);
   return status;
 }
 
@@ -242,20 +242,6 @@ static idm_status make_room(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether nothing but sds that the draws have larger differs: then it may be the look that missed a
- * tail. */
-static bool is_wider(const idm_look *look)
-{
-  bool wider = false;
-  for (size_t k = 0; k < look->numbers; k++) {
-    const bool apart = differs(log(look->spread[k]), look->spread_error[k]);
-    if (differs(look->shift[k], look->shift_error[k]) || (apart && look->spread[k] < 1))
-      return false;
-    wider = wider || apart;
-  }
-  return wider;
-}
-
 static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error *opt_error)
 {
   idm_look *look = &q->assessment->look;
@@ -282,19 +268,6 @@ static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error
   return status;
 }
 
-/* Points that miss a tail do not show how much they miss: the error of their sd is too small as the
- * sd is. That draws are wider counts only where more points show it as well. */
-static idm_status look_longer(const inquiry *q, const outlook *l, idm_error *opt_error)
-{
-  const size_t points = effort(q);
-  idm_status status = IDM_OK;
-  for (int i = 0; i < more_rounds && status == IDM_OK; i++)
-    status = idm_explore_round(l->exploration, points, opt_error);
-  if (status != IDM_OK) return status;
-  idm_look_clear(&q->assessment->look);
-  return conclude(q, l->exploration, opt_error);
-}
-
 static idm_status take_look(const inquiry *q, idm_error *opt_error)
 {
   outlook l;
@@ -302,8 +275,6 @@ static idm_status take_look(const inquiry *q, idm_error *opt_error)
   idm_status status = open_outlook(q, &l, opt_error);
   if (status == IDM_OK) status = explore(q, &l, opt_error);
   if (status == IDM_OK) status = conclude(q, l.exploration, opt_error);
-  if (status == IDM_OK && q->assessment->look.checked && is_wider(&q->assessment->look))
-    status = look_longer(q, &l, opt_error);
   close_outlook(&l);
   return status;
 }

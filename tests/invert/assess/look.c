@@ -256,44 +256,12 @@ static void test_uncertain_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws that are wider than the look: more points are drawn before the draws fail, since points
- * that miss a tail show too small an error. Draws that are narrower fail at once. */
-static void test_wide_draws(void **state)
-{
-  (void)state;
-  static const double factor[] = {1, 1.5, 1 / 1.5};
-  size_t points[3];
-  double error[3];
-  idm_problem *problem;
-  idm_data *data;
-  make_log(&logs[2], &problem, &data);
-  for (size_t i = 0; i < 3; i++) {
-    idm_posterior *p = sample(problem, data, "metropolis", 1);
-    idm_assessment *a;
-    idm_diagnosis d;
-    check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
-    stretch(p, d.mean, factor[i]);
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
-    assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, i ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
-    points[i] = a->look.points;
-    error[i] = a->look.spread_error[0];
-    idm_assessment_destroy(a);
-    idm_posterior_destroy(p);
-  }
-  assert_true(points[1] > 2 * points[0]);
-  assert_true(error[1] < error[0]);
-  assert_int_equal(points[2], points[0]);
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hard_logs),
       cmocka_unit_test(test_missing_parts),
       cmocka_unit_test(test_uncertain_draws),
-      cmocka_unit_test(test_wide_draws),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

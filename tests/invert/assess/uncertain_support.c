@@ -33,7 +33,7 @@ void uncertain_learner(idm_problem **problem, idm_data **data, idm_fit_settings 
   *data = asked_learners(*problem, 1, 2, 50, 53);
   set_up(*problem, settings);
   settings->chains = 2;
-  settings->draws = 400;
+  settings->draws = 800;
   settings->warmup = 300;
 }
 
