@@ -88,9 +88,9 @@ typedef struct idm_block_info {
   size_t count;           /* numbers of an opaque block; 0: as many as its planner says, and
                              elsewhere */
   const idm_field *field; /* of IDM_AXIS_FIELD */
-  const char *rows; /* key, beside the fields, of any number of rows, each a number an action and
-                       state, that follow them in the block (see idm_theta_rows): then a file may
-                       leave any of its keys out. NULL: none */
+  const char *rows; /* key of any number of rows in addition to the fields, each a number per action
+                       and state, that follow them in the block (see idm_theta_rows): then a file
+                       may leave any of its keys out. NULL: none */
   idm_support support;
   bool infinite;   /* +-inf are values: limits are computed as limits */
   bool reciprocal; /* smooth in 1/x through infinity: differentiated by the inverse */

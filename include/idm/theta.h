@@ -108,8 +108,9 @@ IDM_API idm_status idm_theta_validate(const idm_theta *theta, const idm_setting 
 IDM_API void idm_theta_clamp(idm_theta *theta);
 /* Numbers of a block for a variant (variant 0 where the block does not vary). */
 IDM_API const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant);
-/* Rows of a block that holds some beside its fields, [count][action][state]; a host gives it some
- * by idm_theta_resize, to as many numbers as it has fields and rows times actions and states. */
+/* Rows of a block that holds rows in addition to its fields, [count][action][state]; a host gives
+ * it some by idm_theta_resize, to as many numbers as it has fields and rows times actions and
+ * states. */
 IDM_API const double *idm_theta_rows(const idm_theta *theta, size_t id, size_t *ret_count);
 /* The first number of a block. */
 IDM_API double idm_theta_scalar(const idm_theta *theta, size_t id);

@@ -202,8 +202,8 @@ static uint64_t add_missed(uint64_t label, const idm_columns *columns)
   return add_whole(add_labels(label, &columns->missed), columns->missed_action);
 }
 
-/* The number of the first action that number i of a block by field and action stands for, and i
- * itself where it is one of the first action. Rows beside the fields are by action and state. */
+/* The first action's place for number i of a block by field and action: i itself where it is one of
+ * the first action. Rows after the fields are by action and state. */
 static size_t of_first_action(const idm_block *block, idm_sizes n, size_t i)
 {
   const size_t fields = idm_block_size(block->info, n, 1);

@@ -266,7 +266,7 @@ const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
-/* Numbers of one of the rows that a block holds beside its fields. */
+/* Numbers of one row of a block that holds rows after its fields. */
 static size_t row_size(idm_sizes sizes)
 {
   return sizes.actions * sizes.states;

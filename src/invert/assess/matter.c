@@ -124,7 +124,7 @@ static bool only_entropy(const idm_theta *theta)
   return block->coordinate != NULL;
 }
 
-/* The same for what beliefs are worth, and how surprising they are. */
+/* The same for utilities of beliefs and for surprise. */
 static const char *reason_of_belief(const idm_problem *problem, size_t block)
 {
   const idm_theta *theta = problem->theta;

@@ -147,8 +147,8 @@ static idm_status find_range(profile *p, double limit, double *range, idm_error 
   return status;
 }
 
-/* Squares: the discounts whose sum a ratio of variances does not tell from the least, at 95 % of
- * normal errors of many scores (F of 1 and n - p degrees is about 4). */
+/* Squares: the discounts whose sum a ratio of variances does not distinguish from the least, at 95
+ * % of normal errors of many scores (F of 1 and n - p degrees is about 4). */
 static idm_status say_range(profile *p, idm_finding *f, idm_error *opt_error)
 {
   const double terms = p->search->terms;

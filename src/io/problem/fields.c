@@ -142,7 +142,7 @@ static idm_status read_rows(const idm_yaml_reader *reader, const idm_yaml_node *
   return status;
 }
 
-/* Fields, and rows beside them. */
+/* Fields, then rows. */
 static idm_status read_with_rows(const idm_yaml_reader *reader, size_t id,
                                  const idm_yaml_node *node, const idm_yaml_node **list)
 {
@@ -342,7 +342,7 @@ static idm_status free_numbers(freedom *f, const idm_yaml_node *node, size_t fir
   return status;
 }
 
-/* The text of an entry, after what stands before it; NULL where that does not. */
+/* The text of an entry after its prefix; NULL where it has another prefix. */
 static const char *entry_text(const idm_yaml_node *node, const char *opt_before)
 {
   if (!idm_yaml_is_scalar(node)) return NULL;
@@ -385,7 +385,7 @@ static idm_status tie_entries(freedom *f, const idm_yaml_node *node)
   return status;
 }
 
-/* Whether a name is that of the first number that it stands for. */
+/* Whether a name is that of the first number of the coordinate that is added next. */
 static bool is_own_name(const freedom *f, const char *text)
 {
   char name[IDM_ENTRY];

@@ -1,4 +1,4 @@
-/* Blocks of fields in a YAML problem, for all actions alike or by action, and rows beside them. */
+/* Blocks of fields in a YAML problem, for all actions alike or by action, and their rows. */
 #ifndef IDM_IO_PROBLEM_FIELDS_H
 #define IDM_IO_PROBLEM_FIELDS_H
 

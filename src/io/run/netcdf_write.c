@@ -638,7 +638,7 @@ static int define_constant(writer *w, const idm_block *block, const axes *a)
   const bool dynamics = info->axis[0] == IDM_AXIS_MODEL && info->axis[1];
   snprintf(name, sizeof name, "%s%s", dynamics ? "model_" : "", info->name);
   if (block->variants > 1) dimension[rank++] = a->of[IDM_AXIS_END].dimension;
-  /* Rows beside fields make one list of all. */
+  /* Rows after fields are in one list. */
   const bool ragged = info->rows && block->size > idm_block_size(info, sizes, 1);
   if (ragged) dimension[rank++] = define_own(w, info->name, "number", block->size);
   for (size_t i = 0; i < 4 && info->axis[i] && !ragged; i++) {

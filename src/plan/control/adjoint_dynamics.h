@@ -17,7 +17,7 @@ void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, siz
 /* dK/dz into moved[state], whatever the update is. */
 void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                         double *moved);
-/* Add what a slope of K asks of the prior of beliefs, at a belief and where states are observed.
+/* Add the derivative of K by the prior of beliefs, at a belief and where states are observed.
  * Where that moves (control->primes). */
 void idm_adjoint_prior(adjoint *a, const double *z, size_t u, size_t m, double slope);
 void idm_adjoint_state_prior(adjoint *a, size_t state, size_t u, size_t m, double slope);

@@ -180,7 +180,7 @@ static void look_model(adjoint *a, const double *v, const double *z, size_t u, s
   for (size_t s = 0; s < n.states; s++) moved[s] = idm_filter_by_state(&w.is, look->gained, s);
 }
 
-/* What a slope of K asks of gamma, eta, the award, the values that follow, z and the dynamics. */
+/* Derivatives of K by gamma, eta, the award, the values that follow, z and the dynamics. */
 static void return_k(adjoint *a, const idm_policy_slope *point, double *to, size_t at, double slope)
 {
   const control *c = a->c;
@@ -227,7 +227,7 @@ static void return_models(adjoint *a, const idm_policy_slope *point, double *to,
   }
 }
 
-/* What a slope of Q asks of the weights of beliefs themselves, and through them of z. */
+/* Derivatives of Q by the weights of utilities of beliefs, and through these utilities by z. */
 static void return_worth(adjoint *a, const idm_policy_slope *point, size_t u, double q_slope)
 {
   const control *c = a->c;

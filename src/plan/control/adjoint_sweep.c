@@ -264,7 +264,7 @@ static void terminal_slopes(const control *c, const adjoint_layer *layer, size_t
   }
 }
 
-/* What the slopes of K of one action's models over a slice ask of the prior of beliefs. */
+/* Derivatives by the prior of beliefs, from those by K of one action's models over a slice. */
 static void belief_prior_slopes(adjoint *a, size_t slice, size_t u, const sweep *s)
 {
   const control *c = a->c;

@@ -1,4 +1,4 @@
-/* What a belief is worth by itself: see the header. */
+/* The utility of a belief: see the header. */
 #include "plan/control/worth.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What a belief is worth by itself, by action: less its entropy, as much as its likeliest state,
+/* The utility of a belief by action: less its entropy, as much as its likeliest state,
  * and the best of pieces, max_i a_i.z. It is linear in the weights, IDM_BELIEF_UTILITY. */
 #ifndef IDM_PLAN_CONTROL_WORTH_H
 #define IDM_PLAN_CONTROL_WORTH_H
@@ -20,7 +20,7 @@ typedef struct worth {
 
 /* What the weights multiply: sum z log z, and max z. */
 void idm_worth_terms(size_t states, const double *z, double *term);
-/* What a belief is worth with an action. */
+/* The utility of a belief with an action. */
 double idm_worth_at(const worth *w, size_t action, const double *z);
 /* The same where a state is certain. */
 double idm_worth_corner(const worth *w, size_t action, size_t state);

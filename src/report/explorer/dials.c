@@ -137,7 +137,7 @@ void idm_dials_add(idm_markup *markup, const idm_problem *problem)
         continue;
       const size_t numbers = block->info->field
                                  ? idm_block_size(block->info, theta->sizes, theta->models)
-                                 : block->size; /* rows beside fields have no names */
+                                 : block->size; /* rows have no names */
       for (size_t first = 0; first < numbers && dials < most_dials;) {
         const size_t count = count_tied(block, id, first, theta->sizes);
         add_dial(markup, problem, id, first, count, dials++);

@@ -89,7 +89,7 @@ static void test_sensor(void **state)
   }
 }
 
-/* What beliefs are worth: an award above no threshold, and the entropy of states that are seen. */
+/* Utilities of beliefs: an award above no threshold, and the entropy of states that are seen. */
 static void test_beliefs_known_before(void **state)
 {
   (void)state;

@@ -71,7 +71,7 @@ static idm_status search(scene *s, curve sum, double floor, double terms, idm_po
   return idm_discount_search_run(&d, ret, error);
 }
 
-/* A deep dip beside a shallow one that a point of the grid is nearer to. */
+/* A deep dip, and a shallow one that a point of the grid is nearer to. */
 static double two_dips(double discount)
 {
   return 1 - 0.9 * exp(-pow((discount - 0.6123) / 0.02, 2)) -

@@ -1,4 +1,4 @@
-/* Fields by action, rows beside them, and which of their numbers are free. */
+/* Fields by action, rows, and which of their numbers are free. */
 #include "io/problem/fields.h"
 
 #include "io/problem/problem_support.h"

@@ -1,4 +1,4 @@
-/* What a belief is worth by itself, by action: exact values, slopes by differences, and a plan
+/* The utility of a belief by action: exact values, slopes by differences, and a plan
  * against plain value iteration. */
 #include "plan/control/worth.h"
 
