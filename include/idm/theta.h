@@ -49,6 +49,7 @@ typedef struct idm_features {
   idm_labels name; /* [feature] */
   double *value;   /* [number][feature], owned */
   double *weight;  /* [feature], owned */
+  bool *held;      /* [feature], owned: of a free block, weights that stay; NULL: none */
 } idm_features;
 
 typedef struct idm_block {
@@ -66,7 +67,8 @@ typedef struct idm_block {
    * 0 for those entries, and in rows that hold none. NULL elsewhere. */
   double *share; /* [size], owned */
   /* Of a utility that is linear in features; NULL elsewhere. Coordinates of a free one are the
-   * weights, and `coordinate` is 0 for numbers that move with them. Owned. */
+   * weights that are not held, in order, and `coordinate` is 0 for numbers that move with them.
+   * Owned. */
   idm_features *features;
   size_t size;     /* numbers a variant; 0: the block is absent */
   size_t variants; /* copies, one a variant of the setting; 1 in the common case */

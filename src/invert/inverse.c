@@ -177,7 +177,6 @@ static idm_status check_free(const idm_inverse *inverse, const idm_theta *theta,
                   inverse->name, inverse->finds, inverse->finds);
 }
 
-/* Entries that are held fix the scale of a set of utilities; with features none is. */
 static idm_status check_features(const idm_inverse *inverse, const idm_theta *theta,
                                  idm_error *opt_error)
 {
@@ -185,9 +184,8 @@ static idm_status check_features(const idm_inverse *inverse, const idm_theta *th
       strcmp(inverse->finds, idm_block_name(IDM_UTILITY)) != 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' needs entries of the utility that are held, which fix its scale, and here "
-                  "all of it is linear in features whose weights are free; use another inverse "
-                  "planner, or give `utility` in place of `features`",
+                  "'%s' takes no utility that is linear in features; give `utility` in place of "
+                  "`features`, or use another inverse planner",
                   inverse->name);
 }
 
@@ -199,9 +197,7 @@ static size_t count_planned(const idm_problem *problem)
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *block = &theta->block[i];
     if (block->role != IDM_DESCRIPTIVE || i == IDM_PERSEVERANCE || i == IDM_LAPSE) continue;
-    count += block->features     ? block->features->name.count
-             : block->coordinate ? block->coordinate_name.count
-                                 : block->size;
+    count += block->coordinate ? block->coordinate_name.count : block->size;
   }
   return count;
 }

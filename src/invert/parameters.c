@@ -506,7 +506,7 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
     return;
   }
   if (block->features) {
-    block->features->weight[item->entry] = value;
+    block->features->weight[idm_features_place(block->features, (size_t)item->entry)] = value;
     idm_features_apply(block);
     return;
   }
@@ -526,7 +526,7 @@ static void write_scalar(idm_theta *theta, const parameter *item, double value)
 {
   const idm_block *block = &theta->block[item->block];
   if (block->features)
-    block->features->weight[item->entry] = value;
+    block->features->weight[idm_features_place(block->features, (size_t)item->entry)] = value;
   else
     idm_parameter_write(theta, item, value);
 }
@@ -587,7 +587,8 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
 static double read_number(const idm_block *block, const parameter *item, size_t i)
 {
   if (item->entry < 0) return block->value[item->offset + i];
-  if (block->features) return block->features->weight[item->entry];
+  if (block->features)
+    return block->features->weight[idm_features_place(block->features, (size_t)item->entry)];
   for (size_t k = 0; k < block->size; k++)
     if (block->coordinate[k] == item->entry) return block->value[k];
   return 0;
@@ -681,7 +682,8 @@ static double gather(const idm_parameters *p, const idm_theta *slope, const para
   const idm_block *block = &slope->block[item->block];
   const idm_features *features = p->theta->block[item->block].features;
   double sum = 0;
-  if (features) return idm_features_slope(features, block, (size_t)item->entry);
+  if (features)
+    return idm_features_slope(features, block, idm_features_place(features, (size_t)item->entry));
   if (block->info->tied) return idm_tie_slope(slope, item->block, item->entry);
   for (size_t v = 0; v < block->variants; v++) {
     const double *from = block->value + v * block->size;

@@ -29,6 +29,7 @@ void idm_features_destroy(idm_features *features)
   idm_labels_destroy(&features->name);
   free(features->value);
   free(features->weight);
+  free(features->held);
   free(features);
 }
 
@@ -40,7 +41,20 @@ idm_status idm_features_copy(const idm_features *features, size_t numbers,
   if (status != IDM_OK) return status;
   memcpy((*ret_features)->value, features->value, numbers * count * sizeof(double));
   memcpy((*ret_features)->weight, features->weight, count * sizeof(double));
-  return IDM_OK;
+  if (!features->held) return IDM_OK;
+  (*ret_features)->held = idm_duplicate(features->held, count, sizeof *features->held);
+  if ((*ret_features)->held) return IDM_OK;
+  idm_features_destroy(*ret_features);
+  *ret_features = NULL;
+  return idm_fail_memory(opt_error);
+}
+
+size_t idm_features_place(const idm_features *features, size_t coordinate)
+{
+  size_t k = 0;
+  if (!features->held) return coordinate;
+  for (size_t left = coordinate; features->held[k] || left; k++) left -= !features->held[k];
+  return k;
 }
 
 /* From the weights alone, whatever the numbers were: the same weights give the same bits. */
@@ -64,6 +78,20 @@ double idm_features_slope(const idm_features *features, const idm_block *slope, 
   return sum;
 }
 
+/* Names of the weights that are free. */
+static idm_status name_free(const idm_features *f, idm_labels *ret_name, idm_error *opt_error)
+{
+  size_t count = 0;
+  if (!f->held) return idm_labels_copy(&f->name, ret_name, opt_error);
+  for (size_t k = 0; k < f->name.count; k++) count += !f->held[k];
+  idm_status status = idm_labels_create(ret_name, count, opt_error);
+  for (size_t c = 0; c < count && status == IDM_OK; c++) {
+    const char *name = f->name.name[idm_features_place(f, c)];
+    status = idm_labels_set(ret_name, c, name, strlen(name), opt_error);
+  }
+  return status;
+}
+
 idm_status idm_features_free(idm_block *block, idm_error *opt_error)
 {
   const idm_features *f = block->features;
@@ -71,10 +99,11 @@ idm_status idm_features_free(idm_block *block, idm_error *opt_error)
   if (!block->coordinate) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < block->size; i++) {
     bool moves = false;
-    for (size_t k = 0; k < f->name.count; k++) moves |= f->value[i * f->name.count + k] != 0;
+    for (size_t k = 0; k < f->name.count; k++)
+      moves |= f->value[i * f->name.count + k] != 0 && !(f->held && f->held[k]);
     block->coordinate[i] = moves ? 0 : -1;
   }
-  return idm_labels_copy(&f->name, &block->coordinate_name, opt_error);
+  return name_free(f, &block->coordinate_name, opt_error);
 }
 
 bool idm_features_same(const idm_features *a, const idm_features *b, size_t numbers)

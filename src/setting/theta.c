@@ -133,6 +133,9 @@ static void clamp(idm_block *block)
   block->usual_prior = false;
   block->coordinate = NULL;
   block->share = NULL;
+  if (!block->features) return;
+  free(block->features->held);
+  block->features->held = NULL;
 }
 
 idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,

@@ -96,6 +96,35 @@ static double log_likelihood(const char *text, const idm_data *data, const doubl
   return value;
 }
 
+/* The held weight keeps its value and its part of every number. */
+static void test_held(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      SPACES OVERLAPPING "free: {utility: {entries: [far], prior: {normal: [0, 1]}}}\n");
+  idm_parameters *parameters = NULL;
+  idm_theta *slope = NULL, *copy = NULL;
+  const double y = 2, expected[] = {-1, 1.5, 4, -1, 1.5, -4};
+  double gradient = 0, at = 0;
+  check(idm_theta_copy(problem->theta, &copy, &support_error));
+  check(idm_theta_copy(problem->theta, &slope, &support_error));
+  check(idm_parameters_create(problem, &parameters, &support_error));
+  assert_int_equal(idm_parameters_dimension(parameters), 1);
+  assert_string_equal(idm_parameters_quantities(parameters)->name[0], "utility[far]");
+  idm_parameters_get(parameters, copy, &at);
+  assert_near(at, 0.25, 1e-15);
+  idm_parameters_set(parameters, &y, copy);
+  for (size_t i = 0; i < 6; i++) assert_near(copy->block[IDM_UTILITY].value[i], expected[i], 1e-15);
+  idm_theta_clear(slope);
+  for (size_t i = 0; i < 6; i++) slope->block[IDM_UTILITY].value[i] = (double)(i + 1);
+  idm_parameters_pull(parameters, &y, slope, &gradient);
+  assert_near(gradient, 2 + 2 * 3 + 5 - 2 * 6, 1e-12);
+  idm_parameters_destroy(parameters);
+  idm_theta_destroy(slope);
+  idm_theta_destroy(copy);
+  idm_problem_destroy(problem);
+}
+
 /* Features that are 1 for one tied group of entries each are ties. */
 static void test_one_hot(void **state)
 {
@@ -122,6 +151,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_values),
                                      cmocka_unit_test(test_derivatives),
-                                     cmocka_unit_test(test_one_hot)};
+                                     cmocka_unit_test(test_held), cmocka_unit_test(test_one_hot)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

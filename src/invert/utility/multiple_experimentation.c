@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/least.h"
 #include "base/memory.h"
 #include "invert/utility/answer.h"
 #include "invert/utility/bellman.h"
@@ -168,15 +169,52 @@ static void close_experiments(question *q)
   free(q->face.x);
 }
 
-/* Entries that are held fix the shift and, where two differ, the scale. */
+/* Find out whether some free weights make a utility that is one number everywhere, under which
+ * whatever was done is optimal: what is held is then a sum of free features and a constant. */
+static idm_status find_constant(const idm_sought *sought, bool *ret_found, idm_error *opt_error)
+{
+  static const double tolerance = 1e-10;
+  const size_t columns = sought->count + 1;
+  size_t rank;
+  double largest = 0, left = 0;
+  double *a = idm_new(idm_times(sought->entries, columns), sizeof *a);
+  double *b = idm_new(sought->entries, sizeof *b);
+  double *x = idm_new(columns, sizeof *x);
+  bool done = a && b && x;
+  for (size_t e = 0; done && e < sought->entries; e++) {
+    b[e] = -idm_sought_add(sought, e, 1, a + e * columns);
+    a[e * columns + sought->count] = 1;
+    largest = fmax(largest, fabs(b[e]));
+  }
+  done = done && idm_least_squares(sought->entries, columns, a, b, tolerance, x, &rank);
+  for (size_t e = 0; done && e < sought->entries; e++)
+    left = fmax(left, fabs(idm_sought_value(sought, e, x) + x[sought->count]));
+  *ret_found = !(left > tolerance * largest);
+  free(a);
+  free(b);
+  free(x);
+  return done ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* Entries that are held fix the shift and, where two differ, the scale; of features, a weight that
+ * is held. */
 static idm_status check_reference(const idm_sought *sought, idm_error *opt_error)
 {
   size_t first = sought->entries;
-  for (size_t e = 0; e < sought->entries; e++) {
+  bool constant = false;
+  for (size_t e = 0; e < sought->entries && !sought->features; e++) {
     if (sought->number[e] >= 0) continue;
     if (first == sought->entries) first = e;
     if (sought->held[e] != sought->held[first]) return IDM_OK;
   }
+  const idm_status status = sought->features ? find_constant(sought, &constant, opt_error) : IDM_OK;
+  if (status != IDM_OK || (sought->features && !constant)) return status;
+  if (sought->features)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs the weight of a feature that is held, other than 0, of which the "
+                    "free features are no other form: it fixes the scale; name the free features "
+                    "by `free: {utility: {entries: [...]}}`",
+                    idm_inverse_multiple_experimentation.name);
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' needs two entries of the utility that are held, at least, and at different "
                   "values: they fix its shift and its scale; name the others under `free:` by "
@@ -305,6 +343,7 @@ const idm_inverse idm_inverse_multiple_experimentation = {
     .columns = 1u << IDM_COLUMN_ENVIRONMENT,
     .finds = "utility",
     .alone = "that an action is the best is linear in utilities alone; use --inverse map or bayes",
+    .features = true,
     .settings = settings_read,
     .fit = fit_experiments,
 };

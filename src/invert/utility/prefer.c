@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "invert/utility/preferred.h"
+#include "setting/features.h"
 
 /* The logistic model of the data's preferences, and room for its free numbers. */
 typedef struct scene {
@@ -35,7 +36,7 @@ static void take_numbers(const idm_theta *theta, scene *s)
 {
   const idm_block *utility = &theta->block[IDM_UTILITY];
   for (size_t k = 0; k < s->sought->count && utility->features; k++)
-    s->x[k] = utility->features->weight[k];
+    s->x[k] = utility->features->weight[idm_features_place(utility->features, k)];
   for (size_t e = 0; e < s->sought->entries; e++)
     if (s->sought->number[e] >= 0) s->x[s->sought->number[e]] = utility->value[e];
 }

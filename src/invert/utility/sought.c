@@ -5,6 +5,29 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "setting/features.h"
+
+/* Of features with weights that are held: columns of the free ones, and the sum of the others. */
+static idm_status separate_held(const idm_block *block, idm_sought *sought, idm_error *opt_error)
+{
+  const idm_features *f = block->features;
+  const size_t all = f->name.count;
+  idm_status status =
+      idm_features_create(block->size, &block->coordinate_name, &sought->blend, opt_error);
+  sought->base = idm_new(block->size, sizeof *sought->base);
+  if (status != IDM_OK || !sought->base) return idm_fail_memory(opt_error);
+  for (size_t c = 0; c < sought->count; c++) {
+    const size_t k = idm_features_place(f, c);
+    sought->blend->weight[c] = f->weight[k];
+    for (size_t i = 0; i < block->size; i++)
+      sought->blend->value[i * sought->count + c] = f->value[i * all + k];
+  }
+  for (size_t i = 0; i < block->size; i++)
+    for (size_t k = 0; k < all; k++)
+      if (f->held[k]) sought->base[i] += f->weight[k] * f->value[i * all + k];
+  sought->features = sought->blend;
+  return IDM_OK;
+}
 
 idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought,
                              idm_error *opt_error)
@@ -30,15 +53,19 @@ idm_status idm_sought_create(const idm_problem *problem, idm_sought **ret_sought
   };
   for (size_t i = 0; i < block->size; i++)
     number[i] = block->features ? -1 : block->coordinate ? block->coordinate[i] : (int32_t)i;
-  *ret_sought = sought;
-  return IDM_OK;
+  const bool some_held = block->features && block->features->held;
+  const idm_status status = some_held ? separate_held(block, sought, opt_error) : IDM_OK;
+  if (status == IDM_OK)
+    *ret_sought = sought;
+  else
+    idm_sought_destroy(sought);
+  return status;
 }
 
 void idm_sought_destroy(idm_sought *sought)
 {
   if (!sought) return;
-  if (sought->blend) free(sought->blend->value);
-  free(sought->blend);
+  idm_features_destroy(sought->blend);
   free(sought->base);
   free(sought->number);
   free(sought->held);
@@ -108,7 +135,10 @@ void idm_sought_measure(idm_sought *sought, bool free_too, double size)
   /* A unit that has an inverse. */
   const int power = largest > 0 ? ilogb(largest) : 0;
   const double unit = ldexp(1, power < -1000 ? -1000 : power > 1000 ? 1000 : power);
-  for (size_t e = 0; e < sought->entries; e++) sought->held[e] /= unit;
+  for (size_t e = 0; e < sought->entries; e++) {
+    sought->held[e] /= unit;
+    if (sought->base) sought->base[e] /= unit;
+  }
   sought->unit *= unit;
 }
 
@@ -128,7 +158,7 @@ idm_status idm_sought_keys(const idm_problem *problem, const idm_sought *sought,
 {
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
   if (sought->features) {
-    for (size_t k = 0; k < sought->count; k++) key[k] = key_of(block->features->name.name[k]);
+    for (size_t k = 0; k < sought->count; k++) key[k] = key_of(block->coordinate_name.name[k]);
     settle_keys(sought->count, key);
     return IDM_OK;
   }
@@ -218,7 +248,7 @@ void idm_sought_write(const idm_sought *sought, const double *x, idm_theta *thet
   idm_sought_fill(sought, x, block->value);
   for (size_t e = 0; e < sought->entries; e++) block->value[e] *= sought->unit;
   for (size_t k = 0; k < sought->count && sought->features; k++)
-    block->features->weight[k] = x[k] * sought->unit;
+    block->features->weight[idm_features_place(block->features, k)] = x[k] * sought->unit;
 }
 
 void idm_sought_pull(const idm_sought *sought, const double *slope, double *gradient)

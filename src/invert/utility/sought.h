@@ -12,7 +12,8 @@ typedef struct idm_sought {
   double *held;    /* [entry]: the file's values, in units */
   double unit;     /* of everything that is counted as utilities are: 1 until it is chosen */
   const idm_features *features; /* borrowed from the problem; NULL: none (see idm_inverse_check) */
-  idm_features *blend; /* owned: of entries that are mixtures of others; then `features` is this */
+  idm_features *blend; /* owned: of entries that are mixtures of others, or of the free weights
+                          where some are held; then `features` is this */
   double *base;        /* [entry]: what is added to the features; NULL: nothing */
 } idm_sought;
 

@@ -165,15 +165,24 @@ static idm_status read_mapping(const idm_yaml_reader *reader, const idm_yaml_nod
 
 /* --- weights -------------------------------------------------------------------------------- */
 
+static idm_status find_feature(const idm_yaml_reader *reader, const idm_yaml_node *at,
+                               const char *what, const char *name, size_t *ret_feature)
+{
+  const idm_labels *names = &utility_of(reader)->features->name;
+  for (*ret_feature = 0; *ret_feature < names->count; ++*ret_feature)
+    if (strcmp(names->name[*ret_feature], name) == 0) return IDM_OK;
+  return idm_yaml_unknown_word(reader->tree, at, what, name, (const char *const *)names->name,
+                               names->count);
+}
+
 static idm_status read_weight(const idm_yaml_reader *reader, const idm_yaml_node *key,
                               const char *name, const idm_yaml_node *value)
 {
-  const idm_features *f = utility_of(reader)->features;
-  for (size_t k = 0; k < f->name.count; k++)
-    if (strcmp(f->name.name[k], name) == 0)
-      return idm_yaml_number(reader->tree, value, "feature_weights", false, &f->weight[k]);
-  return idm_yaml_unknown_word(reader->tree, key, "in feature_weights, the feature", name,
-                               (const char *const *)f->name.name, f->name.count);
+  size_t k = 0;
+  const idm_status status = find_feature(reader, key, "in feature_weights, the feature", name, &k);
+  if (status != IDM_OK) return status;
+  return idm_yaml_number(reader->tree, value, "feature_weights", false,
+                         &utility_of(reader)->features->weight[k]);
 }
 
 static idm_status read_weights(const idm_yaml_reader *reader)
@@ -198,6 +207,52 @@ idm_status idm_yaml_set_weight(const idm_yaml_reader *reader, const char *name)
   const idm_status status = read_weight(reader, reader->root, name, reader->root);
   if (status == IDM_OK) idm_features_apply(utility_of(reader));
   return status;
+}
+
+/* Hold all weights but those of a list of names. */
+static idm_status hold_others(const idm_yaml_reader *reader, const idm_yaml_node *entries)
+{
+  const idm_features *f = utility_of(reader)->features;
+  if (!idm_yaml_is_list(entries) || !idm_yaml_count(entries))
+    return idm_yaml_unexpected(reader->tree, entries, "free.utility.entries",
+                               "a list of names of features, whose weights are free");
+  for (size_t k = 0; k < f->name.count; k++) f->held[k] = true;
+  for (size_t i = 0; i < idm_yaml_count(entries); i++) {
+    const idm_yaml_node *item = idm_yaml_item(reader->tree, entries, i);
+    size_t k = 0;
+    if (!idm_yaml_is_scalar(item))
+      return idm_yaml_unexpected(reader->tree, item, "free.utility.entries", "a name of a feature");
+    const idm_status status =
+        find_feature(reader, item, "in free.utility.entries, the feature", idm_yaml_text(item), &k);
+    if (status != IDM_OK) return status;
+    if (!f->held[k])
+      return idm_yaml_fail(reader->tree, item,
+                           "free.utility.entries names a feature twice; expected it once");
+    f->held[k] = false;
+  }
+  return IDM_OK;
+}
+
+idm_status idm_yaml_free_features(const idm_yaml_reader *reader, const idm_yaml_node *opt_entries,
+                                  const idm_yaml_node *opt_reference)
+{
+  idm_features *f = utility_of(reader)->features;
+  idm_status status = IDM_OK;
+  bool some = false;
+  if (opt_reference)
+    return idm_yaml_fail(reader->tree, opt_reference,
+                         "free.utility has a reference, and the utility is linear in features; "
+                         "expected `entries`, the names of features whose weights are free");
+  if (opt_entries) {
+    f->held = idm_new(f->name.count, sizeof *f->held);
+    status = f->held ? hold_others(reader, opt_entries) : idm_fail_memory(reader->opt_error);
+  }
+  for (size_t k = 0; status == IDM_OK && k < f->name.count; k++) some |= f->held && f->held[k];
+  if (!some) {
+    free(f->held);
+    f->held = NULL;
+  }
+  return status == IDM_OK ? idm_features_free(utility_of(reader), reader->opt_error) : status;
 }
 
 /* Set feature k of terminal states to 0, as their utilities are. */
@@ -251,6 +306,15 @@ static void put_feature(idm_emitter *out, const idm_setting *setting, const idm_
     idm_emit_list_end(out);
   }
   idm_emit_mapping_end(out);
+}
+
+void idm_yaml_put_free_features(idm_emitter *out, const idm_block *block)
+{
+  if (!block->features->held) return;
+  idm_emit_list(out, "entries", IDM_EMIT_FLOW);
+  for (size_t c = 0; c < block->coordinate_name.count; c++)
+    idm_emit_text(out, NULL, block->coordinate_name.name[c]);
+  idm_emit_list_end(out);
 }
 
 void idm_yaml_put_features(idm_emitter *out, const idm_problem *problem)

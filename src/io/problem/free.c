@@ -178,11 +178,7 @@ static idm_status read_part(idm_yaml_reader *reader, const idm_yaml_node *node, 
     return read_reference_state(reader, of.reference, id);
   if (info->contrast && !of.entries) return read_reference(reader, of.reference, id);
   idm_block *block = &reader->problem->theta->block[id];
-  if (block->features && (of.entries || of.reference))
-    return idm_yaml_fail(reader->tree, of.entries ? of.entries : of.reference,
-                         "free.utility chooses entries, and the utility is linear in features; "
-                         "expected neither entries nor a reference");
-  if (block->features) return idm_features_free(block, reader->opt_error);
+  if (block->features) return idm_yaml_free_features(reader, of.entries, of.reference);
   const bool some = id == IDM_UTILITY && idm_setting_has_terminal_states(reader->problem->setting);
   if (!of.entries && !of.reference && !some) return IDM_OK;
   if (id == IDM_UTILITY) return idm_yaml_read_entries(reader, of.entries, of.reference);

@@ -474,7 +474,9 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
       put_reference_state(out, setting, block);
     else if (block->coordinate && block->info->field)
       idm_yaml_put_field_entries(out, setting, block);
-    else if (block->coordinate && !block->features)
+    else if (block->features)
+      idm_yaml_put_free_features(out, block);
+    else if (block->coordinate)
       put_entries(out, setting, block);
     idm_emit_mapping_end(out);
   }

@@ -41,6 +41,20 @@ static const pair hidden_states = {
            "  loss: {openl: [1, 0], openr: [0, 1]}}\n"
            "feature_weights: {ear: -1, gain: 2, loss: -3}\nfree: [utility]\n"};
 
+/* One number is held, and its feature stands between the others. */
+static const pair one_held = {
+    SPACES "utility: {\"*\": [0.5, -1, 2]}\nfree: {utility: {entries: {ua: [left.a, right.a], "
+           "uc: [left.c, right.c]}}}\n",
+    SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: {\"*\": [0, 0, 1]}}\n"
+           "feature_weights: {ua: 0.5, ub: -1, uc: 2}\nfree: {utility: {entries: [uc, ua]}}\n"};
+static const pair hidden_held = {
+    HIDDEN "utility: {listen: [-1, -1], openl: [-3, 2], openr: [2, -3]}\nfree: {utility: {entries: "
+           "{ear: [listen.l, listen.r], loss: [openl.l, openr.r]}}}\n",
+    HIDDEN "features: {ear: {listen: [1, 1]}, gain: {openl: [0, 1], openr: [1, 0]},\n"
+           "  loss: {openl: [1, 0], openr: [0, 1]}}\n"
+           "feature_weights: {ear: -1, gain: 2, loss: -3}\n"
+           "free: {utility: {entries: [ear, loss]}}\n"};
+
 /* A log with a score and a batch per trajectory. The best action of each state is taken, or actions
  * are drawn. */
 static idm_data *log_of(const char *text, bool best)
@@ -89,6 +103,7 @@ static void test_distance(void **state)
     settings.norm = (idm_norm)norm;
     compare("distance", &every_entry, data, &settings, 1e-9);
     compare("distance", &states_alone, data, &settings, 1e-9);
+    compare("distance", &one_held, data, &settings, 1e-9);
   }
   idm_data_destroy(data);
 }
@@ -101,6 +116,7 @@ static void test_inversion(void **state)
   idm_fit_settings_default(&settings);
   settings.smoothing = 0.5;
   compare("policy-inversion", &states_alone, data, &settings, 1e-8);
+  compare("policy-inversion", &one_held, data, &settings, 1e-8);
   idm_data_destroy(data);
 }
 
@@ -110,36 +126,35 @@ static void test_margins(void **state)
   idm_fit_settings settings;
   idm_data *data = log_of(states_alone.entries, true);
   idm_fit_settings_default(&settings);
-  settings.bound = 1;
-  compare("maximum-margin", &states_alone, data, &settings, 1e-8);
-  settings.margin = IDM_MARGIN_RETURN;
-  compare("maximum-margin", &states_alone, data, &settings, 1e-8);
-  compare("regularised-margin", &states_alone, data, &settings, 1e-6);
+  const pair *const pairs[] = {&states_alone, &one_held};
+  for (size_t i = 0; i < 2; i++) {
+    settings.bound = 1;
+    settings.margin = IDM_MARGIN_STATE;
+    compare("maximum-margin", pairs[i], data, &settings, 1e-8);
+    settings.margin = IDM_MARGIN_RETURN;
+    compare("maximum-margin", pairs[i], data, &settings, 1e-8);
+    compare("regularised-margin", pairs[i], data, &settings, 1e-6);
+  }
   idm_data_destroy(data);
 }
 
-static void test_perturbation(void **state)
+/* The log of another utility: something has to change. Numbers are of `states`. */
+static void perturb(const pair *other, const idm_data *data, size_t count, const size_t *states)
 {
-  (void)state;
   idm_fit_settings settings;
-  idm_data *data = log_of(states_alone.entries, true);
-  /* The log of another utility: something has to change. */
-  const pair other = {SPACES "utility: {\"*\": [2, -1, 0.5]}\nfree: {utility: {entries: {ua: "
-                             "[left.a, right.a], ub: [left.b, right.b], uc: [left.c, right.c]}}}\n",
-                      SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: "
-                             "{\"*\": [0, 0, 1]}}\nfeature_weights: {ua: 2, ub: -1, uc: 0.5}\n"
-                             "free: [utility]\n"};
   idm_fit_settings_default(&settings);
   settings.epsilon = 0.1;
   for (int norm = IDM_NORM_1; norm <= IDM_NORM_INF; norm++) {
-    idm_problem *problem[2] = {support_yaml(other.entries), support_yaml(other.features)};
+    idm_problem *problem[2] = {support_yaml(other->entries), support_yaml(other->features)};
     settings.norm = (idm_norm)norm;
     idm_posterior *a = support_fit("minimum-perturbation", problem[0], data, &settings);
     idm_posterior *b = support_fit("minimum-perturbation", problem[1], data, &settings);
+    const double *before = problem[1]->theta->block[IDM_UTILITY].value;
     double moved = 0;
-    for (size_t k = 0; k < 3; k++) {
+    assert_int_equal(b->coordinate.count, count);
+    for (size_t k = 0; k < count; k++) {
       assert_near(b->value[k], a->value[k], 1e-7);
-      moved = fmax(moved, fabs(b->value[k] - problem[1]->theta->block[IDM_UTILITY].value[k]));
+      moved = fmax(moved, fabs(b->value[k] - before[states[k]]));
     }
     assert_true(moved > 0.1);
     /* Two entries per number: sums over entries are twice those over weights. */
@@ -149,6 +164,25 @@ static void test_perturbation(void **state)
     idm_problem_destroy(problem[0]);
     idm_problem_destroy(problem[1]);
   }
+}
+
+static void test_perturbation(void **state)
+{
+  (void)state;
+#define OTHER_UTILITY                                                                              \
+  SPACES "utility: {\"*\": [2, -1, 0.5]}\nfree: {utility: {entries: {ua: [left.a, right.a], "
+#define OTHER_FEATURES                                                                             \
+  SPACES "features: {ua: {\"*\": [1, 0, 0]}, ub: {\"*\": [0, 1, 0]}, uc: {\"*\": [0, 0, 1]}}\n"    \
+         "feature_weights: {ua: 2, ub: -1, uc: 0.5}\n"
+  static const pair all = {OTHER_UTILITY "ub: [left.b, right.b], uc: [left.c, right.c]}}}\n",
+                           OTHER_FEATURES "free: [utility]\n"};
+  static const pair some = {OTHER_UTILITY "uc: [left.c, right.c]}}}\n",
+                            OTHER_FEATURES "free: {utility: {entries: [ua, uc]}}\n"};
+#undef OTHER_UTILITY
+#undef OTHER_FEATURES
+  idm_data *data = log_of(states_alone.entries, true);
+  perturb(&all, data, 3, (const size_t[]){0, 1, 2});
+  perturb(&some, data, 2, (const size_t[]){0, 2});
   idm_data_destroy(data);
 }
 
@@ -160,6 +194,7 @@ static void test_hidden(void **state)
   idm_fit_settings_default(&settings);
   settings.bound = 1;
   compare("maximum-margin", &hidden_states, data, &settings, 1e-7);
+  compare("maximum-margin", &hidden_held, data, &settings, 1e-7);
   idm_data_destroy(data);
 }
 
@@ -270,22 +305,62 @@ static void test_scales(void **state)
   idm_data_destroy(data);
 }
 
-/* A set of utilities has no scale where nothing is held. */
+/* Sets of utilities: the scale is fixed by an entry, or by a weight, that is held. */
+static void test_sets(void **state)
+{
+  (void)state;
+#define HERE "environments: {here: {}}\n"
+  static const char *const text[] = {
+      SPACES HERE "utility: {\"*\": [0, -0.25, 0.5]}\nfree: {utility: {entries: {uc: [left.c, "
+                  "right.c]}}}\n",
+      SPACES HERE "features: {ub: {\"*\": [0, 1, 0]}, uc: {\"*\": [0, 0, 1]}}\n"
+                  "feature_weights: {ub: -0.25, uc: 0.5}\nfree: {utility: {entries: [uc]}}\n"};
+#undef HERE
+  idm_fit_settings settings;
+  idm_posterior *p[2];
+  idm_fit_settings_default(&settings);
+  for (size_t i = 0; i < 2; i++) {
+    idm_problem *problem = support_yaml(text[i]);
+    idm_data *data = support_data(problem, "trajectory,environment,state,action\n1,here,a,right\n"
+                                           "1,here,b,right\n1,here,c,right\n");
+    p[i] = support_fit("multiple-experimentation", problem, data, &settings);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+  for (size_t end = 0; end < 2; end++)
+    assert_near(p[1]->finding->range[end], p[0]->finding->range[end], 1e-9);
+  /* To be worth the way, c is no worse than about nothing; the box ends the range above. */
+  assert_true(p[0]->finding->range[0] > -0.9);
+  assert_near(p[0]->finding->range[1], 1, 1e-9);
+  assert_int_equal(idm_finding_holds(p[1]->finding), idm_finding_holds(p[0]->finding));
+  idm_posterior_destroy(p[0]);
+  idm_posterior_destroy(p[1]);
+}
+
+/* A set of utilities has no scale where nothing is held, or where free features make up for it. */
 static void test_refused(void **state)
 {
   (void)state;
-  static const char text[] =
+  static const char *const text[] = {
       SPACES "features: {ua: {\"*\": [1, 0, 0]}, uc: {\"*\": [0, 0, 1]}}\nfree: [utility]\n"
-             "environments: {here: {}}\n";
+             "environments: {here: {}}\n",
+      SPACES
+      "features: {ua: {\"*\": [1, 0, 0]}, uc: {\"*\": [0, 0, 1]}}\nfeature_weights: {uc: 1}\n"
+      "free: {utility: {entries: [uc]}}\nenvironments: {here: {}}\n",
+      SPACES "features: {ua: {\"*\": [1, 0, 0]}, others: {\"*\": [0, 1, 1]}}\n"
+             "feature_weights: {ua: 1}\nfree: {utility: {entries: [others]}}\n"
+             "environments: {here: {}}\n"};
   idm_fit_settings settings;
-  idm_problem *problem = support_yaml(text);
-  idm_data *data = support_data(
-      problem, "trajectory,environment,state,action\n1,here,a,right\n1,here,b,right\n");
   idm_fit_settings_default(&settings);
-  support_refused("multiple-experimentation", problem, data, &settings,
-                  "all of it is linear in features");
-  idm_data_destroy(data);
-  idm_problem_destroy(problem);
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+    idm_problem *problem = support_yaml(text[i]);
+    idm_data *data = support_data(
+        problem, "trajectory,environment,state,action\n1,here,a,right\n1,here,b,right\n");
+    support_refused("multiple-experimentation", problem, data, &settings,
+                    "needs the weight of a feature that is held");
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
 }
 
 int main(void)
@@ -295,7 +370,7 @@ int main(void)
       cmocka_unit_test(test_margins),     cmocka_unit_test(test_perturbation),
       cmocka_unit_test(test_hidden),      cmocka_unit_test(test_preferences),
       cmocka_unit_test(test_overlapping), cmocka_unit_test(test_scales),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_sets),        cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,46 @@ static void test_forms(void **state)
   remove_place(&p);
 }
 
+/* Weights that are not among `entries` are held, in a file that is written as well. All of them as
+ * entries are the same as none. */
+static void test_held(void **state)
+{
+  (void)state;
+  static const char begin[] =
+      SPACES "features: {x: {go: 1}, y: {\"*\": [0, 1, 0]}, z: {stay: [0, 0.5, 0]}}\n"
+             "feature_weights: {x: 2, y: 3, z: 4}\nfree: {utility: {entries: ";
+  char text[1000], path[] = "/tmp/idm-features-XXXXXX", words[200];
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(close(file), 0);
+  snprintf(text, sizeof text, "%s[z, x]}}\n", begin);
+  idm_problem *problem = parse(text, NULL), *again = NULL;
+  check(idm_problem_write_yaml(problem, path, NULL, &support_error));
+  check(idm_problem_read(path, &again, NULL, &support_error));
+  if (!idm_problem_compare(problem, again, 0, words, sizeof words)) fail_msg("%s", words);
+  for (int i = 0; i < 2; i++) {
+    const idm_block *utility = &(i ? again : problem)->theta->block[IDM_UTILITY];
+    const bool held[] = {false, true, false};
+    const int32_t coordinate[] = {-1, 0, -1, 0, 0, -1};
+    assert_int_equal(utility->coordinate_name.count, 2);
+    assert_string_equal(utility->coordinate_name.name[0], "x");
+    assert_string_equal(utility->coordinate_name.name[1], "z");
+    assert_memory_equal(utility->features->held, held, sizeof held);
+    assert_memory_equal(utility->coordinate, coordinate, sizeof coordinate);
+  }
+  /* Nothing is held of a block that is free as a whole. */
+  check(idm_problem_free(again, "[utility]", &support_error));
+  assert_null(again->theta->block[IDM_UTILITY].features->held);
+  assert_true(idm_problem_compare(problem, again, 0, words, sizeof words) == 0);
+  idm_problem_destroy(again);
+  idm_problem_destroy(problem);
+  snprintf(text, sizeof text, "%s[x, y, z]}}\n", begin);
+  problem = parse(text, NULL);
+  assert_null(problem->theta->block[IDM_UTILITY].features->held);
+  idm_problem_destroy(problem);
+  unlink(path);
+}
+
 static void test_tables(void **state)
 {
   (void)state;
@@ -104,7 +144,17 @@ static void test_mappings(void **state)
       {SPACES "features: {x: {go: cost}}\n", "expected numbers"},
       {SPACES "features: {x: {go: 1}}\nfeature_weights: {y: 1}\n", "the feature"},
       {SPACES "utility: {\"*\": 0}\nfeature_weights: {y: 1}\n", "beside `features`"},
-      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [go]}}\n", "chooses entries"}};
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [go]}}\n",
+       "in free.utility.entries, the feature 'go' is unknown; expected one of x"},
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [x, x]}}\n",
+       "names a feature twice"},
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: {all: [x]}}}\n",
+       "a list of names of features"},
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [[x]]}}\n", "a name of a feature"},
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: []}}\n",
+       "a list of names of features"},
+      {SPACES "features: {x: {go: 1}}\nfree: {utility: {reference: go}}\n",
+       "expected `entries`, the names of features"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = NULL;
     idm_error error = {0};
@@ -125,7 +175,8 @@ static void test_mappings(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_tables),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_held),
+                                     cmocka_unit_test(test_tables),
                                      cmocka_unit_test(test_mappings)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
