@@ -378,7 +378,8 @@ idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_repo
     if (!finite_values(c, variant)) {
       c->solved[variant] = false;
       return idm_fail(opt_error, IDM_NUMERICAL,
-                      "the value function is not finite: utilities or multipliers are too large");
+                      "the value function is not finite: utilities, multipliers or concentrations "
+                      "of beliefs are too large");
     }
   }
   return IDM_OK;
