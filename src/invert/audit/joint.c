@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/moments.h"
 #include "idm/inverse.h"
 #include "invert/audit/spread.h"
 #include "invert/joint/joint.h"
@@ -102,7 +103,42 @@ static void inverse(const void *context, const double *n, double *w)
   }
 }
 
-/* Every draw, with a spread of its own; x[dimension] is scratch. */
+/* What a draw of the chains has of coordinate j: mu, then the effects, and their spread. */
+static void place_draw(const audit_draws *draws, const audit_model *m, size_t i, size_t j,
+                       double mean, const double *effect, double sd)
+{
+  const size_t all = draws->chains * draws->draws;
+  draws->mean[j * all + i] = mean;
+  draws->sd[j * all + i] = sd;
+  for (size_t k = 0; k < m->effects; k++)
+    draws->effect[(k * m->dimension + j) * all + i] = effect[k];
+}
+
+/* Draw mu and the spread given the levels of cells that each have an effect of their own: nothing
+ * but the prior separates mu from the effects, and chains move slowly between them. effect[K] is
+ * scratch. */
+static void draw_population(const levels *l, const audit_draws *draws, size_t i, size_t j,
+                            double *effect, idm_random *random)
+{
+  const audit_model *m = l->model;
+  const size_t all = draws->chains * draws->draws;
+  idm_welford sum = {0};
+  double mean, sd;
+  for (size_t c = 0; c < m->cells; c++)
+    idm_welford_add(&sum, draws->cell[(c * m->dimension + j) * all + i]);
+  const idm_spread_levels own = {.count = m->cells,
+                                 .average = sum.mean,
+                                 .squares = idm_welford_variance(&sum) * ((double)m->cells - 1),
+                                 .mean = m->mean[j],
+                                 .sd = l->scale * m->sd[j],
+                                 .scale = scale_of(l, j)};
+  idm_spread_draw_population(&own, random, &mean, &sd);
+  for (size_t c = 0; c < m->cells; c++)
+    effect[c] = draws->cell[(c * m->dimension + j) * all + i] - mean;
+  place_draw(draws, m, i, j, mean, effect, sd);
+}
+
+/* Every draw, with a spread of its own; x[dimension + effects] is scratch. */
 static void pour(const levels *l, const idm_chains *chains, size_t ratios, uint64_t key, double *x,
                  audit_draws *draws)
 {
@@ -112,17 +148,19 @@ static void pour(const levels *l, const idm_chains *chains, size_t ratios, uint6
   idm_random_init(&random, key, spread_stream);
   for (size_t i = 0; i < all; i++) {
     const double *w = chains->draw + i * chains->dimension + ratios;
-    for (size_t j = 0; j < d; j++) {
-      const double stretch = stretch_of(l, w, j);
-      draws->mean[j * all + i] = w[j];
-      draws->sd[j * all + i] =
-          idm_spread_draw(squares_of(l, w, j), m->effects, scale_of(l, j), &random);
-      for (size_t k = 0; k < m->effects; k++)
-        draws->effect[(k * d + j) * all + i] = stretch * w[(k + 1) * d + j];
-    }
     for (size_t c = 0; c < m->cells; c++) {
       place(l, c, w, x);
       for (size_t j = 0; j < d; j++) draws->cell[(c * d + j) * all + i] = x[j];
+    }
+    for (size_t j = 0; j < d; j++) {
+      if (m->partition && m->cells > 1) {
+        draw_population(l, draws, i, j, x + d, &random);
+        continue;
+      }
+      const double stretch = stretch_of(l, w, j);
+      for (size_t k = 0; k < m->effects; k++) x[d + k] = stretch * w[(k + 1) * d + j];
+      place_draw(draws, m, i, j, w[j], x + d,
+                 idm_spread_draw(squares_of(l, w, j), m->effects, scale_of(l, j), &random));
     }
   }
 }

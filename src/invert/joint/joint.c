@@ -294,23 +294,56 @@ static bool watch_pass(void *context, const idm_work *inner)
   return p->watch->progress(p->watch->context, &all);
 }
 
-/* Whether R-hat and effective draws hold, with a margin for sums of the numbers. */
+/* The free numbers of all cells at a draw, then what each differs from its mean over cells: what
+ * decisions depend on. Priors alone separate numbers that cells share from those that are theirs,
+ * and chains move slowly there. out[2][cells][free numbers]. */
+static void list_levels(const joint *j, const double *w, double *out)
+{
+  const size_t free = j->cell[0].parameters->dimension, all = j->cells * free;
+  for (size_t c = 0; c < j->cells; c++)
+    j->numbers->place(j->numbers->context, c, w, out + c * free);
+  for (size_t i = 0; i < free; i++) {
+    double sum = 0;
+    for (size_t c = 0; c < j->cells; c++) sum += out[c * free + i];
+    for (size_t c = 0; c < j->cells; c++)
+      out[all + c * free + i] = out[c * free + i] - sum / (double)j->cells;
+  }
+}
+
+/* Whether the chains of one number have R-hat and effective draws, with a margin for sums. */
+static idm_status find_mixed(const idm_chains *c, const double *first, size_t next,
+                             idm_check_id rhat, double effective, bool *mixed, idm_error *opt_error)
+{
+  const size_t draws = (size_t)c->settings.draws;
+  idm_diagnosis one;
+  const idm_status status =
+      idm_diagnose(first, c->settings.chains, draws, draws * next, next, &one, opt_error);
+  const bool holds =
+      one.rhat <= idm_check_threshold(rhat) && fmin(one.ess_bulk, one.ess_tail) >= effective;
+  *mixed = *mixed && status == IDM_OK && holds;
+  return status;
+}
+
+/* Whether the chains of the dynamics and of the levels are mixed. */
 static idm_status find_settled(const joint *j, const idm_chains *c, bool *ret_settled,
                                idm_error *opt_error)
 {
-  const size_t draws = (size_t)c->settings.draws;
+  const size_t all = c->settings.chains * (size_t)c->settings.draws;
+  /* Where there is a single cell nothing differs. */
+  const size_t own = j->cells * j->cell[0].parameters->dimension;
+  const size_t levels = j->cells > 1 ? 2 * own : own;
   const double least = 1.5 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
-  idm_status status = IDM_OK;
+  double *level = idm_new(idm_times(all, 2 * own), sizeof *level);
+  idm_status status = level ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < all && status == IDM_OK; k++)
+    list_levels(j, c->draw + k * c->dimension + j->ratios, level + k * 2 * own);
   *ret_settled = true;
-  for (size_t i = 0; i < c->dimension && status == IDM_OK; i++) {
-    const idm_check_id limit = i < j->ratios ? IDM_CHECK_JOINT_RHAT : IDM_CHECK_RHAT;
-    idm_diagnosis one;
-    status = idm_diagnose(c->draw + i, c->settings.chains, draws, draws * c->dimension,
-                          c->dimension, &one, opt_error);
-    const bool holds = one.rhat <= idm_check_threshold(limit) &&
-                       (i < j->ratios || fmin(one.ess_bulk, one.ess_tail) >= least);
-    *ret_settled = *ret_settled && holds;
-  }
+  for (size_t i = 0; i < j->ratios && status == IDM_OK; i++)
+    status =
+        find_mixed(c, c->draw + i, c->dimension, IDM_CHECK_JOINT_RHAT, 0, ret_settled, opt_error);
+  for (size_t i = 0; i < levels && status == IDM_OK; i++)
+    status = find_mixed(c, level + i, 2 * own, IDM_CHECK_RHAT, least, ret_settled, opt_error);
+  free(level);
   return status;
 }
 
