@@ -147,8 +147,37 @@ static idm_status find_range(profile *p, double limit, double *range, idm_error 
   return status;
 }
 
-/* Squares: the discounts whose sum a ratio of variances does not distinguish from the least, at 95
- * % of normal errors of many scores (F of 1 and n - p degrees is about 4). */
+/* Probability that |T| is below t, T of Student's distribution with nu degrees of freedom: sums of
+ * powers of a cosine (Zelen and Severo 1964, equations 26.7.3 and 26.7.4). */
+static double student_within(double t, size_t nu)
+{
+  const double angle = atan(t / sqrt((double)nu)), cosine = cos(angle), square = cosine * cosine;
+  const bool odd = nu % 2;
+  double term = odd ? cosine : 1, sum = nu == 1 ? 0 : term;
+  for (size_t k = odd ? 3 : 2; k < nu; k += 2) {
+    term *= square * (double)(k - 1) / (double)k;
+    sum += term;
+  }
+  return odd ? (angle + sin(angle) * sum) / acos(0) : sin(angle) * sum;
+}
+
+/* The 95 % point of F with 1 and nu degrees of freedom. */
+static double f_limit(size_t nu)
+{
+  enum { many = 2000 }; /* beyond, the limit is that of a normal to .1 % */
+  double low = 0, high = 20;
+  for (int i = 0; i < 60; i++) {
+    const double middle = 0.5 * (low + high);
+    if (student_within(middle, nu < many ? nu : many) < 0.95)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low * low;
+}
+
+/* The discounts whose sum of squares a ratio of variances does not distinguish from the least, at
+ * 95 % of normal errors. */
 static idm_status say_range(profile *p, idm_finding *f, idm_error *opt_error)
 {
   const double terms = p->search->terms;
@@ -161,7 +190,8 @@ static idm_status say_range(profile *p, idm_finding *f, idm_error *opt_error)
                   terms, f->free);
     return IDM_OK;
   }
-  const double limit = p->least * (1 + 4 / left) + slack_of(p);
+  if (!p->search->squares) return IDM_OK;
+  const double limit = p->least * (1 + f_limit((size_t)left) / left) + slack_of(p);
   const idm_status status = find_range(p, limit, range, opt_error);
   if (status != IDM_OK) return status;
   idm_notes_add(&f->words,
@@ -192,10 +222,12 @@ static idm_status say_discount(profile *p, idm_finding *f, idm_error *opt_error)
   return p->search->terms > 0 ? say_range(p, f, opt_error) : IDM_OK;
 }
 
-/* Plans without a horizon need a discount below 1. */
+/* Plans without a horizon need a discount below 1: a sum that falls up to there has no least one.
+ * Between points of the grid the search ends 1e-9 from it. */
 static idm_status check_end(const profile *p, idm_error *opt_error)
 {
-  if (p->best < 1 || p->search->asked->problem->setting->horizon) return IDM_OK;
+  static const double beside = 1e-6;
+  if (p->best < 1 - beside || p->search->asked->problem->setting->horizon) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "%s are explained best by a discount of 1, at which a plan without a horizon "
                   "has no end; expected `horizon` in the problem, or a discount that is held",

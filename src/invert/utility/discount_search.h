@@ -10,7 +10,8 @@ typedef struct idm_discount_search {
   const char *evidence; /* "the scores": what the sum compares utilities with */
   const char *method;   /* what finds the utilities */
   double floor;         /* sums of at most this are 0 but for rounding */
-  double terms;         /* squares in the sum whose errors are alike; 0: it is no such sum */
+  double terms;         /* in the sum whose errors are alike; 0: it is no such sum */
+  bool squares;         /* terms are squares */
   /* The best numbers x[sought] at a discount, and their finding. */
   idm_status (*fit)(void *context, double discount, double *x, idm_finding **ret_finding,
                     idm_error *opt_error);

@@ -185,14 +185,27 @@ static idm_status make_program(const design *d, const coordinates *c, idm_progra
 
 static const char no_least[] = "the sum of distances could not be minimised";
 
-static void certify_absolute(const design *d, const double *x, const idm_face *face, idm_finding *f)
+static double add_distances(const design *d, const double *x)
 {
-  f->objective = 0;
-  for (size_t h = 0; h < d->rows; h++) f->objective += fabs(residual(d, h, x));
+  double sum = 0;
+  for (size_t h = 0; h < d->rows; h++) sum += fabs(residual(d, h, x));
+  return sum;
+}
+
+static void certify_absolute(const design *d, const double *x, double gap, idm_finding *f)
+{
+  f->objective = add_distances(d, x);
   snprintf(f->certificate, sizeof f->certificate, "duality gap");
-  f->attained = face->attained;
+  f->attained = gap;
   f->closed = 1e-9;
-  if (!face->only)
+}
+
+/* Which others there are. */
+static void describe_face(const idm_face *face, idm_finding *f)
+{
+  if (face->unchecked)
+    idm_notes_add(&f->words, "unchecked: whether other utilities come as near to the scores");
+  else if (!face->only)
     idm_notes_add(&f->words, "%s",
                   face->nearest
                       ? "other utilities come as near to the scores; this is the one of least norm"
@@ -206,7 +219,7 @@ static idm_status fit_absolute(const design *d, const coordinates *c, const doub
 {
   idm_program *program = NULL;
   double *work = idm_new(3 * c->rank + d->rows, sizeof *work);
-  idm_face face = {.count = c->rank};
+  idm_face face = {.count = c->rank, .bounded = true}; /* coordinates leave out what is open */
   idm_status status = work ? make_program(d, c, &program, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     double *weight = work + c->rank + d->rows;
@@ -224,7 +237,8 @@ static idm_status fit_absolute(const design *d, const coordinates *c, const doub
     memset(x, 0, d->columns * sizeof *x);
     for (size_t r = 0; r < c->rank; r++)
       for (size_t j = 0; j < d->columns; j++) x[j] += face.x[r] * c->basis[r * d->columns + j];
-    certify_absolute(d, x, &face, f);
+    certify_absolute(d, x, face.attained, f);
+    describe_face(&face, f);
   }
   idm_program_destroy(program);
   free(work);
@@ -242,7 +256,13 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
   double *key = idm_new(d->columns, sizeof *key);
   idm_status status = c.basis && key ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = fit_squares(d, x, &span, &rank, opt_error);
-  if (status == IDM_OK && absolute) {
+  /* Where least squares explain the scores but for rounding, no sum is less: a linear program, all
+   * of whose rows are active there, would add rounding errors of its own. */
+  const double left = status == IDM_OK && absolute ? add_distances(d, x) : INFINITY;
+  const bool explained = left <= 1e-10;
+  if (explained) certify_absolute(d, x, left, f);
+  if (explained) describe_face(&(idm_face){.only = rank == d->columns, .nearest = true}, f);
+  if (status == IDM_OK && absolute && !explained) {
     set_coordinates(span, rank, d->columns, &c);
     status = idm_sought_keys(asked->problem, asked->sought, key, opt_error);
     if (status == IDM_OK) status = fit_absolute(d, &c, key, x, f, &asked->halt, opt_error);
@@ -313,11 +333,16 @@ static idm_status find_discount(idm_asked *asked, idm_discounted_sum *sum, doubl
 {
   summing s = {asked, sum};
   const bool squares = asked->settings->norm == IDM_NORM_2;
+  const double terms = (double)asked->data->trajectories;
+  /* What rounding leaves of a score that is explained. */
+  const double rounding = 1e-10 * largest_score(asked->data);
   const idm_discount_search search = {
       .asked = asked,
       .evidence = "the scores",
       .method = method_of(asked),
-      .terms = squares ? (double)asked->data->trajectories : 0,
+      .floor = terms * (squares ? rounding * rounding : rounding),
+      .terms = terms,
+      .squares = squares,
       .fit = fit_of,
       .context = &s,
       .x = x,

@@ -124,8 +124,12 @@ idm_status idm_face_choose(idm_program *program, const char *infeasible, const c
     face->nearest = true;
     idm_program_keep_optimal(program);
     status = look_for_others(program, cost, face, halt, opt_error);
+    face->unchecked = face->bounded && (status == IDM_INPUT || status == IDM_NUMERICAL);
+    if (face->unchecked) face->only = face->nearest = false;
+    if (face->unchecked) status = IDM_OK;
   }
-  if (status == IDM_OK && !face->only) status = approach(program, cost, face, halt, opt_error);
+  if (status == IDM_OK && !face->only && !face->unchecked)
+    status = approach(program, cost, face, halt, opt_error);
   free(cost);
   return status;
 }

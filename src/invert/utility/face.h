@@ -11,11 +11,14 @@ typedef struct idm_face {
   const double *weight;  /* [count]: of their squared distance */
   const double *opt_aim; /* [count]; NULL: 0 */
   const double *key; /* [count]: positive numbers that no symmetry shares, see idm_sought_keys */
+  bool bounded;      /* optima have an end: not to find it is a matter of rounding, which leaves the
+                        optimum that was found */
   double *x;         /* [columns]: the optimum, of the caller's */
   double objective;
   double attained; /* how far from an optimum it can be, as idm_program_solution has it */
   bool only;       /* there is no other */
   bool nearest;    /* it is the nearest; else the one whose sum by keys is least */
+  bool unchecked;  /* which others there are was not found */
 } idm_face;
 
 /* Solve a program and choose. Costs and bounds of the program are then those of its optima. Not to

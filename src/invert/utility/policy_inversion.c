@@ -104,8 +104,8 @@ static idm_status fit_at(void *context, double discount, double *x, idm_finding 
 
 static const char method_name[] = "least-squares";
 
-/* Utilities and the discount together. How errors of the batches' policies blur the discount is not
- * known, so that it has no range. */
+/* Utilities and the discount together. Errors of the batches' policies are in both sides of the
+ * equations: the discount is biased, and has no range; `coverage` is left open. */
 static idm_status find_discount(idm_asked *asked, inversion *v, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
@@ -118,12 +118,7 @@ static idm_status find_discount(idm_asked *asked, inversion *v, double *x,
       .context = v,
       .x = x,
   };
-  const idm_status status = idm_discount_search_run(&search, ret_posterior, opt_error);
-  if (status == IDM_OK)
-    idm_notes_add(&(*ret_posterior)->finding->words,
-                  "unchecked: how far errors of the batches' policies move the discount (idm "
-                  "recover shows it)");
-  return status;
+  return idm_discount_search_run(&search, ret_posterior, opt_error);
 }
 
 static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const batches *b,

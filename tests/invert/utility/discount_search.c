@@ -2,6 +2,7 @@
 #include "invert/utility/discount_search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static idm_status search(scene *s, curve sum, double floor, double terms, idm_po
                                  .method = "by hand",
                                  .floor = floor,
                                  .terms = terms,
+                                 .squares = true,
                                  .fit = fit,
                                  .context = &sum,
                                  .x = s->x};
@@ -135,19 +137,36 @@ static void test_floor(void **state)
 
 static double parabola(double discount)
 {
-  return 1 + 40 * (discount - 0.5) * (discount - 0.5);
+  return 1 + 400 * (discount - 0.5) * (discount - 0.5);
 }
 
-/* The range of a sum of n squares: where it is 1 + 4 / (n - p) times the least. */
+/* The range of a sum of n squares: where it is 1 + F / (n - p) times the least, F the 95 % point
+ * with 1 and n - p degrees of freedom as tables print it, and the sum 1 + 400 (discount - 1/2)^2.
+ */
 static void test_range(void **state)
 {
   (void)state;
+  static const struct {
+    double left;
+    double point;
+  } table[] = {{1, 161.4476}, {2, 18.5128}, {3, 10.1280},
+               {10, 4.9646},  {40, 4.0847}, {120, 3.9201}};
   scene s;
   idm_posterior *p;
   open_scene(&s);
-  check(search(&s, parabola, 0, 17, &p, &support_error)); /* 0.5 -+ sqrt(0.4 / 40) */
-  assert_true(support_mentions(&p->finding->words, "discounts from 0.4 to 0.6"));
-  idm_posterior_destroy(p);
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    const double half = sqrt(table[i].point / table[i].left / 400);
+    double low = NAN, high = NAN;
+    check(search(&s, parabola, 0, 7 + table[i].left, &p, &support_error));
+    for (size_t k = 0; k < p->finding->words.count; k++)
+      (void)sscanf(p->finding->words.text[k], "discounts from %lf to %lf have", &low, &high);
+    assert_near(low, fmax(0, 0.5 - half), 1e-4);
+    assert_near(high, fmin(1, 0.5 + half), 1e-4);
+    /* One degree of freedom: all discounts from 0 to 1. */
+    assert_int_equal(support_mentions(&p->finding->faults, "do not determine the discount"),
+                     i == 0);
+    idm_posterior_destroy(p);
+  }
   check(search(&s, parabola, 0, 7, &p, &support_error));
   assert_true(support_mentions(&p->finding->faults, "no more than the 7 numbers"));
   idm_posterior_destroy(p);
@@ -159,7 +178,13 @@ static double falling(double discount)
   return discount < 1 ? 2 - discount : 0;
 }
 
-/* A plan without a horizon has no end at a discount of 1. */
+static double jumping(double discount)
+{
+  return discount < 1 ? 2 - discount : 9;
+}
+
+/* A plan without a horizon has no end at a discount of 1, nor has a sum that falls up to there a
+ * least one. */
 static void test_end(void **state)
 {
   (void)state;
@@ -167,9 +192,11 @@ static void test_end(void **state)
   idm_posterior *p;
   idm_error error;
   open_scene(&s);
-  assert_int_equal(search(&s, falling, 0, 0, &p, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "the tests are explained best by a discount of 1"));
-  assert_null(p);
+  for (int jumps = 0; jumps < 2; jumps++) {
+    assert_int_equal(search(&s, jumps ? jumping : falling, 0, 0, &p, &error), IDM_INPUT);
+    assert_non_null(strstr(error.message, "the tests are explained best by a discount of 1"));
+    assert_null(p);
+  }
   close_scene(&s);
 }
 

@@ -1,5 +1,6 @@
 /* Policy inversion of logs: two batches by hand, names, and what is refused. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,60 @@ static idm_data *batched(const idm_problem *problem, size_t batches)
   double *batch = calloc(data->trajectories, sizeof *batch);
   for (size_t t = 0; t < data->trajectories; t++) batch[t] = of[t % batches];
   data->number[IDM_COLUMN_BATCH] = batch;
+  return data;
+}
+
+/* The next policy of a soft learner with this alpha: policy[state][action]. */
+static void improve(const idm_mdp *world, const double *utility, double alpha, double *policy)
+{
+  enum { sweeps = 500 };
+  double value[3] = {0}, worth[6] = {0};
+  for (int k = 0; k < sweeps; k++) {
+    for (size_t e = 0; e < 6; e++)
+      worth[e] =
+          utility[e % 2 * 3 + e / 2] + world->discount * idm_mdp_next(world, e % 2, e / 2, value);
+    for (size_t s = 0; s < 3; s++) {
+      value[s] = 0;
+      for (size_t e = 2 * s; e < 2 * s + 2; e++)
+        value[s] += policy[e] * (worth[e] - alpha * log(2 * policy[e]));
+    }
+  }
+  for (size_t s = 0; s < 3; s++)
+    for (size_t u = 0; u < 2; u++)
+      policy[2 * s + u] = 1 / (1 + exp((worth[2 * s + !u] - worth[2 * s + u]) / alpha));
+}
+
+/* Three batches of such a learner, which begins by choosing at random. */
+static idm_data *learning(const idm_problem *problem, double alpha, uint64_t seed)
+{
+  enum { each = 6000, steps = 10 };
+  const size_t room = 3 * each * steps * 24 + 64;
+  double policy[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, next[3];
+  char *log = calloc(room, 1);
+  double *batch = calloc(3 * each, sizeof *batch);
+  idm_mdp *world = support_world(problem);
+  idm_random random;
+  assert_non_null(log);
+  assert_non_null(batch);
+  idm_random_init(&random, seed, 1);
+  size_t used = (size_t)snprintf(log, room, "trajectory,state,action\n");
+  for (size_t t = 0; t < 3 * each; t++) {
+    if (t && t % each == 0) improve(world, problem->theta->block[IDM_UTILITY].value, alpha, policy);
+    size_t now = idm_random_choice(&random, (double[]){1, 1, 1}, 3);
+    batch[t] = (double)(t / each + 1);
+    for (size_t k = 0; k < steps; k++) {
+      const size_t u = idm_random_choice(&random, policy + 2 * now, 2);
+      used += (size_t)snprintf(log + used, room - used, "%zu,%c,%s\n", t, "abc"[now],
+                               u ? "right" : "left");
+      for (size_t s = 0; s < 3; s++)
+        next[s] = idm_mdp_next(world, u, now, (double[]){s == 0, s == 1, s == 2});
+      now = idm_random_choice(&random, next, 3);
+    }
+  }
+  idm_data *data = support_data(problem, log);
+  data->number[IDM_COLUMN_BATCH] = batch;
+  idm_mdp_destroy(world);
+  free(log);
   return data;
 }
 
@@ -76,41 +131,50 @@ static void two_batches_by_hand(void **state)
   }
 }
 
-/* With a free discount the sum is no larger than at any discount of a grid that is held, and is the
- * one at the discount that is found. */
+/* With a free discount the sum is no larger than at any discount of a grid that is held, and that
+ * of a learner comes back, but for what errors of the policies leave: .81 to .84 for .9 with six
+ * seeds, which is why coverage is left open. */
 static void free_discount(void **state)
 {
   (void)state;
-  enum { GRID = 41 };
+  enum { GRID = 19 };
   idm_problem *problem = support_yaml(WALK);
-  idm_data *data = batched(problem, 3);
+  support_set(problem, 0.5, INFINITY, 0);
+  idm_data *data = learning(problem, 0.5, 1);
   const idm_fit_settings settings = smoothed(1);
+  double least = INFINITY;
   check(idm_problem_free(problem, "utility", &support_error));
-  double least = INFINITY, largest = 0, found = NAN;
-  for (size_t i = 0; i < GRID; i++) {
-    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.02 * (double)i + 0.18);
+  for (size_t i = 1; i <= GRID; i++) {
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.05 * (double)i);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    largest = fmax(largest, p->finding->objective);
-    if (p->finding->objective < least) found = 0.02 * (double)i + 0.18;
     least = fmin(least, p->finding->objective);
     idm_posterior_destroy(p);
   }
   check(idm_problem_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  const double discount = p->value[6];
-  print_message("  least %g at %g of the grid, %g at %g\n", least, found, p->finding->objective,
-                discount);
-  assert_true(largest > 1.1 * least);
-  assert_true(p->finding->objective <= least && fabs(discount - found) < 0.04);
-  assert_true(support_mentions(&p->finding->words, "unchecked: how far errors"));
+  assert_true(p->finding->objective <= least);
+  assert_near(p->value[6], 0.9, 0.12);
   idm_posterior_destroy(p);
+  idm_data_destroy(data);
   idm_problem_destroy(problem);
-  problem = support_yaml(WALK);
-  check(idm_problem_free(problem, "utility", &support_error));
-  idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discount);
-  idm_posterior *held = support_fit(name, problem, data, &settings);
-  assert_near(held->finding->objective, least, 0.1 * least);
-  idm_posterior_destroy(held);
+}
+
+/* Batches that are all of one policy: their noise is explained best by no discount at all, and a
+ * plan without a horizon would have no end. */
+static void no_learner(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  idm_data *data = batched(problem, 3);
+  const idm_fit_settings settings = smoothed(1);
+  idm_posterior *p = NULL;
+  idm_error error;
+  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  assert_int_equal(
+      idm_inverse_fit(idm_inverse_find(name), problem, data, &settings, NULL, &p, NULL, &error),
+      IDM_INPUT);
+  assert_non_null(strstr(error.message, "explained best by a discount of 1"));
+  assert_null(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -178,11 +242,9 @@ static void refusals(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_batches_by_hand),
-      cmocka_unit_test(free_discount),
-      cmocka_unit_test(open_discount),
-      cmocka_unit_test(names_do_not_matter),
-      cmocka_unit_test(refusals),
+      cmocka_unit_test(two_batches_by_hand), cmocka_unit_test(free_discount),
+      cmocka_unit_test(no_learner),          cmocka_unit_test(open_discount),
+      cmocka_unit_test(names_do_not_matter), cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
