@@ -532,18 +532,29 @@ static void clear(duel *d)
 
 /* --- 6. words ------------------------------------------------------------------------------- */
 
-static idm_status say_guesses(const duel *d, idm_error *opt_error)
+/* At beliefs that the log never acts at the plan of the nearest one stands in, and is demanded to
+ * be the best as well: with more than a little of it the answer is of another question. */
+static void say_guesses(double share, idm_finding *f)
 {
-  double share = 0;
-  const idm_status status =
-      idm_policy_graph_guesses(d->asked->mind, &d->demo, &share, d->asked->halt, opt_error);
-  if (status == IDM_OK && share > 1e-12)
-    idm_notes_add(d->asked->opt_notes,
-                  "%.3g %% of the demonstrator's discounted steps come after beliefs that the log "
-                  "never acts at; there the plan of the nearest belief at which it does stands for "
-                  "its own",
-                  100 * share);
-  return status;
+  static const double most = 0.01;
+  if (share <= 1e-12) return;
+  idm_notes_add(share > most ? &f->faults : &f->words,
+                "%.3g %% of the demonstrator's discounted steps come after beliefs that the log "
+                "never acts at; there the plan of the nearest belief at which it does is taken for "
+                "its own, and made the best as well: other utilities may explain the log better. "
+                "Expected longer trajectories, or more of them",
+                100 * share);
+}
+
+/* A refusal names what was demanded beside the log. */
+static void explain_refusal(double share, idm_error *error)
+{
+  idm_error own = *error;
+  if (share <= 1e-12) return;
+  (void)idm_fail(error, IDM_INPUT,
+                 "%.300s; at beliefs that the log never acts at (%.3g %% of discounted steps) the "
+                 "plan of the nearest belief was taken for the demonstrator's",
+                 own.message, 100 * share);
 }
 
 static void say_margins(const duel *d, const double *x, idm_notes *words)
@@ -604,9 +615,12 @@ idm_status idm_belief_margin_find(const idm_belief_margin *asked, idm_face *face
                                   idm_finding *finding, idm_error *opt_error)
 {
   duel d = {.asked = asked, .width = asked->sought->count + 1};
+  double share = 0; /* of discounted steps that are guessed */
   idm_status status = prepare(&d, opt_error);
-  if (status == IDM_OK) status = say_guesses(&d, opt_error);
+  if (status == IDM_OK)
+    status = idm_policy_graph_guesses(asked->mind, &d.demo, &share, asked->halt, opt_error);
   if (status == IDM_OK) status = play(&d, face, opt_error);
+  if (status == IDM_INPUT && opt_error) explain_refusal(share, opt_error);
   if (status == IDM_OK) {
     snprintf(finding->certificate, sizeof finding->certificate, "optimality gap");
     const bool grows = by_state(&d) && !asked->opt_aim;
@@ -614,6 +628,7 @@ idm_status idm_belief_margin_find(const idm_belief_margin *asked, idm_face *face
     finding->attained = d.attained;
     finding->closed = closed;
     say(&d, face, finding);
+    say_guesses(share, finding);
   }
   clear(&d);
   return status;

@@ -396,7 +396,8 @@ static void test_return_of_everything(void **state)
 }
 
 /* A log that breaks off: what it shows is to be the best with a plan after it that is not, and no
- * utility makes it so. How much of the plan is a guess is said. */
+ * utility makes it so. The answer fails, and states how much of the plan
+ * is a guess. */
 static void test_log_that_breaks_off(void **state)
 {
   (void)state;
@@ -411,13 +412,12 @@ static void test_log_that_breaks_off(void **state)
                         &notes, &support_error));
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
   assert_true(grid_says(p->finding, "the margin is 0"));
-  assert_int_equal(notes.count, 1);
   /* Half go wrong at once; of the rest those who hear the other side next come back, and so do
    * those who open the door. */
   const double g = 0.95, back = 0.5 * g * g * (0.255 + g * 0.745);
   char words[40];
   snprintf(words, sizeof words, "%.3g %% of the demonstrator's", 100 * 0.5 * g / (1 - back));
-  assert_non_null(strstr(notes.text[0], words));
+  assert_true(support_mentions(&p->finding->faults, words));
   idm_notes_clear(&notes);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
