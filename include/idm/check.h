@@ -80,13 +80,16 @@ typedef struct idm_check {
                   "else contradicts it.",                                                          \
       .cure = "follow the sentence of the failure: a proper prior, or an exact solution")          \
   RUN(IDM_CHECK_COVERAGE, idm_check_coverage, .name = "coverage",                                  \
-      .measures = "how often intervals of a generalised posterior cover",                          \
-      .kinds = IDM_CHECK_PREFERENCES, .needs = "a posterior without a likelihood",                 \
+      .measures = "how far errors of the log move the answer",                                     \
+      .kinds = IDM_CHECK_PREFERENCES | IDM_CHECK_PROGRAM,                                          \
+      .needs = "a posterior without a likelihood, or a discount of policy-inversion",              \
       .threshold = NAN, .worst = IDM_CHECK_FAILED,                                                 \
       .sentence =                                                                                  \
           "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
-          "as its scale makes them, and no test of the model.",                                    \
-      .cure = "test the model by --inverse bayes; measure what intervals cover by idm recover")    \
+          "as its scale makes them, and no test of the model; a discount that is free beside "     \
+          "utilities of batches is moved by errors of their policies, towards other discounts.",   \
+      .cure = "test the model by --inverse bayes, hold the discount; measure errors by idm "       \
+              "recover")                                                                           \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \
       .measures = "numbers that are not finite", .kinds = IDM_CHECK_EVERY, .threshold = 0,         \
       .worst = IDM_CHECK_FAILED,                                                                   \
@@ -180,7 +183,7 @@ typedef struct idm_check {
   RUN(IDM_CHECK_SATURATED, idm_check_saturated, .name = "saturated",                               \
       .measures = "p of the likelihood ratio to the actions' own frequencies by state",            \
       .kinds = IDM_CHECK_PROGRAM, .needs = "the log, and regularised-margin without a horizon",    \
-      .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,         \
+      .log = true, .threshold = IDM_CHECK_LEVEL / 2, .below = true, .worst = IDM_CHECK_MISFIT,     \
       .sentence = "The policy at the answer describes the actions of every state as well as a "    \
                   "right model does; replicates of the log from it are as far from their own "     \
                   "frequencies.",                                                                  \
@@ -406,7 +409,8 @@ typedef struct idm_check {
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
          .measures = "least p of a probability of the environment, times their number",            \
-         .kinds = IDM_CHECK_PREDICTED | IDM_CHECK_DYNAMICS,                                        \
+         .kinds =                                                                                  \
+             IDM_CHECK_PREDICTED | IDM_CHECK_DYNAMICS | IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES, \
          .needs = "the log with observations, and matrices of the environment", .log = true,       \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "The observations of the log are as likely as the start, transition and "     \

@@ -268,6 +268,9 @@ IDM_API const idm_planner *idm_agent_planner(const idm_agent *agent);
 /* Whether what a planner gives depends on block `id` of theta: it reads it, and no clamp holds it;
  * or it is a habit of the believer's, or of how it takes up what it sees. */
 IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
+/* Whether what it gives depends on dynamics, IDM_TRANSITION or IDM_EMISSION: it reads models of
+ * them, or plans in the environment's. */
+IDM_API bool idm_planner_uses_dynamics(const idm_planner *planner, size_t id);
 /* The same where theta says what is free: dynamics that are looked for are an agent's own, whoever
  * would know the environment's. */
 IDM_API bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id);

@@ -22,6 +22,14 @@ bool idm_planner_reads(const idm_planner *planner, size_t id)
   return false;
 }
 
+bool idm_planner_uses_dynamics(const idm_planner *planner, size_t id)
+{
+  for (size_t i = 0; planner && i < planner->clamps; i++)
+    if (planner->clamp[i].block == id && planner->clamp[i].kind == IDM_CLAMP_ENVIRONMENT)
+      return true;
+  return idm_planner_reads(planner, id);
+}
+
 bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id)
 {
   if (!planner || !theta || id >= theta->blocks) return false;

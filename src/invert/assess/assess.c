@@ -11,6 +11,7 @@
 #include "idm/settings.h"
 #include "invert/assess/allowance.h"
 #include "invert/assess/checks.h"
+#include "invert/assess/environment.h"
 #include "invert/assess/finding.h"
 #include "invert/assess/look.h"
 #include "invert/between.h"
@@ -204,6 +205,30 @@ static idm_status assess_log(const inquiry *q, const idm_fit_watch *opt_watch, i
   return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
 }
 
+/* The environment of an answer that does not come from the likelihood of the decisions: half of the
+ * level is that of `saturated`. */
+static idm_status check_environment(const inquiry *q, idm_error *opt_error)
+{
+  const idm_problem *problem = q->f->problem;
+  idm_assessment *a = q->assessment;
+  const idm_inverse *by = idm_inverse_find(q->posterior->inverse);
+  const bool given = by && (by->preferences || by->columns & 1U << IDM_COLUMN_SCORE);
+  if (given && problem->setting->fully_observed) {
+    idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT,
+                   "the answer depends on the states that were recorded, not on their "
+                   "probabilities");
+    return IDM_OK;
+  }
+  if (problem->environments && !problem->within) {
+    static const char unchosen[] = "no environment is chosen";
+    idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", unchosen);
+    idm_notes_add(&a->remarks, "unchecked: the environment of the log; %s", unchosen);
+    return IDM_OK;
+  }
+  return idm_environment_assess(problem, q->f->data, false, true, IDM_CHECK_LEVEL / 2, a,
+                                opt_error);
+}
+
 idm_fit_settings idm_assess_settings(const idm_posterior *posterior, int threads)
 {
   idm_fit_settings settings;
@@ -238,9 +263,12 @@ idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
                      .among = 1,
                      .elsewhere = idm_check_is_elsewhere(posterior),
                      .opt_allowance = &limit};
-  if (status == IDM_OK && (posterior->finding || limit.seconds < 0))
+  if (status == IDM_OK && (posterior->finding || limit.seconds < 0)) {
     status = idm_check_rows(&q, true, NULL, opt_error);
-  else if (status == IDM_OK) {
+    if (status == IDM_OK && posterior->finding)
+      status = idm_allowance_run(&q, IDM_CHECK_ENVIRONMENT, check_environment, opt_error);
+    q.assessment->trusted = !q.assessment->failures.count && !q.assessment->misfits.count;
+  } else if (status == IDM_OK) {
     status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
     if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
     f.table = posterior->table;

@@ -141,13 +141,13 @@ static idm_status store(const difference *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether the numbers of a direction are held and read by the planner, which begins at the start
- * wherever it reads any model. */
+/* Whether the numbers of a direction are held and used by the planner, which begins at the start
+ * wherever it uses any dynamics. */
 static bool is_held(const idm_problem *problem, direction_part part)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  const bool moves = idm_planner_reads(planner, IDM_TRANSITION);
-  const bool shows = idm_planner_reads(planner, IDM_EMISSION);
+  const bool moves = idm_planner_uses_dynamics(planner, IDM_TRANSITION);
+  const bool shows = idm_planner_uses_dynamics(planner, IDM_EMISSION);
   if (part == DIRECTION_START) return moves || shows;
   const size_t id = part == DIRECTION_EMISSION ? IDM_EMISSION : IDM_TRANSITION;
   return (part == DIRECTION_EMISSION ? shows : moves) &&

@@ -541,11 +541,13 @@ idm_tested idm_environment_tested(const environment_check *e)
                       .p = e->least};
 }
 
-/* Whether an answer can depend on the environment: the planner reads models of it. */
+/* Whether an answer can depend on the environment: the planner reads models of it, or plans in it.
+ */
 static bool is_read(const idm_problem *problem)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  return idm_planner_reads(planner, IDM_TRANSITION) || idm_planner_reads(planner, IDM_EMISSION);
+  return idm_planner_uses_dynamics(planner, IDM_TRANSITION) ||
+         idm_planner_uses_dynamics(planner, IDM_EMISSION);
 }
 
 /* Decimals that a probability and its complement have: 0.70, 0.004, 0.9995. */
@@ -614,8 +616,8 @@ static void note_limits(const environment_check *e, idm_assessment *a)
                   "probabilities, which are too many for this log");
 }
 
-void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
-                           idm_assessment *a)
+void idm_environment_judge(const environment_check *e, const idm_problem *problem, bool used,
+                           double level, idm_assessment *a)
 {
   static const double least_share = 0.02;
   const idm_tested tested = idm_environment_tested(e);
@@ -624,7 +626,7 @@ void idm_environment_judge(const environment_check *e, const idm_problem *proble
     idm_notes_add(&a->remarks, "unchecked: the environment; %s", e->why);
     return;
   }
-  const bool read = is_read(problem);
+  const bool read = used || is_read(problem);
   const double off = e->impossible  ? 1
                      : is_serial(e) ? e->serial.size
                                     : fabs(e->best - idm_direction_given(&e->directions, e->worst));
@@ -650,11 +652,12 @@ void idm_environment_judge(const environment_check *e, const idm_problem *proble
 }
 
 idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, bool fitted,
-                                  double level, idm_assessment *assessment, idm_error *opt_error)
+                                  bool used, double level, idm_assessment *assessment,
+                                  idm_error *opt_error)
 {
   environment_check e;
   const idm_status status = idm_environment_open(&e, problem, data, fitted, opt_error);
-  if (status == IDM_OK) idm_environment_judge(&e, problem, level, assessment);
+  if (status == IDM_OK) idm_environment_judge(&e, problem, used, level, assessment);
   idm_environment_close(&e);
   return status;
 }

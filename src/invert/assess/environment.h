@@ -70,11 +70,13 @@ double idm_environment_error(const environment_check *e, size_t i);
 /* As a test of the model (idm/assess.h). */
 idm_tested idm_environment_tested(const environment_check *e);
 /* Record the row of the table of checks at a level, with a sentence where the test fails. A
- * difference below 2 %, or dynamics that the agent's planner does not read, are a remark. */
-void idm_environment_judge(const environment_check *e, const idm_problem *problem, double level,
-                           idm_assessment *assessment);
+ * difference below 2 %, or dynamics that the agent's planner does not read, are a remark; `used`:
+ * the inverse planner reads them, whatever the planner does. */
+void idm_environment_judge(const environment_check *e, const idm_problem *problem, bool used,
+                           double level, idm_assessment *assessment);
 /* Test and judge at once. */
 idm_status idm_environment_assess(const idm_problem *problem, const idm_data *data, bool fitted,
-                                  double level, idm_assessment *assessment, idm_error *opt_error);
+                                  bool used, double level, idm_assessment *assessment,
+                                  idm_error *opt_error);
 
 #endif

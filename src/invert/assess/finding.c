@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "idm/project.h"
@@ -39,10 +40,17 @@ idm_status idm_check_coverage(const inquiry *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_inverse *by = idm_inverse_find(q->posterior->inverse);
-  if (by && by->own_objective)
+  if (by && by->own_objective && q->posterior->answer == IDM_POSTERIOR)
     idm_check_leave_open(&q->assessment->checks, IDM_CHECK_COVERAGE,
                          "a generalised posterior has no likelihood to test the model by, which "
                          "--inverse bayes does; idm recover RUN measures what intervals cover");
+  /* Errors of the policies are in both sides of the equations, so that the discount is biased. */
+  const bool batches = by && by->columns & 1U << IDM_COLUMN_BATCH;
+  if (batches && idm_labels_find(&q->posterior->quantity, "discount", strlen("discount")) >= 0)
+    idm_check_leave_open(
+        &q->assessment->checks, IDM_CHECK_COVERAGE,
+        "errors of the batches' policies bias the discount; idm recover RUN measures "
+        "how far");
   return IDM_OK;
 }
 
@@ -60,11 +68,10 @@ static void judge_behavior(idm_assessment *a, const idm_projection *p)
   const double ratio = p->log_loss / p->uniform_log_loss;
   const bool fails = isinf(p->log_loss) || (p->decisions && !is_better(p));
   if (isnan(p->log_loss)) {
-    idm_check_skip(&a->checks, IDM_CHECK_BEHAVIOR, "the log is of several environments");
-    idm_notes_add(
-        &a->remarks,
-        "unchecked: behaviour at the answer is planned for one environment, and the log is "
-        "of several; `idm score` with --set environment=NAME compares it with one");
+    idm_check_skip(&a->checks, IDM_CHECK_BEHAVIOR, "no environment is chosen");
+    idm_notes_add(&a->remarks,
+                  "unchecked: behaviour at the answer is planned for one environment, and none is "
+                  "chosen; `idm score` with --set environment=NAME compares it with one");
     return;
   }
   if (p->decisions || fails)

@@ -692,7 +692,7 @@ static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error
     idm_check_skip(&t->q->assessment->checks, IDM_CHECK_ENVIRONMENT,
                    "the answer is over draws of learnt dynamics");
   else
-    idm_environment_judge(&t->environment, f->problem, t->q->assessment->model.level,
+    idm_environment_judge(&t->environment, f->problem, false, t->q->assessment->model.level,
                           t->q->assessment);
   return judge_extensions(t, opt_error);
 }

@@ -68,7 +68,7 @@ idm_status idm_check_saturated(const inquiry *q, idm_error *opt_error)
   const table t = {f->state.count, f->action.count, f->policy, f->count};
   double decisions = 0, expected = 0;
   for (size_t s = 0; s < t.states; s++) decisions += visits_of(&t, t.count, s);
-  const size_t replicates = decisions * 999 > most_draws ? 199 : 999;
+  const size_t replicates = decisions * 999 > most_draws ? 399 : 999;
   const double gain = gain_of(&t, t.count);
   double *count = idm_new(t.states * t.actions, sizeof *count);
   idm_random random;

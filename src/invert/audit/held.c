@@ -13,7 +13,7 @@ idm_status idm_audit_held_test(const idm_problem *problem, const idm_data *data,
   idm_audit_group *all = &a->group[a->groups - 1];
   idm_checks_begin(&found.checks, a->checks.kind);
   const idm_status status =
-      idm_environment_assess(problem, data, fitted, IDM_CHECK_LEVEL, &found, opt_error);
+      idm_environment_assess(problem, data, fitted, false, IDM_CHECK_LEVEL, &found, opt_error);
   if (status == IDM_OK) idm_checks_merge(&a->checks, &found.checks, IDM_CHECK_MISFIT);
   for (size_t i = 0; i < found.misfits.count; i++) {
     idm_notes_add(&all->misfits, "%s", found.misfits.text[i]);

@@ -67,8 +67,8 @@ static idm_status assess(const idm_problem *problem, const idm_data *data,
   idm_status status = idm_data_validate(data, problem->setting, opt_error);
   if (status == IDM_OK) status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status == IDM_OK)
-    status =
-        idm_environment_assess(problem, data, true, IDM_CHECK_LEVEL, *ret_assessment, opt_error);
+    status = idm_environment_assess(problem, data, true, false, IDM_CHECK_LEVEL, *ret_assessment,
+                                    opt_error);
   if (status == IDM_OK && (*ret_assessment)->misfits.count) (*ret_assessment)->trusted = false;
   return status;
 }

@@ -137,6 +137,49 @@ static void test_free_models(void **state)
   answered_close(&f);
 }
 
+/* A planner that has no models, and plans in the environment, depends on it as well: the shift is
+ * that of moved environments. */
+static void test_planned_environment(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"
+      "discount: 0.9\nstart: a\n"
+      "transition:\n"
+      "  left: [[0.8, 0.2, 0], [0.8, 0.1, 0.1], [0, 0.9, 0.1]]\n"
+      "  right: [[0.2, 0.8, 0], [0.1, 0.1, 0.8], [0, 0.1, 0.9]]\n"
+      "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\n"
+      "agent: {planner: maximum-entropy, alpha: 1}\n";
+  idm_problem *problem = support_yaml(text);
+  idm_data *data =
+      support_simulate(problem, (idm_simulation){.trajectories = 100, .steps = 12, .seed = 2});
+  check(idm_problem_free(problem, "{alpha: {scale: log}}", &support_error));
+  answered f = answered_fit("bayes", problem, data, ALL / 2, 50, 8);
+  const idm_sensitivity *s = answered_sensitivity(&f, "transition[left,a,a]");
+  double side[2][SAMPLE], sum = 0, x = 0, y = 0;
+  const double h = 0.5 * s->step;
+  assert_true(s->dynamics);
+  assert_near(s->value, 0.8, 1e-12);
+  for (int k = 0; k < 2; k++) {
+    double *row = f.problem->setting->transition, was[2] = {row[0], row[1]};
+    row[0] += k ? h : -h;
+    row[1] -= k ? h : -h;
+    answered_likelihoods(&f, SAMPLE, side[k]);
+    memcpy(row, was, sizeof was);
+  }
+  const double *value = f.posterior->value;
+  for (size_t i = 0; i < SAMPLE; i++) {
+    const double slope = (side[1][i] - side[0][i]) / (2 * h), own = value[i * ALL / SAMPLE];
+    sum += slope * own;
+    x += slope;
+    y += own;
+  }
+  const double shift = (sum - x * y / SAMPLE) / (SAMPLE - 1);
+  assert_near(s->slope[0] / shift, 1, 0.05);
+  assert_true(shift * s->step / f.assessment->diagnosis[0].sd < -0.2);
+  answered_close(&f);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -144,6 +187,7 @@ int main(void)
       cmocka_unit_test(test_verdict),
       cmocka_unit_test(test_passes),
       cmocka_unit_test(test_free_models),
+      cmocka_unit_test(test_planned_environment),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

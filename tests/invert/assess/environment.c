@@ -437,7 +437,7 @@ static void test_impossible(void **state)
   assert_int_equal(e.impossible, 1);
   assert_int_equal(e.impossible_row, 1);
   idm_checks_begin(&assessment.checks, IDM_CHECK_FIT);
-  idm_environment_judge(&e, problem, 0.01, &assessment);
+  idm_environment_judge(&e, problem, false, 0.01, &assessment);
   assert_int_equal(assessment.checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
   assert_true(support_mentions(&assessment.misfits, "1 of them has probability 0"));
   idm_notes_clear(&assessment.misfits);
@@ -539,7 +539,7 @@ static void test_residuals_by_definition(void **state)
   assert_near(e.serial.score, score, 1e-12);
   assert_near(e.serial.statistic, score * score / variance, 1e-10);
   idm_checks_begin(&a.checks, IDM_CHECK_FIT);
-  idm_environment_judge(&e, problem, 0.01, &a);
+  idm_environment_judge(&e, problem, false, 0.01, &a);
   assert_true(support_mentions(&a.misfits, "`yes` recurs more within trajectories"));
   idm_notes_clear(&a.misfits);
   idm_notes_clear(&a.remarks);
