@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "io/problem/entries.h"
+#include "io/problem/features.h"
 #include "io/problem/fields.h"
 #include "io/problem/free.h"
 #include "io/problem/spaces.h"
