@@ -130,7 +130,7 @@ fit example:diag people.csv --free beta {chain} --by agent --model 'beta ~ group
 fit example:reversal players.csv --by agent {chain} -o players --json
 fit example:reversal players.csv --set planner=td-learner --free '{inverse_temperature: {scale: log, prior: {normal: [1, 1]}}, learning_rate_gain: {scale: logit, prior: {normal: [0, 1.5]}}, learning_rate_loss: {scale: logit, prior: {normal: [0, 1.5]}}}' --by agent {chain} -o learners --json
 fit example:reversal players.csv --each agent {chain} -o each --json
-fit example:diag diag.csv --by agent --free beta -o nobody
+fit example:diag diag.csv --by agent --free beta -o alone
 fit example:reversal reversal.csv {chain} -o reversal --json
 fit example:maintenance worn.csv --free utility --inverse map --checks none -o utility --json
 fit example:maintenance worn.csv --class bc-il --checks none -o bc-il --json

@@ -86,8 +86,8 @@ typedef struct idm_check {
       .threshold = NAN, .worst = IDM_CHECK_FAILED,                                                 \
       .sentence =                                                                                  \
           "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
-          "as its scale makes them, and no test of the model; a discount that is free beside "     \
-          "utilities of batches is moved by errors of their policies, towards other discounts.",   \
+          "as its scale makes them, and no test of the model; a discount that is free "            \
+          "together with the utility of a learner is biased by errors of its batches' policies.",  \
       .cure = "test the model by --inverse bayes, hold the discount; measure errors by idm "       \
               "recover")                                                                           \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \

@@ -141,8 +141,8 @@ static idm_status store(const difference *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether the numbers of a direction are held and used by the planner, which begins at the start
- * wherever it uses any dynamics. */
+/* Whether the numbers of a direction are held and used by the planner. A planner that uses dynamics
+ * uses the start. */
 static bool is_held(const idm_problem *problem, direction_part part)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);

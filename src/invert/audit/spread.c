@@ -18,7 +18,7 @@ typedef struct grid {
   double highest;
 } grid;
 
-/* Logarithm of a factor of the integrand beside those of the effects. */
+/* Logarithm of a further factor of the integrand. */
 typedef double (*factor)(const void *context, double u);
 
 static void tabulate(double squares, size_t count, double scale, factor opt_factor,

@@ -532,8 +532,9 @@ static void clear(duel *d)
 
 /* --- 6. words ------------------------------------------------------------------------------- */
 
-/* At beliefs that the log never acts at the plan of the nearest one stands in, and is demanded to
- * be the best as well: with more than a little of it the answer is of another question. */
+/* At beliefs without a decision in the log the demonstrator's plan is taken to be that of the
+ * nearest belief with one, and is constrained to be optimal as well. With more than a small share
+ * of them the answer is that of another problem. */
 static void say_guesses(double share, idm_finding *f)
 {
   static const double most = 0.01;
@@ -546,7 +547,7 @@ static void say_guesses(double share, idm_finding *f)
                 100 * share);
 }
 
-/* A refusal names what was demanded beside the log. */
+/* Name the constraints that are not of the log, in a refusal. */
 static void explain_refusal(double share, idm_error *error)
 {
   idm_error own = *error;

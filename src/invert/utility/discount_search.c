@@ -226,8 +226,8 @@ static idm_status say_discount(profile *p, idm_finding *f, idm_error *opt_error)
  * Between points of the grid the search ends 1e-9 from it. */
 static idm_status check_end(const profile *p, idm_error *opt_error)
 {
-  static const double beside = 1e-6;
-  if (p->best < 1 - beside || p->search->asked->problem->setting->horizon) return IDM_OK;
+  static const double near = 1e-6;
+  if (p->best < 1 - near || p->search->asked->problem->setting->horizon) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "%s are explained best by a discount of 1, at which a plan without a horizon "
                   "has no end; expected `horizon` in the problem, or a discount that is held",

@@ -41,7 +41,7 @@ static const pair hidden_states = {
            "  loss: {openl: [1, 0], openr: [0, 1]}}\n"
            "feature_weights: {ear: -1, gain: 2, loss: -3}\nfree: [utility]\n"};
 
-/* One number is held, and its feature stands between the others. */
+/* One weight is held, and its feature is between the others. */
 static const pair one_held = {
     SPACES "utility: {\"*\": [0.5, -1, 2]}\nfree: {utility: {entries: {ua: [left.a, right.a], "
            "uc: [left.c, right.c]}}}\n",
@@ -329,7 +329,8 @@ static void test_sets(void **state)
   }
   for (size_t end = 0; end < 2; end++)
     assert_near(p[1]->finding->range[end], p[0]->finding->range[end], 1e-9);
-  /* To be worth the way, c is no worse than about nothing; the box ends the range above. */
+  /* c is chosen although it takes a step: its utility is at least about 0. The box ends the range.
+   */
   assert_true(p[0]->finding->range[0] > -0.9);
   assert_near(p[0]->finding->range[1], 1, 1e-9);
   assert_int_equal(idm_finding_holds(p[1]->finding), idm_finding_holds(p[0]->finding));

@@ -26,20 +26,20 @@ static idm_data *batched(const idm_problem *problem, size_t batches)
 static void improve(const idm_mdp *world, const double *utility, double alpha, double *policy)
 {
   enum { sweeps = 500 };
-  double value[3] = {0}, worth[6] = {0};
+  double value[3] = {0}, q[6] = {0};
   for (int k = 0; k < sweeps; k++) {
     for (size_t e = 0; e < 6; e++)
-      worth[e] =
+      q[e] =
           utility[e % 2 * 3 + e / 2] + world->discount * idm_mdp_next(world, e % 2, e / 2, value);
     for (size_t s = 0; s < 3; s++) {
       value[s] = 0;
       for (size_t e = 2 * s; e < 2 * s + 2; e++)
-        value[s] += policy[e] * (worth[e] - alpha * log(2 * policy[e]));
+        value[s] += policy[e] * (q[e] - alpha * log(2 * policy[e]));
     }
   }
   for (size_t s = 0; s < 3; s++)
     for (size_t u = 0; u < 2; u++)
-      policy[2 * s + u] = 1 / (1 + exp((worth[2 * s + !u] - worth[2 * s + u]) / alpha));
+      policy[2 * s + u] = 1 / (1 + exp((q[2 * s + !u] - q[2 * s + u]) / alpha));
 }
 
 /* Three batches of such a learner, which begins by choosing at random. */
