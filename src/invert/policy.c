@@ -27,6 +27,12 @@ bool idm_policy_by_state(const idm_problem *problem)
   return problem->setting->fully_observed && idm_policy_by_belief(problem);
 }
 
+bool idm_policy_is_unchosen(const idm_problem *problem, const idm_data *data)
+{
+  if (!problem->environments || !data->label[IDM_COLUMN_ENVIRONMENT]) return false;
+  return !problem->within || idm_data_spans(data);
+}
+
 idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, double *policy,
                            idm_error *opt_error)
 {

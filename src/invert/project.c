@@ -15,6 +15,7 @@
 #include "idm/trials.h"
 #include "idm/workspace.h"
 #include "invert/chance.h"
+#include "invert/policy.h"
 #include "invert/posterior.h"
 
 /* A row of the tree, by what makes two decisions the same question. */
@@ -98,20 +99,13 @@ static idm_status compare_with_chance(const idm_data *data, idm_projection *proj
   return IDM_OK;
 }
 
-/* Whether the environment that behaviour would be planned for is not chosen. */
-static bool is_unchosen(const idm_problem *problem, const idm_data *data)
-{
-  if (!problem->environments || !data->label[IDM_COLUMN_ENVIRONMENT]) return false;
-  return !problem->within || idm_data_spans(data);
-}
-
 idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
                                   const idm_data *data, idm_projection *projection,
                                   idm_error *opt_error)
 {
   idm_require(problem, theta, data, projection);
   *projection = (idm_projection){.divergence = NAN};
-  if (is_unchosen(problem, data)) {
+  if (idm_policy_is_unchosen(problem, data)) {
     *projection = (idm_projection){.log_loss = NAN,
                                    .brier = NAN,
                                    .uniform_log_loss = NAN,
@@ -209,7 +203,7 @@ idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior 
                                 idm_error *opt_error)
 {
   idm_require(problem, posterior, data, projection);
-  if (posterior->chains * posterior->draws < 2 || is_unchosen(problem, data))
+  if (posterior->chains * posterior->draws < 2 || idm_policy_is_unchosen(problem, data))
     return idm_projection_centre(problem, posterior, data, projection, opt_error);
   *projection = (idm_projection){.divergence = NAN};
   idm_prefix_tree *tree = NULL;

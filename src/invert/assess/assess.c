@@ -17,6 +17,7 @@
 #include "invert/between.h"
 #include "invert/matching/halt.h"
 #include "invert/matching/tabulate.h"
+#include "invert/policy.h"
 #include "invert/posterior.h"
 
 void idm_assessment_destroy(idm_assessment *a)
@@ -219,7 +220,7 @@ static idm_status check_environment(const inquiry *q, idm_error *opt_error)
                    "probabilities");
     return IDM_OK;
   }
-  if (problem->environments && !problem->within) {
+  if (idm_policy_is_unchosen(problem, q->f->data)) {
     static const char unchosen[] = "no environment is chosen";
     idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", unchosen);
     idm_notes_add(&a->remarks, "unchecked: the environment of the log; %s", unchosen);

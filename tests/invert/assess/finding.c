@@ -247,7 +247,11 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
       "  right: {a: {b: 0.8, a: 0.2}, b: {c: 0.8, b: 0.1, a: 0.1}, c: {c: 0.9, b: 0.1}}\n"
       "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\n"
       "agent: {planner: maximum-entropy, alpha: 1}\n";
-  idm_problem *problem = support_yaml(own), *maker = support_yaml(exchanged ? other : own);
+  /* That the file has a family of environments, which the log does not name, changes nothing. */
+  char text[1000];
+  snprintf(text, sizeof text, "%s%s", own,
+           exchanged ? "environments: {elsewhere: {start: b}}\n" : "");
+  idm_problem *problem = support_yaml(text), *maker = support_yaml(exchanged ? other : own);
   idm_data *data =
       support_simulate(maker, (idm_simulation){.trajectories = 60, .steps = 12, .seed = seed});
   const bool scored = idm_inverse_find(inverse)->columns & 1U << IDM_COLUMN_SCORE;
