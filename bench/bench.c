@@ -115,11 +115,11 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, span
   for (int r = 0; r < rounds; r++)
     for (int m = 0; m < 3; m++) {
       const idm_solver exact = {
-          .method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_NOTHING, .tolerance = 1e-11};
+          .method = IDM_METHOD_NEWTON, .limit = 100, .slots = IDM_START_COLD, .tolerance = 1e-11};
       if (warm) check(idm_plan(near, &exact, workspace, NULL, &error));
-      const idm_solver solver = {.method = (idm_method)m,
+      const idm_solver solver = {.method = (idm_solve_method)m,
                                  .limit = 1000000,
-                                 .slots = warm ? IDM_FROM_LAST : IDM_FROM_NOTHING,
+                                 .slots = warm ? IDM_START_LAST : IDM_START_COLD,
                                  .tolerance = tolerance};
       idm_plan_report report = {0};
       /* Short solves are repeated so that the clock's grain does not matter. */
@@ -200,7 +200,7 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
     const double step = exp(0.1 * sin(i));
     idm_theta_set_scalar(theta, IDM_BETA, 1.25 * step);
     idm_theta_set_scalar(theta, IDM_ETA, 0.001 * step);
-    const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = tolerance};
+    const idm_solver solver = {.method = IDM_METHOD_NEWTON, .limit = 100, .tolerance = tolerance};
     const span begun = now();
     check(idm_plan(theta, &solver, workspace, NULL, &error));
     solving[i] = since(begun, 1);
@@ -241,7 +241,7 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   idm_prefix_tree *tree;
   idm_parameters *parameters;
   idm_matching *matching;
-  check(idm_problem_free(problem, "alpha,beta,eta,utility,discount", &error));
+  check(idm_problem_set_free(problem, "alpha,beta,eta,utility,discount", &error));
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
   check(idm_parameters_create(problem, &parameters, &error));
   check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
@@ -250,7 +250,7 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   span *plain = calloc(2 * (size_t)count, sizeof *plain);
   span *with = plain + count;
   idm_parameters_get(parameters, problem->theta, y);
-  check(idm_matching_anchor(matching, y, &error));
+  check(idm_matching_fix_start(matching, y, &error));
   for (int i = 0; i < count; i++) {
     double total;
     y[1] += 0.01 * sin(i);
@@ -286,8 +286,8 @@ static int bench_recurrent(const char *path)
   idm_parameters *parameters;
   idm_matching *matching;
   check(idm_data_write_csv(data, problem, path, &error));
-  check(idm_problem_plan_by(problem, idm_planner_find("recurrent"), &error));
-  check(idm_problem_free(problem, "network", &error));
+  check(idm_problem_set_planner(problem, idm_planner_find("recurrent"), &error));
+  check(idm_problem_set_free(problem, "network", &error));
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error));
   check(idm_parameters_create(problem, &parameters, &error));
   check(idm_matching_create(problem, data, tree, parameters, &matching, &error));
@@ -428,11 +428,11 @@ static idm_problem *large_mdp(void)
   enum { states = 10000, actions = 4, successors = 10 };
   idm_random random;
   idm_problem *problem;
-  idm_moves *moves;
+  idm_sparse_rows *moves;
   idm_random_init(&random, 1, 0);
-  check(idm_problem_create_moving((idm_sizes){states, actions, states}, &problem, &error));
-  check(idm_moves_create((size_t)states * actions, (size_t)states * actions * successors, &moves,
-                         &error));
+  check(idm_problem_create_sparse((idm_sizes){states, actions, states}, &problem, &error));
+  check(idm_sparse_rows_create((size_t)states * actions, (size_t)states * actions * successors,
+                               &moves, &error));
   problem->setting->fully_observed = true;
   problem->setting->moves = moves;
   for (size_t row = 0; row < moves->rows; row++) {
@@ -449,7 +449,7 @@ static idm_problem *large_mdp(void)
   }
   for (size_t i = 0; i < moves->rows; i++)
     problem->theta->block[IDM_UTILITY].value[i] = idm_random_uniform(&random);
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &error));
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &error));
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.99);
   return problem;
 }
@@ -457,7 +457,7 @@ static idm_problem *large_mdp(void)
 /* Value iteration as in a textbook, over the same rows, until the bound is met; returns sweeps. */
 static int plain_iteration(const idm_problem *problem, double tolerance, double *v, double *next)
 {
-  const idm_moves *moves = problem->setting->moves;
+  const idm_sparse_rows *moves = problem->setting->moves;
   const size_t states = problem->theta->sizes.states;
   const double gamma = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
   const double *utility = problem->theta->block[IDM_UTILITY].value;
@@ -492,7 +492,7 @@ static void bench_mdp(void)
   idm_solver solver;
   idm_solver_default(&solver);
   solver.tolerance = 1e-8;
-  solver.slots = IDM_FROM_NOTHING;
+  solver.slots = IDM_START_COLD;
   check(
       idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace, &error));
   int sweeps = 0;
@@ -538,7 +538,7 @@ static void free_cells(idm_problem *problem)
   for (int s = 0; s < CELLS; s++)
     at += sprintf(at, "%sc%d: [0.%d, 1.%d, 2.%d, 3.%d]", s ? ", " : "", s, s, s, s, s);
   sprintf(at, "}}}");
-  check(idm_problem_free(problem, text, &error));
+  check(idm_problem_set_free(problem, text, &error));
   free(text);
 }
 
@@ -566,7 +566,7 @@ static idm_problem *make_grid(void)
   memcpy(problem->theta->block[IDM_EMISSION].value, setting->emission,
          sizeof(double) * MOVES * CELLS * CELLS);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.95);
-  check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &error));
+  check(idm_problem_set_planner(problem, idm_planner_find("maximum-entropy"), &error));
   set_agent(problem, 1, INFINITY, 0);
   return problem;
 }

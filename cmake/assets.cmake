@@ -9,7 +9,7 @@ foreach(asset ${ASSETS})
   string(APPEND list "    {\"${name}\", (const char *)text_${id}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from src/report/assets. */
-#include \"report/assets.h\"
+#include \"report/markup.h\"
 
 #include <string.h>
 

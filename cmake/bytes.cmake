@@ -7,7 +7,7 @@ if(WASM)
   file(SIZE ${WASM} length)
 endif()
 file(WRITE ${OUTPUT} "/* Made by the build from the library itself. */
-#include \"report/explorer/wasm.h\"
+#include \"report/explorer/explorer.h\"
 
 const unsigned char idm_explorer_wasm[] = {${bytes}};
 const size_t idm_explorer_wasm_length = ${length};

@@ -24,8 +24,8 @@ endif()
 # cannot tell, takes it from the page.
 file(GLOB_RECURSE IDM_WASM_SOURCES CONFIGURE_DEPENDS
   base/*.c setting/*.c belief/*.c data/*.c plan/*.c io/log/*.c)
-list(FILTER IDM_WASM_SOURCES EXCLUDE REGEX "base/(journal|parallel|library)\\.c$")
-foreach(source io/csv io/stream report/figure report/svg report/canvas report/scale report/letters report/markup
+list(FILTER IDM_WASM_SOURCES EXCLUDE REGEX "base/(journal|system)\\.c$")
+foreach(source io/csv report/figure report/svg report/canvas report/markup
                report/style report/policy report/explorer/explorer report/explorer/parcel report/explorer/picture)
   list(APPEND IDM_WASM_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source}.c)
 endforeach()

@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
       expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK,
              error.message);
       idm_prefix_tree_destroy(tree);
-      idm_count sum = data->intake->kept;
+      idm_log_size sum = data->intake->kept;
       for (size_t i = 0; i < data->intake->reasons; i++) {
         sum.rows += data->intake->dropped[i].lost.rows;
         sum.trajectories += data->intake->dropped[i].lost.trajectories;

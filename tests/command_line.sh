@@ -1109,6 +1109,8 @@ test_classes() {
   holds "no note on a temperature that counts" is_absent 'makes nothing of it' err
   succeeds fit example:maintenance soft.csv --class stoc-irl --set alpha=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
   holds "a note on an alpha that does not" says "--set alpha: the planner 'boltzmann-exploratory' makes nothing of it"
+  succeeds fit example:maintenance soft.csv --free alpha --inverse map --draws 5 --thin 2 -o class-run --overwrite
+  holds "a note on options that map does not read" says "'map' does not read --draws, --thin"
   fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json

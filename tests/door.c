@@ -21,7 +21,7 @@ typedef struct fixture {
   idm_parameters *parameters;
   idm_posterior *posterior;
   idm_assessment *assessment;
-  idm_finding *finding;
+  idm_optimality *finding;
   idm_calibration *calibration;
   idm_calibration_settings calibration_settings;
   idm_matching *matching;
@@ -39,7 +39,7 @@ typedef struct fixture {
   idm_request own_request;
   idm_simulation simulation;
   idm_run run;
-  idm_work work;
+  idm_progress_state work;
   idm_projection projection;
   idm_refinement refinement;
   idm_score score;
@@ -53,14 +53,14 @@ typedef struct fixture {
   idm_iohmm *iohmm;
   idm_dynamics *dynamics;
   idm_modes modes;
-  idm_moves *moves;
+  idm_sparse_rows *moves;
   idm_dynamics_draws draws;
   idm_dynamics_draws own_draws;
-  idm_cuts cuts;
+  idm_cut_draws cuts;
   idm_learn_settings learn_settings;
   idm_learn_settings own_learn_settings;
-  idm_learnt learnt;
-  idm_held_out held_out;
+  idm_learn_result learnt;
+  idm_cross_validation cv_result;
   idm_model_rule rule;
   size_t *places;
   idm_figure *figure; /* of one panel */
@@ -69,7 +69,7 @@ typedef struct fixture {
   idm_labels labels; /* to be made */
   idm_notes notes;
   idm_predicate predicate; /* to be made */
-  idm_intake *intake;
+  idm_log_counts *intake;
   idm_groups groups; /* none */
   idm_audit audit;   /* of none */
   idm_audit_request audit_request;
@@ -77,7 +77,7 @@ typedef struct fixture {
   idm_error error;
   char path[SUPPORT_PATH];
   char buffer[4096];
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   double number[4096];
   size_t count[64];
   bool flag[64];
@@ -131,7 +131,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_project(f->problem, f->data, idm_inverse_find("bayes"), &f->request.settings, NULL,
                     &f->posterior, &f->projection, NULL, &support_error));
   check(idm_assess_draws(f->posterior, &f->assessment, &support_error));
-  check(idm_finding_create(2, &f->finding, &support_error));
+  check(idm_optimality_create(2, &f->finding, &support_error));
   idm_calibration_settings_default(&f->calibration_settings);
   f->calibration_settings.replications = 1;
   check(idm_calibration_create(f->problem, &f->calibration_settings, &f->calibration,
@@ -142,13 +142,13 @@ static void make(fixture *f, const char *yaml)
   check(idm_chains_create(&chains, idm_parameters_dimension(f->parameters), &f->chains,
                           &support_error));
   f->simulation = (idm_simulation){.trajectories = 2, .steps = 3};
-  f->work = (idm_work){.describe = describe};
+  f->work = (idm_progress_state){.describe = describe};
   f->prior = (idm_prior){.kind = IDM_PRIOR_NORMAL, .count = 2, .argument = f->number};
   f->keys = idm_fit_keys();
   idm_solver_default(&f->solver);
   support_path(f->path);
   check(idm_file_create(f->path, &f->file, &support_error));
-  check(idm_intake_create(1, 1, &f->intake, &support_error));
+  check(idm_log_counts_create(1, 1, &f->intake, &support_error));
   f->own_problem = support_yaml(yaml);
   idm_learn_settings_default(&f->learn_settings);
   f->learn_settings.threads = 1;
@@ -156,13 +156,12 @@ static void make(fixture *f, const char *yaml)
   f->learn_settings.warmup = 1;
   f->learn_settings.folds = 2;
   check(idm_problem_dynamics(f->problem, &f->dynamics, &support_error));
-  check(idm_moves_create(2, 2, &f->moves, &support_error));
-  check(
-      idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_HOLD_NOTHING, &f->iohmm, &support_error));
+  check(idm_sparse_rows_create(2, 2, &f->moves, &support_error));
+  check(idm_iohmm_create(f->problem, f->data, 0, IDM_LEARN_FIX_NOTHING, &f->iohmm, &support_error));
   f->modes = (idm_modes){1, &f->dynamics, NULL};
   check(idm_learn_draw(f->iohmm, f->problem, &f->modes, &f->learn_settings, NULL, NULL, &f->draws,
                        &support_error));
-  f->cuts = (idm_cuts){f->problem, &f->draws, 1};
+  f->cuts = (idm_cut_draws){f->problem, &f->draws, 1};
   idm_panel *panel;
   check(idm_figure_create("", "", 1, &f->figure, &support_error));
   check(idm_figure_add(f->figure, "", "", "", &panel, &support_error));
@@ -175,7 +174,7 @@ static void unmake(fixture *f)
   idm_chains_destroy(f->chains);
   idm_calibration_destroy(f->calibration);
   idm_assessment_destroy(f->assessment);
-  idm_finding_destroy(f->finding);
+  idm_optimality_destroy(f->finding);
   idm_posterior_destroy(f->posterior);
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
@@ -189,14 +188,14 @@ static void unmake(fixture *f)
   idm_workspace_destroy(f->workspace);
   idm_notes_clear(&f->notes);
   idm_predicate_clear(&f->predicate);
-  idm_intake_destroy(f->intake);
+  idm_log_counts_destroy(f->intake);
   idm_labels_destroy(&f->labels);
   idm_dynamics_draws_clear(&f->draws);
   idm_dynamics_draws_clear(&f->own_draws);
-  idm_learnt_clear(&f->learnt);
+  idm_learn_result_clear(&f->learnt);
   idm_iohmm_destroy(f->iohmm);
   idm_dynamics_destroy(f->dynamics);
-  idm_moves_destroy(f->moves);
+  idm_sparse_rows_destroy(f->moves);
   free(f->places);
   idm_figure_destroy(f->figure);
   idm_problem_destroy(f->own_problem);
@@ -248,7 +247,7 @@ static void refused(idm_status status)
 
 /* --- what the headers cannot tell ----------------------------------------------------------- */
 
-static bool stop_at_once(void *context, const idm_work *work)
+static bool stop_at_once(void *context, const idm_progress_state *work)
 {
   (void)context;
   (void)work;
@@ -260,7 +259,7 @@ static void settings_beyond_their_range_are_refused(void **state)
 {
   fixture *f = *state;
   static const double wild[] = {-1, 0, 1e12, 9e18};
-  const idm_fit_watch watch = {.progress = stop_at_once};
+  const idm_fit_monitor watch = {.progress = stop_at_once};
   for (const idm_key *key = idm_fit_keys(); key->name; key++)
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++)
       for (size_t k = 0; idm_inverse_at(k); k++) {

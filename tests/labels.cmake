@@ -3,7 +3,7 @@
 # less than 1.5 s of processor time here.
 
 # They compile for this machine, or look at sources, or need a browser: the same on every architecture.
-set(elsewhere public_interface house recipes browser accessibility demo install)
+set(elsewhere public_interface architecture recipes browser accessibility demo install)
 # Minutes: every allocation made to fail in turn, and thousands of calls of the program. Which allocations and file names there
 # are does not depend on the architecture.
 set(failures test_allocation_fits test_allocation_runs test_allocation_plans folders)
@@ -33,7 +33,7 @@ foreach(name ${elsewhere} ${failures} ${fits} ${signals})
   endif()
 endforeach()
 
-# They reach kernels (IDM_KERNEL, src/base/level.h).
+# They reach kernels (IDM_KERNEL, src/base/vector.h).
 foreach(name test_numbers test_base_level test_base_vector test_base_product test_base_krylov test_base_soft_block
              test_base_soft_slope test_plan_point_alphas test_plan_point_hull test_plan_control_golden)
   if(TEST ${name})

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "support.h"
 
 /* What one locale makes of everything that is written. */
 typedef struct written {
   char *file[4];
   size_t length[4];
-  char message[2 * IDM_PATH];
+  char message[2 * IDM_PATH_SIZE];
 } written;
 
 static void keep(written *w, size_t i, const char *path)
@@ -38,7 +38,7 @@ static written write_all(void)
   idm_data *data = support_data(
       problem, "trajectory,action,observation,belief.healthy,belief.diseased\n"
                "1,monitor,positive,0.125,0.875\n1,declare_diseased,,,\n2,monitor,negative,,\n");
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.chains = 2;

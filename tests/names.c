@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "io/folder_support.h"
 #include "support.h"
 
@@ -81,7 +81,7 @@ static void make_name(idm_random *random, char name[longest])
 static bool is_good(const char *name, bool action)
 {
   const size_t length = strlen(name);
-  return idm_utf8_plain(name, length) && name[0] != ' ' && name[length - 1] != ' ' &&
+  return idm_utf8_is_printable(name, length) && name[0] != ' ' && name[length - 1] != ' ' &&
          !(action && (strchr(name, '|') || strcmp(name, "*") == 0));
 }
 

@@ -103,7 +103,7 @@ static idm_problem *open_sample(const sample *s)
   check(idm_problem_read(s->problem, &problem, NULL, &support_error));
   for (size_t i = 0; i < MOST_ASSIGNMENTS && s->assign[i]; i++)
     support_assign(problem, s->assign[i]);
-  if (s->free) check(idm_problem_free(problem, s->free, &support_error));
+  if (s->free) check(idm_problem_set_free(problem, s->free, &support_error));
   return problem;
 }
 

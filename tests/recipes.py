@@ -36,6 +36,17 @@ utility: {left: [1, -1], right: [-1, 1]}
 agent: {planner: learner, learning_rate: 0.4, inverse_temperature: 2, decay: 0.1}
 """
 
+OBSERVED = """
+name: two rooms
+states: [a, b]
+actions: [stay, go]
+observations: states
+discount: 0.9
+transition: {stay: [[0.9, 0.1], [0.1, 0.9]], go: [[0.1, 0.9], [0.9, 0.1]]}
+utility: {stay: [0, 1], go: [0, 1]}
+agent: {planner: boltzmann-exploratory, temperature: 1}
+"""
+
 failures = []
 
 
@@ -69,20 +80,20 @@ def insert(path, where, text, code):
     path.write_text("".join(lines))
 
 
-def follow(steps, house):
-    """Do the steps in the house; returns the paths they touched."""
+def follow(steps, tree):
+    """Do the steps in the tree; returns the paths they touched."""
     touched = set()
     for step, code in steps:
         new = re.fullmatch(r"new (\S+): (\S+)", step)
         change = re.fullmatch(r'(\S+) (before|after|over) "(.*)"', step)
         if new:
-            target = house / new[1]
+            target = tree / new[1]
             if target.exists():
                 sys.exit(f"{new[1]} is there already")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCE / new[2], target)
         elif change and code:
-            insert(house / change[1], change[2], change[3], code)
+            insert(tree / change[1], change[2], change[3], code)
         else:
             sys.exit(f"not a step: {step}")
         touched.add((new or change)[1])
@@ -93,8 +104,8 @@ def check_routes(text):
     """What a newcomer has to open: no more files than were promised, each of them there."""
     section = re.search(r"(?s)## Where to read first\n(.*?)\n## ", text)[1]
     routes = re.findall(r"(?s)^- \*(.*?)\*.*? \((\d+) files\):(.*?)(?=^- |\Z)", section, re.M)
-    check("there are three routes", len(routes) == 3)
-    for (title, promised, list_), most in zip(routes, (8, 15, 2)):
+    check("there are six routes", len(routes) == 6)
+    for (title, promised, list_), most in zip(routes, (8, 15, 6, 5, 2, 2)):
         files = re.findall(r"`([\w./]+\.c)`", list_)
         check(f"{title}: {len(files)} files of {most}", len(files) == int(promised) <= most)
         check(f"{title}: each is there", all((SOURCE / file).exists() for file in files))
@@ -103,27 +114,27 @@ def check_routes(text):
 # --- the program -----------------------------------------------------------------------------------
 
 
-def build(house, new):
-    log = house / "log"
+def build(tree, new):
+    log = tree / "log"
     options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DBUILD_TESTING=OFF", "-DIDM_BENCH=OFF",
                "-DIDM_EXPLORER=OFF", "-DIDM_WERROR=OFF"]  # without optimisation gcc sees truncation where there is none
     options += [f"-DCMAKE_C_COMPILER={name}" for name in COMPILER]
-    commands = [[CMAKE, "-S", house, "-B", house / "build", *options],
-                [CMAKE, "--build", house / "build", "-j", "2", "--target", "idm"]]
+    commands = [[CMAKE, "-S", tree, "-B", tree / "build", *options],
+                [CMAKE, "--build", tree / "build", "-j", "2", "--target", "idm"]]
     for command in commands:
         with log.open("w") as out:
             if subprocess.run(command, stdout=out, stderr=out).returncode:
-                sys.exit(f"{log.read_text()}\nFAILED: the house with the recipes in it does not build")
+                sys.exit(f"{log.read_text()}\nFAILED: the tree with the recipes in it does not build")
     warned = [path for path in new if f"{path}:" in log.read_text()]
     check(f"the compiler has nothing to say on {len(new)} new files", not warned)
 
 
 class Program:
-    def __init__(self, house):
-        self.house, self.path = house, house / "build" / "idm"
+    def __init__(self, tree):
+        self.tree, self.path = tree, tree / "build" / "idm"
 
     def run(self, *words):
-        return subprocess.run([self.path, *words], cwd=self.house, capture_output=True, text=True)
+        return subprocess.run([self.path, *words], cwd=self.tree, capture_output=True, text=True)
 
     def json(self, *words):
         """What it prints; {} where it fails, which it tells."""
@@ -135,7 +146,7 @@ class Program:
     def fit(self, log, run, *words):
         done = self.run("fit", "reversal.yaml", log, "-o", run, "--warmup", "60", "--draws", "60", "--chains", "2", *words)
         self.notes = done.stderr
-        summary = self.house / run / "summary.json"
+        summary = self.tree / run / "summary.json"
         return json.loads(summary.read_text()) if done.returncode in (0, 1) and summary.exists() else {"posterior": {}}
 
 
@@ -174,27 +185,27 @@ def add_column(source, target, header, value):
 
 
 def check_column(program):
-    house = program.house
-    (house / "sure.yaml").write_text(REVERSAL + "data: {confidence: sure}\n")
-    add_column(house / "log.csv", house / "sure.csv", "sure", lambda i: 0.25 * (i % 4))
-    add_column(house / "log.csv", house / "unsure.csv", "sure", lambda i: -1 if i == 5 else 0.5)
+    tree = program.tree
+    (tree / "sure.yaml").write_text(REVERSAL + "data: {confidence: sure}\n")
+    add_column(tree / "log.csv", tree / "sure.csv", "sure", lambda i: 0.25 * (i % 4))
+    add_column(tree / "log.csv", tree / "unsure.csv", "sure", lambda i: -1 if i == 5 else 0.5)
     check("(c) `idm list columns` names it", "confidence" in names(program, "columns"))
     refused = program.run("score", "sure.yaml", "unsure.csv")
     check("(c) a cell out of its range is refused with its place",
           refused.returncode == 3 and "unsure.csv:7:" in refused.stderr and "'-1' for the confidence" in refused.stderr)
-    carry = house / "carry"
-    link = [*(COMPILER or ["cc"]), SOURCE / "tests/recipes/carry.c", "-I", house / "include", "-o", carry,
-            house / "build/src/libidm.a", "-lyaml", "-ljansson", "-lnetcdf", "-lmd", "-lz", "-lpthread", "-lm"]
+    carry = tree / "carry"
+    link = [*(COMPILER or ["cc"]), SOURCE / "tests/recipes/carry.c", "-I", tree / "include", "-o", carry,
+            tree / "build/src/libidm.a", "-lyaml", "-ljansson", "-lnetcdf", "-lmd", "-lz", "-lpthread", "-lm"]
     subprocess.run(link, check=True)
-    subprocess.run([carry, "sure.yaml", "sure.csv", "again.csv"], cwd=house, check=True)
-    with (house / "again.csv").open() as again:
+    subprocess.run([carry, "sure.yaml", "sure.csv", "again.csv"], cwd=tree, check=True)
+    with (tree / "again.csv").open() as again:
         read = [float(row["sure"]) for row in csv.DictReader(again)]
     check("(c) it is read, carried and written", read == [0.25 * (i % 4) for i in range(320)])
 
 
 def check_inverse(program):
-    house = program.house
-    add_column(house / "log.csv", house / "confident.csv", "confidence", lambda i: 0.25 * (i % 4))
+    tree = program.tree
+    add_column(tree / "log.csv", tree / "confident.csv", "confidence", lambda i: 0.25 * (i % 4))
     check("(d) `idm list inverses` names it", "stay" in names(program, "inverses"))
     found = program.fit("confident.csv", "stayed", "--free", "learning_rate", "--inverse", "stay")
     check("(d) fit --inverse stay: the file's own number", abs(found["posterior"].get("learning_rate", {}).get("mean", 0) - 0.4) < 1e-9)
@@ -219,25 +230,55 @@ def check_check(program):
     check("(f) `idm check` prints it", any(line.startswith("acceptance ") for line in printed.splitlines()))
 
 
+def check_plot(program):
+    check("(g) `idm list plots` names it", "running" in names(program, "plots"))
+    drawn = program.run("plot", "running", "checked", "-o", "running.svg")
+    check("(g) plot draws it", drawn.returncode == 0 and "<svg" in (program.tree / "running.svg").read_text())
+
+
+def check_command(program):
+    counted = program.run("count", "reversal.yaml", "log.csv")
+    check("(h) it runs", counted.stdout == "8 trajectories, 320 steps\n")
+    check("(h) `idm help` has it", "Count trajectories" in program.run("help", "count").stdout)
+
+
+def check_class(program):
+    listed = [row for row in program.json("list", "classes").get("classes", []) if row["name"] == "scaled-irl"]
+    check("(i) `idm list classes` names it", len(listed) == 1)
+    (program.tree / "grid.yaml").write_text(OBSERVED)
+    program.run("simulate", "grid.yaml", "-n", "40", "--steps", "10", "--seed", "2", "-o", "grid.csv")
+    done = program.run("fit", "grid.yaml", "grid.csv", "--class", "scaled-irl", "-o", "scaled")
+    check("(i) fit --class fits it", done.returncode == 0 and (program.tree / "scaled" / "summary.json").exists())
+
+
+def check_section(program):
+    for states, code in ((2, 0), (3, 3)):
+        (program.tree / "expect.yaml").write_text(REVERSAL + f"expect: {{states: {states}}}\n")
+        done = program.run("solve", "expect.yaml", "--path", "left:win")
+        check(f"(j) {states} states are {'refused' if code else 'accepted'}", done.returncode == code)
+    check("(j) the message has the place", "expect.yaml:11:" in done.stderr and "expect.states is 3" in done.stderr)
+
+
 def main():
     text = (SOURCE / "ARCHITECTURE.md").read_text()
     check_routes(text)
     recipes = read_recipes(text)
-    check("there are six recipes", [recipe[0] for recipe in recipes] == list("abcdef"))
+    check("there are ten recipes", [recipe[0] for recipe in recipes] == list("abcdefghij"))
     with tempfile.TemporaryDirectory() as folder:
-        house = pathlib.Path(folder)
+        tree = pathlib.Path(folder)
         for name in COPIED:
             copy = shutil.copytree if (SOURCE / name).is_dir() else shutil.copy
-            copy(SOURCE / name, house / name)
+            copy(SOURCE / name, tree / name)
         new = set()
         for letter, title, files, steps in recipes:
-            touched = follow(steps, house)
+            touched = follow(steps, tree)
             new |= {path for path in touched if not (SOURCE / path).exists()}
             check(f"({letter}) {title}: {len(touched)} files of {files}", 0 < len(touched) <= files)
-        build(house, new)
-        (house / "reversal.yaml").write_text(REVERSAL)
-        program = Program(house)
-        for part in check_planner, check_parameter, check_column, check_inverse, check_sampler, check_check:
+        build(tree, new)
+        (tree / "reversal.yaml").write_text(REVERSAL)
+        program = Program(tree)
+        for part in (check_planner, check_parameter, check_column, check_inverse, check_sampler, check_check, check_plot,
+                     check_command, check_class, check_section):
             part(program)
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -162,7 +162,7 @@ bool support_mentions(const idm_notes *notes, const char *words)
 
 void support_check_listed(const idm_checks *checks)
 {
-  assert_non_null(idm_check_kind_word(checks->kind));
+  assert_non_null(idm_check_kind_name(checks->kind));
   for (int id = 0; id < IDM_CHECK_COUNT; id++) {
     const idm_check_result *result = &checks->of[id];
     if (!idm_check_applies(checks, (idm_check_id)id))
@@ -170,7 +170,7 @@ void support_check_listed(const idm_checks *checks)
     else if ((result->outcome == IDM_CHECK_NOT_RUN) != (result->why[0] != '\0') ||
              result->outcome == IDM_CHECK_UNRECORDED)
       fail_msg("%s: %s, '%s'", idm_check_at((size_t)id)->name,
-               idm_check_outcome_word(result->outcome), result->why);
+               idm_check_outcome_name(result->outcome), result->why);
   }
 }
 
@@ -203,7 +203,7 @@ idm_data *support_simulate(const idm_problem *problem, idm_simulation simulation
 {
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_data *data;
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation_adapt(&simulation, problem);
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
   check(idm_data_validate(data, problem->setting, &support_error));
@@ -366,25 +366,25 @@ int support_tear_down(void **state)
   return 0;
 }
 
-bool support_stop(void *stopping, const idm_work *work)
+bool support_stop(void *stopping, const idm_progress_state *work)
 {
   support_stopping *s = stopping;
   char words[100];
   assert_true(work->done >= 0 && work->done <= 1);
-  idm_work_words(work, words, sizeof words);
+  idm_progress_describe(work, words, sizeof words);
   if (s->bytes || work->done < s->at || !work->save) return s->bytes;
-  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
+  check(idm_progress_save(work, &s->bytes, &s->length, &support_error));
   return true;
 }
 
-idm_fit_watch support_resume(support_resuming *r, double until, uint64_t label)
+idm_fit_monitor support_resume(support_resuming *r, double until, uint64_t label)
 {
   r->stopping = (support_stopping){.at = until};
-  return (idm_fit_watch){.progress = support_stop,
-                         .context = &r->stopping,
-                         .checkpoint = r->bytes,
-                         .checkpoint_length = r->length,
-                         .label = label};
+  return (idm_fit_monitor){.progress = support_stop,
+                           .context = &r->stopping,
+                           .checkpoint = r->bytes,
+                           .checkpoint_length = r->length,
+                           .label = label};
 }
 
 void support_resumed(support_resuming *r, idm_status status)

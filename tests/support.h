@@ -98,7 +98,7 @@ typedef struct support_stopping {
   char *bytes; /* for the test to free; NULL: not stopped */
   size_t length;
 } support_stopping;
-bool support_stop(void *stopping, const idm_work *work);
+bool support_stop(void *stopping, const idm_progress_state *work);
 
 /* Work that is stopped and resumed several times. */
 typedef struct support_resuming {
@@ -107,7 +107,7 @@ typedef struct support_resuming {
   size_t length;
 } support_resuming;
 /* The watch of the next attempt: from the last checkpoint, until a share of the work is done. */
-idm_fit_watch support_resume(support_resuming *r, double until, uint64_t label);
+idm_fit_monitor support_resume(support_resuming *r, double until, uint64_t label);
 /* After the attempt: it ended, or was stopped and left a checkpoint, which is kept. */
 void support_resumed(support_resuming *r, idm_status status);
 /* A fresh name of a file for the test to remove; the file exists and is empty. */

@@ -95,7 +95,7 @@ def adni(program, folder, seed):
     log = folder / ("adni-%d.log" % seed)
     with open(log, "w") as out:
         subprocess.run(["sh", str(audit.ADNI / "run.sh"), str(cohort)], check=True, stdout=out, stderr=out,
-                       env=dict(os.environ, IDM=program, SEED=str(seed)))
+                       env=dict(os.environ, IDM=program, SEED=str(seed), THREE="0"))
     found = json.loads((cohort / "audit" / "summary.json").read_text())
     effects = json.loads((cohort / "record.json").read_text())["optimism"]["effects"]
     truth = audit.adni_truth(cohort)

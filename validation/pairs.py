@@ -47,7 +47,17 @@ observation_from: before
 observation: {a: [[0.84, 0.16], [0.15, 0.85]], b: [[0.15, 0.85], [0.84, 0.16]]}
 utility: {a: [1, -1], b: [-1, 1]}
 """
-# planner, whether states are observed: problem, agent, what is free
+TIGER = """states: [left, right]
+actions: [listen, open_left, open_right]
+observations: [hear_left, hear_right]
+start: uniform
+discount: 0.95
+transition: {listen: identity, open_left: uniform, open_right: uniform}
+observation: {listen: [[0.85, 0.15], [0.15, 0.85]], open_left: uniform, open_right: uniform}
+utility: {listen: -1, open_left: [-100, 10], open_right: [10, -100]}
+"""
+MODELS = "models: {perturb: {transition: 0.3}}\nutility:"
+# planner, and whether states are observed or another name of the row: problem, agent, what is free
 AGENTS = {
     ("bounded-rational", "observed"): (MDP, "alpha: 0.5, lapse: 0.1", "alpha,lapse"),
     ("bounded-rational", "utility"): (MDP, "alpha: 0.5", "utility"),
@@ -64,10 +74,16 @@ AGENTS = {
     ("td-learner", "hidden"): (BANDIT, "inverse_temperature: 3, learning_rate_gain: 0.4, learning_rate_loss: 0.4",
                                "inverse_temperature,learning_rate_gain,learning_rate_loss"),
     ("rational", "observed"): (MDP, "", "utility"),
+    ("rational", "beliefs"): (HIDDEN, "resolution: 40", "utility"),
+    ("bounded-rational", "discount"): (MDP, "alpha: 0.5", "alpha,discount"),
+    ("bounded-rational", "models"): (MDP.replace("utility:", MODELS), "alpha: 0.5, beta: 1, eta: 0.2", "alpha,beta,eta"),
+    ("bounded-rational", "tiger"): (TIGER, "alpha: 2", "alpha"),
+    ("boltzmann-exploratory", "observed"): (MDP, "temperature: 0.5", "temperature"),
+    ("recurrent", "hidden"): (HIDDEN, "hidden: 2, seed: 1", "network"),
     # every plan of a learner is a run of learning
     ("soft-q-learning", "observed"): (MDP, "alpha: 0.5, seed: 1", "alpha"),
 }
-INVERSES = {"map": [], "bayes": ["--draws", "500"], "laplace": [], "distribution-matching": ["--divergence", "js"],
+INVERSES = {"map": [], "bayes": ["--draws", "500"], "laplace": [], "distribution-matching": [],
             "distribution-matching-bayes": ["--draws", "500"], "regularised-margin": [], "maximum-margin": [],
             "minimum-perturbation": []}
 
@@ -146,8 +162,10 @@ def outcome(program, folder, key, inverse):
         done = run(program, "simulate", problem, "-n", 200, "--steps", 20, "--seed", seed, "-o", file)
         if done.returncode:
             return "not simulated: " + last_words(done)
+    # kl is infinite where an agent never takes some action; js is finite.
+    options = ["--divergence", "js"] if (planner, inverse) == ("rational", "distribution-matching") else INVERSES[inverse]
     done = run_limited(program, "fit", problem, log, "--inverse", inverse, "--free", free, "-o", place / "run",
-                       "--overwrite", *INVERSES[inverse])
+                       "--overwrite", *options)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "over 2 minutes"
     if done.returncode:
@@ -420,7 +438,7 @@ def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     missed = table(folder, AGENTS, INVERSES, lambda key, inverse: outcome(program, folder, key, inverse), lambda key: AGENTS[key][2])
-    agents = [key for key in AGENTS if key[1] not in ("utility", "beliefs")]
+    agents = [key for key in AGENTS if key[1] in ("observed", "hidden")]
     missed += table(folder, agents, EVIDENCE, lambda key, inverse: own_outcome(program, folder, key, inverse), lambda key: "utility")
     sys.exit(missed > 0)
 

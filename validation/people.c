@@ -27,10 +27,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
+#include "base/system.h"
+#include "invert/people/people.h"
 #include "invert/people/people_support.h"
-#include "invert/people/report.h"
 
 enum { numbers = 2 };
 /* Intercepts ~ normal(mean, width), slopes and sds at half the width. */
@@ -43,7 +43,7 @@ static const uint64_t behaviour = 1000000;
 static idm_problem *diag(const char *freed, int resolution)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, freed, &support_error));
+  check(idm_problem_set_free(problem, freed, &support_error));
   problem->agent.resolution = resolution;
   return problem;
 }
@@ -198,12 +198,12 @@ static idm_problem *bandit(void)
                              "agent: {planner: td-learner}\n";
   idm_problem *problem;
   check(idm_problem_parse_yaml(text, strlen(text), "bandit.yaml", &problem, NULL, &support_error));
-  check(idm_problem_free(problem,
-                         "{inverse_temperature: {scale: log, prior: {normal: [1, 0.6]}},"
-                         " learning_rate_gain: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
-                         " learning_rate_loss: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
-                         " perseverance: {scale: identity, prior: {normal: [0.2, 0.5]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem,
+                             "{inverse_temperature: {scale: log, prior: {normal: [1, 0.6]}},"
+                             " learning_rate_gain: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                             " learning_rate_loss: {scale: logit, prior: {normal: [-0.4, 0.8]}},"
+                             " perseverance: {scale: identity, prior: {normal: [0.2, 0.5]}}}",
+                             &support_error));
   return problem;
 }
 
@@ -313,7 +313,7 @@ static void print_tests(const idm_problem *problem, const idm_data *data, const 
                           &support_error));
   printf("%zu", a->misfits.count);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
-    printf(" %.4f", a->model.test[i].looked ? a->model.test[i].p : NAN);
+    printf(" %.4f", a->model.test[i].evaluated ? a->model.test[i].p : NAN);
   printf("\n");
   for (size_t i = 0; i < a->misfits.count; i++) fprintf(stderr, "%s\n", a->misfits.text[i]);
   idm_assessment_destroy(a);
@@ -443,7 +443,7 @@ static void calibrate_audit(uint64_t seed, size_t each, size_t decisions)
   double worst = 0, ess = INFINITY;
   for (size_t j = 0; j < numbers; j++) {
     const struct {
-      const idm_audit_number *number;
+      const idm_audit_quantity *number;
       double truth;
     } all[] = {{&a->mean[j], between.intercept[j]},
                {&a->sd[j], between.sd[j]},

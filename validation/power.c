@@ -14,9 +14,9 @@
 #include "data/part.h"
 #include "invert/assess/asked_support.h"
 #include "invert/assess/changing_support.h"
-#include "invert/assess/model.h"
+#include "invert/assess/extension.h"
+#include "invert/assess/inquiry.h"
 #include "invert/assess/odd_support.h"
-#include "invert/assess/pool.h"
 #include "invert/check.h"
 
 static const char bandit[] =
@@ -410,7 +410,7 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
                                .seed = seed,
                                .agents = own ? c.trajectories : k->agents,
                                .opt_before = before,
-                               .opt_pay = truth->theta,
+                               .opt_reward_theta = truth->theta,
                                .context = &c};
   idm_data *data;
   check(idm_simulate(truth->setting, idm_workspace_behavior(c.workspace), &simulation, &data,
@@ -437,7 +437,7 @@ static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed
   fprintf(stderr, "%s %zu seed %llu, %llu decisions:", k->name, decisions, (unsigned long long)seed,
           (unsigned long long)m->decisions);
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
-    if (m->test[i].looked)
+    if (m->test[i].evaluated)
       fprintf(stderr, " %s %.3g", idm_model_test_name((idm_model_test)i), m->test[i].p);
   fprintf(stderr, "\n");
   for (size_t i = 0; i < a.assessment->misfits.count; i++)
@@ -454,8 +454,8 @@ static void add_person(const kind *k, const idm_data *data, uint32_t person, uin
   idm_posterior *posterior;
   idm_fit_settings settings;
   pool own;
-  check(idm_problem_free(problem, k->free_blocks, &support_error));
-  check(idm_data_part(data, &person, 1, &part, &support_error));
+  check(idm_problem_set_free(problem, k->free_blocks, &support_error));
+  check(idm_data_subset(data, &person, 1, &part, &support_error));
   idm_fit_settings_default(&settings);
   settings.threads = 1;
   settings.chains = 1;
@@ -481,7 +481,7 @@ static void judge_people(const kind *k, size_t decisions, uint64_t seed, size_t 
   idm_data *data = simulate(&own, decisions, seed);
   pool all = {0};
   for (uint32_t i = 0; i < data->trajectories; i++) add_person(k, data, i, seed, &all);
-  const double p = idm_pool_least(&all);
+  const double p = idm_pool_min_p(&all);
   const bool fails = p <= idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS);
   failed[IDM_TEST_EXTENSIONS] += fails;
   failed[IDM_TEST_COUNT] += fails;

@@ -38,6 +38,7 @@ subjective   subjective dynamics and attention are recovered where they can be
 preference   intervals of utilities from preferences cover the truth
 classes      the paper's classes recover policies, and intervals cover
 pairs        inverse planners recover the agents of the planners that they can invert
+matching     intervals of generalised posteriors cover the truth
 density      the joint density of people and population equals a second implementation
 people       calibration of a population with a regression
 learners     calibration of a population of learners from rewards
@@ -74,6 +75,7 @@ part_subjective() { python3 subjective.py "$program" "$1"; }
 part_preference() { python3 preference.py "$program" "$1"; }
 part_classes() { python3 classes.py "$program" "$1"; }
 part_pairs() { python3 pairs.py "$program" "$1"; }
+part_matching() { python3 matching.py "$program" "$1"; }
 part_density() { python3 people_density.py "$people"; }
 part_people() { python3 people.py "$people" "$1" sbc; }
 part_learners() { python3 people.py "$people" "$1" learners; }

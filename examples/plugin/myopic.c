@@ -7,14 +7,14 @@
 static const idm_block_info sharpness = {.name = "sharpness",
                                          .summary = "how much a utility counts",
                                          .support = IDM_NOT_NEGATIVE,
-                                         .standard = 1,
+                                         .default_number = 1,
                                          .scales = IDM_SCALES_ALL,
                                          .scale = IDM_SCALE_LOG,
                                          .spread = 1,
                                          .of_agent = true};
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   (void)setting, (void)agent;
   return idm_theta_copy(theta, (idm_theta **)ret_content, opt_error);
@@ -79,8 +79,8 @@ static const idm_planner myopic = {
     .reads = (const idm_block_id[]){IDM_UTILITY, IDM_MODEL_PRIOR, IDM_TRANSITION, IDM_EMISSION,
                                     IDM_BLOCK_COUNT},
     .own = &sharpness,
-    .owns = 1,
-    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES,
+    .own_count = 1,
+    .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON | IDM_SUPPORTS_SPARSE,
     .create = create,
     .plan = plan,
     .destroy = destroy,

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Separate regions of a profile that are told apart. */
-enum { IDM_MOST_REGIONS = 4 };
+enum { IDM_MAX_REGIONS = 4 };
 /* Points of a profile that are kept. */
 enum { IDM_PROFILE_POINTS = 49 };
 
@@ -27,7 +27,7 @@ typedef struct idm_identification {
   double low;     /* ends of the 95 % profile interval (drop of 1.92), in the quantity's unit; */
   double high;    /* the end of the scale where the data do not bound it */
   size_t regions; /* where the profile is within the drop, in ascending order */
-  double region[IDM_MOST_REGIONS][2];
+  double region[IDM_MAX_REGIONS][2];
   size_t points; /* of the profile: 0 where it took too many evaluations, or a part stood for the
                     log */
   double value[IDM_PROFILE_POINTS]; /* ascending: of the quantity */
@@ -47,23 +47,24 @@ typedef struct idm_sensitivity {
   double value; /* the mean over variants of the setting */
   double step; /* 1 % of its size; where it is 0 of the utilities' range, its inverse, or a unit; of
                   dynamics the standard error that the observations of the log leave */
-  bool dynamics; /* a probability of the start, a transition or an observation */
-  double *slope; /* [quantity]: d posterior mean / d number, moved in every variant in proportion */
+  bool dynamics;      /* a probability of the start, a transition or an observation */
+  double *derivative; /* [quantity]: d posterior mean / d number, moved in every variant in
+                         proportion */
 } idm_sensitivity;
 
 /* A test of the model, with what is expected of it where the model is right. */
 typedef enum idm_model_test {
-  IDM_TEST_ALIKE,        /* the agents' scores at the pooled answer: are they alike? */
+  IDM_TEST_HOMOGENEITY,  /* the agents' scores at the pooled answer: are they alike? */
   IDM_TEST_TRAJECTORIES, /* scores of a trajectory's decisions, by those before: do they hang
                             together? */
   IDM_TEST_STEPS,        /* rates of the actions by step */
-  IDM_TEST_ENDS,         /* trajectories that end, by step: their lengths */
-  IDM_TEST_STAYS,        /* the same action again, by what was seen in between */
-  IDM_TEST_RETURNS,      /* the action before the last again, by what was seen after it */
+  IDM_TEST_LENGTHS,      /* trajectories that end, by step: their lengths */
+  IDM_TEST_REPETITION,   /* the same action again, by what was seen in between */
+  IDM_TEST_ALTERNATION,  /* the action before the last again, by what was seen after it */
   IDM_TEST_RESPONSES,    /* rates of the actions by what was seen last */
   IDM_TEST_BELIEFS,      /* rates of the actions by the belief of a Bayesian */
   IDM_TEST_CONDITIONS,   /* rates of the actions by variant of the setting */
-  IDM_TEST_OUTSIDE,      /* agents outside the 95 % band of their own rates and stays */
+  IDM_TEST_AGENT_BANDS,  /* agents outside the 95 % band of their own rates and stays */
   IDM_TEST_CALIBRATION,  /* gain of recalibrated probabilities, in nats */
   IDM_TEST_EXTENSIONS,   /* scores of numbers that are held, of drifts of those that are free, of a
                             memory that begins anew in every trajectory, and of what is carried over
@@ -72,18 +73,18 @@ typedef enum idm_model_test {
   IDM_TEST_COUNT
 } idm_model_test;
 
-typedef struct idm_tested {
-  bool looked;      /* there was something to look at */
+typedef struct idm_model_test_result {
+  bool evaluated;   /* there was something to look at */
   double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1);
                        TRAJECTORIES: the largest sum of products of scores, in its sds; OUTSIDE:
                        agents; EXTENSIONS: the largest score statistic over its own 99 % quantile;
                        ENVIRONMENT: the square of the score over its variance, where p is least */
   double expected;  /* its mean where the model is right */
   double p;         /* probability of so much or more where it is */
-} idm_tested;
+} idm_model_test_result;
 
 /* An extension of the model by one number: a score test. */
-typedef struct idm_extended {
+typedef struct idm_score_test {
   char name[128];   /* the number that is held; "drift of NAME within trajectories", "... over an
                        agent's trajectories", "... over the log's trajectories" or "... along a
                        history" of one that is free, each also "... and back", "... by odd and
@@ -99,11 +100,11 @@ typedef struct idm_extended {
   double gain;      /* in nats, of the same */
   double statistic; /* score^2 / information: chi-square with one degree, about */
   double p;         /* adjusted for all extensions together */
-} idm_extended;
+} idm_score_test;
 
 /* What speaks against the model, whatever the draws are like. */
 typedef struct idm_model_check {
-  bool looked;
+  bool evaluated;
   uint64_t decisions;
   double log_likelihood; /* of the decisions, at the draw of highest density */
   double uniform;        /* and of whoever takes every open action alike */
@@ -111,16 +112,16 @@ typedef struct idm_model_check {
   size_t agents;
   double
       *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
-  idm_tested test[IDM_TEST_COUNT];
+  idm_model_test_result test[IDM_TEST_COUNT];
   double level; /* a test fails below this: IDM_CHECK_LEVEL over the number of tests */
   size_t extensions;
-  idm_extended *extension; /* [extensions] that were tested */
+  idm_score_test *extension; /* [extensions] that were tested */
 } idm_model_check;
 
 /* An independent look at the posterior, by importance sampling that owes nothing to the draws: do
  * they represent it? By unconstrained number; NULL where there was no look. */
-enum { IDM_LOOK_MODES = 8 };
-typedef struct idm_look {
+enum { IDM_IMPORTANCE_MODES = 8 };
+typedef struct idm_importance_check {
   size_t points;    /* 0: there was no look */
   double effective; /* what the points are worth in independent draws */
   bool checked;     /* that is enough to compare with */
@@ -136,7 +137,7 @@ typedef struct idm_look {
   double *shift_error; /* [number] */
   double *spread;      /* [number]: sd of the draws over that of the look, and the error of */
   double *spread_error; /* [number]: its logarithm */
-} idm_look;
+} idm_importance_check;
 
 /* What is to be thought of what is said of a person. */
 typedef enum idm_person_verdict {
@@ -169,7 +170,7 @@ typedef struct idm_person {
 } idm_person;
 
 typedef struct idm_assessment {
-  idm_answer answer;
+  idm_estimate_kind answer;
   size_t quantities;
   idm_diagnosis *diagnosis; /* [quantity]; over several draws of dynamics: R-hat is the largest
                                within one, effective draws are summed */
@@ -198,19 +199,19 @@ typedef struct idm_assessment {
   size_t sensitivities;
   idm_sensitivity *sensitivity;
 
-  idm_look look;
+  idm_importance_check look;
   idm_model_check model;
 
-  size_t people; /* 0 where the answer is not of people */
-  bool apart;    /* they were fitted, and looked at, one by one */
+  size_t people;          /* 0 where the answer is not of people */
+  bool fitted_separately; /* they were fitted, and looked at, one by one */
   idm_labels person_name;
   idm_person *person;
 
-  idm_finding *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
-  idm_finding *matched; /* of one that does: its objective, -log-likelihood at the centre, R-hat of
-                           the worst number as the certificate of draws (of a point there is none),
-                           and where states are observed the policy at the centre; NULL where the
-                           data were not looked at again */
+  idm_optimality *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
+  idm_optimality *matched; /* of one that does: its objective, -log-likelihood at the centre, R-hat
+                           of the worst number as the certificate of draws (of a point there is
+                           none), and where states are observed the policy at the centre; NULL where
+                           the data were not looked at again */
 
   idm_checks checks;  /* by row of the table: what ran, what did not and why, what was found */
   bool trusted;       /* neither half fails */
@@ -231,32 +232,33 @@ IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                               idm_assessment **ret_assessment, idm_error *opt_error);
 /* The same under the eyes of somebody, who is asked before every part of it whether to stop: then
  * it is IDM_UNTRUSTED. */
-IDM_API idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
-                                      const idm_posterior *posterior, int threads,
-                                      const idm_fit_watch *opt_watch,
-                                      idm_assessment **ret_assessment, idm_error *opt_error);
+IDM_API idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data,
+                                        const idm_posterior *posterior, int threads,
+                                        const idm_fit_monitor *opt_monitor,
+                                        idm_assessment **ret_assessment, idm_error *opt_error);
 /* Steps a draw with which a posterior is to be drawn again (`again` of the settings), and assessed
  * again: four times those that it has, up to sixteen times the sampler's own, where it differs from
  * the independent look by no more than the Monte Carlo error of its draws leaves open. 0: it does
  * not, it does by more, or the sampler or `thin` leave no choice. */
-IDM_API long idm_assess_again(const idm_fit_settings *settings, const idm_posterior *posterior,
-                              const idm_assessment *assessment);
+IDM_API long idm_assess_redraw_thin(const idm_fit_settings *settings,
+                                    const idm_posterior *posterior,
+                                    const idm_assessment *assessment);
 /* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point",
  * "unchecked"; NULL past the last. */
-IDM_API const char *idm_person_verdict_word(idm_person_verdict verdict);
+IDM_API const char *idm_person_verdict_name(idm_person_verdict verdict);
 /* Note free numbers that the problem alone shows to have no effect, with the reason: known before
  * a fit. */
-IDM_API void idm_assess_inert(const idm_problem *problem, idm_notes *opt_notes);
+IDM_API void idm_assess_note_inert(const idm_problem *problem, idm_notes *opt_notes);
 /* Whether an answer depends on dynamics: a plausible error of those that are held moves it, or most
  * of its variance lies between draws of learnt ones. */
 IDM_API bool idm_assessment_depends(const idm_assessment *assessment);
 /* Both halves of the verdict in a line: the draws, then the model. */
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
 /* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */
-IDM_API const char *idm_assessment_see(const idm_assessment *assessment);
+IDM_API const char *idm_assessment_section(const idm_assessment *assessment);
 /* Whether a tail is too heavy for stable estimates of mean and sd, by the threshold of sd-exists:
  * tables print the median and the interval alone. */
-IDM_API bool idm_diagnosis_is_heavy(const idm_diagnosis *diagnosis);
+IDM_API bool idm_diagnosis_heavy_tailed(const idm_diagnosis *diagnosis);
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

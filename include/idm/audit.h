@@ -41,13 +41,13 @@ IDM_API idm_status idm_groups_where(const idm_data *data, const char *const *pre
  * Holm's adjustment of the contrasts. */
 typedef enum idm_pool { IDM_POOL_PARTIAL, IDM_POOL_NONE, IDM_POOL_HOLM } idm_pool;
 /* "partial", "none", "holm"; NULL beyond. */
-IDM_API const char *idm_pool_word(idm_pool pool);
+IDM_API const char *idm_pool_name(idm_pool pool);
 
 /* Whose dynamics (start, transitions, emissions) a group is seen in: those of all, or those learnt
  * from its own log, beginning at the problem's. */
 typedef enum idm_audit_dynamics { IDM_AUDIT_POOLED, IDM_AUDIT_BY_GROUP } idm_audit_dynamics;
 /* "pooled", "group"; NULL beyond. */
-IDM_API const char *idm_audit_dynamics_word(idm_audit_dynamics dynamics);
+IDM_API const char *idm_audit_dynamics_name(idm_audit_dynamics dynamics);
 
 /* What is asked. */
 typedef struct idm_audit_settings {
@@ -68,16 +68,16 @@ typedef enum idm_audit_verdict {
   IDM_AUDIT_DYNAMICS_DRIVEN,   /* too much of a variance lies between draws of the dynamics: beyond
                                   the threshold of the check between-dynamics */
   IDM_AUDIT_PRIOR_DRIVEN,      /* beyond the thresholds of contraction or prior-scale */
-  IDM_AUDIT_MIXED,             /* of all: the groups differ, and one vector for all, which does not
-                                  describe everybody, is an average over them */
+  IDM_AUDIT_HETEROGENEOUS,     /* of all: the groups differ, and one vector for all, which does not
+                          describe everybody, is an average over them */
   IDM_AUDIT_FAILED             /* the draws, or the model */
 } idm_audit_verdict;
 /* "identified", "population-driven", "depends on dynamics", "prior-driven", "groups differ",
  * "failed". */
-IDM_API const char *idm_audit_verdict_word(idm_audit_verdict verdict);
+IDM_API const char *idm_audit_verdict_name(idm_audit_verdict verdict);
 
 /* One number of a group, of a contrast, or of the population. NaN where there is no such thing. */
-typedef struct idm_audit_number {
+typedef struct idm_audit_quantity {
   idm_diagnosis diagnosis;
   double low; /* ends of the 95 % interval */
   double high;
@@ -91,10 +91,10 @@ typedef struct idm_audit_number {
   double adjusted;       /* p = 2 min(P(> 0), P(< 0)) after Holm, over all contrasts and numbers */
   double between;        /* share of the variance between draws of the dynamics; beyond the
                             threshold of between-dynamics low, high and positive are NaN */
-  double shift; /* mean less that under the problem's own dynamics, where there are others */
-  bool flagged; /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
-  double *draw; /* [chain][draw], by cuts (see idm_audit) */
-} idm_audit_number;
+  double shift;     /* mean less that under the problem's own dynamics, where there are others */
+  bool significant; /* different from 0 at 95 %: by the interval or, with Holm, adjusted < .05 */
+  double *draw;     /* [chain][draw], by cuts (see idm_audit) */
+} idm_audit_quantity;
 
 typedef struct idm_audit_group {
   char *name; /* "all" for the last */
@@ -106,30 +106,30 @@ typedef struct idm_audit_group {
   double uniform;        /* and of whoever takes every open action alike */
   double rates;          /* and of whoever knows the actions' own rates and nothing else */
   idm_audit_verdict verdict;
-  bool unfit;               /* the model does not explain its decisions: see misfits, here or with a
-                               group that has them too */
-  bool mixed;               /* of all: misfits are those of an average over groups that differ */
-  bool elsewhere;           /* prior and log disagree: they are likelier by far where no draw is,
-                               or the prior holds a number off what they lead to */
-  bool coarse;              /* a finer lattice of beliefs moves its numbers: see reasons */
-  bool depends;             /* a plausible error of held dynamics moves a mean beyond the threshold
-                               of depends-on-dynamics */
-  bool unchecked;           /* checks of its log were left out */
-  idm_notes misfits;        /* what the model does not explain, as in a fit */
-  idm_notes reasons;        /* for the verdict, misfits among them, where it is not identified */
-  idm_audit_number *number; /* [coordinate] */
-  idm_audit_number *within; /* [coordinate]: sd of its agents; NULL where they are not nested, or
+  bool model_misfit;   /* the model does not explain its decisions: see misfits, here or with a
+                   group that has them too */
+  bool mixed;          /* of all: misfits are those of an average over groups that differ */
+  bool prior_conflict; /* prior and log disagree: they are likelier by far where no draw is,
+                     or the prior holds a number off what they lead to */
+  bool coarse;         /* a finer lattice of beliefs moves its numbers: see reasons */
+  bool depends;        /* a plausible error of held dynamics moves a mean beyond the threshold
+                          of depends-on-dynamics */
+  bool unchecked;      /* checks of its log were left out */
+  idm_notes misfits;   /* what the model does not explain, as in a fit */
+  idm_notes reasons;   /* for the verdict, misfits among them, where it is not identified */
+  idm_audit_quantity *number; /* [coordinate] */
+  idm_audit_quantity *within; /* [coordinate]: sd of its agents; NULL where they are not nested, or
                                groups are pooled: see the audit's */
 } idm_audit_group;
 
 typedef struct idm_audit_contrast {
   char *group;
-  char *against;            /* another group, or "rest" */
-  idm_audit_number *number; /* [coordinate]: the group's less the other's; of predicates that are
+  char *against;              /* another group, or "rest" */
+  idm_audit_quantity *number; /* [coordinate]: the group's less the other's; of predicates that are
                                pooled, the effect of meeting it, the others held */
-  idm_audit_number *pooled; /* [coordinate]: the same under the problem's own dynamics, where groups
-                               have others; else NULL */
-  size_t side[2];           /* of the audit's: who is compared with whom */
+  idm_audit_quantity *pooled; /* [coordinate]: the same under the problem's own dynamics, where
+                               groups have others; else NULL */
+  size_t side[2];             /* of the audit's: who is compared with whom */
   idm_audit_verdict verdict; /* the worst of both sides and of its own contraction; failed where its
                                 draws are */
   bool depends;   /* on dynamics: a sign, or whether it is flagged, is not the same both ways, or
@@ -155,24 +155,24 @@ typedef struct idm_audit {
   idm_audit_group *group; /* [sides] */
   size_t contrasts;
   idm_audit_contrast *contrast;
-  idm_audit_number *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
-  idm_audit_number *sd;
-  idm_audit_number *within;  /* [coordinate]: sd of agents around their group's value, the same in
-                                all that are pooled; else NULL */
-  idm_joint_dynamics *joint; /* learnt dynamics that were drawn with the decisions; else NULL */
-  idm_checks checks;         /* the worst over groups of every row; a group's own are its reasons */
-  bool refitted;             /* prior sensitivity by fits, as weights would not do */
-  bool trusted;              /* no group failed, and nothing else did */
-  idm_notes failures;        /* of the population, of contrasts, and of what all rests on */
-  idm_notes remarks;         /* what to know */
+  idm_audit_quantity *mean; /* [coordinate] of the groups' distribution; NULL where there is none */
+  idm_audit_quantity *sd;
+  idm_audit_quantity *within; /* [coordinate]: sd of agents around their group's value, the same in
+                               all that are pooled; else NULL */
+  idm_joint_dynamics *joint;  /* learnt dynamics that were drawn with the decisions; else NULL */
+  idm_checks checks;  /* the worst over groups of every row; a group's own are its reasons */
+  bool refitted;      /* prior sensitivity by fits, as weights would not do */
+  bool trusted;       /* no group failed, and nothing else did */
+  idm_notes failures; /* of the population, of contrasts, and of what all rests on */
+  idm_notes remarks;  /* what to know */
 } idm_audit;
 
 IDM_API void idm_audit_destroy(idm_audit *audit);
 /* The verdict on a group in words: "depends on dynamics" where it does and the verdict is no worse;
  * "unchecked" in place of "identified" where checks of its log were left out. */
-IDM_API const char *idm_audit_group_word(const idm_audit_group *group);
+IDM_API const char *idm_audit_group_verdict(const idm_audit_group *group);
 /* The verdict on a contrast in words: "depends on dynamics" where it does, else as of a group. */
-IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
+IDM_API const char *idm_audit_contrast_verdict(const idm_audit_contrast *contrast);
 
 /* Infer the free numbers of every group: in the problem's dynamics, or in draws of others; with
  * dynamics by group, both ways. Where the draws of the cut are of the observations in `data`, and
@@ -183,7 +183,7 @@ IDM_API const char *idm_audit_contrast_word(const idm_audit_contrast *contrast);
  * all of one that is not pooled; IDM_USAGE for people who are pooled in dynamics by group. */
 IDM_API idm_status idm_audit_run(const idm_problem *problem, const idm_data *data,
                                  const idm_groups *groups, const idm_audit_settings *settings,
-                                 const idm_cuts *opt_cut, const idm_fit_watch *opt_watch,
+                                 const idm_cut_draws *opt_cut, const idm_fit_monitor *opt_monitor,
                                  idm_audit **ret_audit, idm_error *opt_error);
 
 /* The same as a posterior, to be written, read and diagnosed as any other: `log_alpha` along

@@ -51,15 +51,6 @@ IDM_API bool idm_audit_is(const char *folder);
 IDM_API uint64_t idm_audit_request_label(const idm_problem *problem,
                                          const idm_audit_request *request);
 
-/* Audit into a folder, as idm_run_fit does. An audit that is stopped or fails leaves nothing
- * behind; it cannot be resumed. */
-IDM_API idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_problem *problem,
-                                 const idm_data *data, const idm_audit_request *request,
-                                 idm_progress opt_progress, void *context, idm_audit **ret_audit,
-                                 idm_notes *opt_notes, idm_error *opt_error);
-/* summary.json; "-": standard output. */
-IDM_API idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error);
-
 #ifdef __cplusplus
 }
 #endif

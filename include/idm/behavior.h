@@ -24,32 +24,32 @@ typedef struct idm_lane_ops {
   void (*set)(void *lanes, size_t i, const idm_theta *theta);
   void (*run)(void *lanes, double *log_likelihood);
   /* Its derivative: see idm_gradient_run. It is with respect to the free numbers alone. */
-  void (*get)(const void *lanes, size_t i, idm_theta *slope);
+  void (*get)(const void *lanes, size_t i, idm_theta *derivative);
 } idm_lane_ops;
 
 /* The derivative of a behaviour's log-likelihood over the prefix tree. All but `interrupt` and
  * `lanes` are required. */
-typedef struct idm_slope_ops {
+typedef struct idm_gradient_ops {
   /* Whether it can be had for these data; else differences are taken. */
   bool (*possible)(const void *content, const idm_data *data, const idm_prefix_tree *tree);
   /* Scratch for one tree; everything is borrowed. */
   idm_status (*create)(const void *content, const idm_data *data, const idm_prefix_tree *tree,
-                       void **ret_slope, idm_error *opt_error);
-  void (*destroy)(void *slope);
+                       void **ret_gradient, idm_error *opt_error);
+  void (*destroy)(void *gradient);
   /* See idm_gradient_run. */
-  idm_status (*run)(void *slope, double *log_likelihood, idm_theta *theta_slope,
+  idm_status (*run)(void *gradient, double *log_likelihood, idm_theta *theta_gradient,
                     idm_error *opt_error);
   /* See idm_gradient_interrupt; NULL: a run is seen through. */
-  void (*interrupt)(void *slope, idm_interrupt opt_interrupt, void *context);
+  void (*interrupt)(void *gradient, idm_interrupt opt_interrupt, void *context);
   const idm_lane_ops *lanes; /* NULL: one log at a time */
-} idm_slope_ops;
+} idm_gradient_ops;
 
 /* A belief that may be held, and where a policy is asked for it. */
 typedef struct idm_hypothesis {
-  double weight;           /* over all of them 1 */
-  const double *z;         /* [state], borrowed until the memory is told something */
-  const double *opt_world; /* [state]: the environment's belief beside it, likewise; NULL where that
-                              is the same for all, as it follows from what was recorded */
+  double weight;                /* over all of them 1 */
+  const double *z;              /* [state], borrowed until the memory is told something */
+  const double *opt_env_belief; /* [state]: the environment's belief beside it, likewise; NULL where
+                              that is the same for all, as it follows from what was recorded */
   size_t variant;
   int steps; /* taken so far */
 } idm_hypothesis;
@@ -63,15 +63,16 @@ typedef struct idm_event {
   double reward;   /* 0 where there is none */
   bool last;       /* nothing follows in this trajectory: an action that was not recorded may be one
                       that ends it, and elsewhere it is none of them */
-  bool whole;      /* a promise that all that follows in this trajectory will be recorded, but for
-                      what comes last: nothing need be kept to weigh it by */
+  bool all_recorded; /* a promise that all that follows in this trajectory will be recorded, but for
+                 what comes last: nothing need be kept to weigh it by */
 } idm_event;
 
 /* Required: all but log_act, belief, hypothesis, unsure and slope. `memory` is the internal state z
  * of one agent. */
 typedef struct idm_behavior_ops {
-  unsigned scope; /* of idm_scope: what its memory is of */
-  bool idles;     /* a missed response needs no action: `observe` lets time pass without one */
+  unsigned scope;         /* of idm_scope: what its memory is of */
+  bool accepts_no_action; /* a missed response needs no action: `observe` lets time pass without one
+                           */
   idm_status (*memory_create)(const void *content, void **ret_memory, idm_error *opt_error);
   void (*memory_destroy)(void *memory);
   /* A new agent: forget everything. Called once an agent, before its first trajectory. */
@@ -101,14 +102,14 @@ typedef struct idm_behavior_ops {
                         double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error);
   /* Whether the evidence of an event with a recorded action may be other than 0. NULL: it never is.
    */
-  bool (*unsure)(const void *content, const void *memory);
+  bool (*may_have_evidence)(const void *content, const void *memory);
   /* The mean belief held now; NULL where it holds none. */
   void (*belief)(const void *content, const void *memory, double *z);
   /* One of the beliefs that may be held now: several where something was not recorded. False past
    * the last. NULL where it holds none. */
   bool (*hypothesis)(const void *content, const void *memory, size_t index,
                      idm_hypothesis *hypothesis);
-  const idm_slope_ops *slope; /* NULL: differences */
+  const idm_gradient_ops *derivative; /* NULL: differences */
 } idm_behavior_ops;
 
 typedef struct idm_behavior {

@@ -74,11 +74,11 @@ typedef enum idm_form {
  */
 typedef struct idm_field {
   const char *name; /* NULL ends a list */
-  double standard;
+  double default_number;
   double least;
   double below;
-  bool optional; /* may be left out of a file, and is where it is as usual */
-  bool weighs;   /* utilities are linear in it, so that it can be free */
+  bool optional;  /* may be left out of a file, and is where it is as usual */
+  bool is_linear; /* utilities are linear in it, so that it can be free */
 } idm_field;
 
 typedef struct idm_block_info {
@@ -96,21 +96,21 @@ typedef struct idm_block_info {
   bool reciprocal; /* smooth in 1/x through infinity: differentiated by the inverse */
   bool optional;   /* absent (size 0) unless a file gives it */
   bool opaque;     /* numbers without names, one quantity in an answer: weights of a network */
-  double standard; /* value of each number by default; that of a distribution is uniform */
-  unsigned scales; /* legal scales of a free one */
-  idm_scale scale; /* the usual one */
-  double spread;   /* of the default prior, in units of the utility's range where `in_utility` */
+  double default_number; /* value of each number by default; that of a distribution is uniform */
+  unsigned scales;       /* legal scales of a free one */
+  idm_scale scale;       /* the usual one */
+  double spread; /* of the default prior, in units of the utility's range where `in_utility` */
   bool in_utility;
   idm_form form;
   /* By action and term, and only differences between actions count; of those the constant and the
    * states say one thing twice, since beliefs sum to 1. A free one holds a reference action's
    * numbers and every constant, so that what is free is what can be told. */
   bool contrast;
-  bool of_agent;  /* stands under `agent`, else at the top of the file */
-  bool sensitive; /* while held, how the answer moves with it is reported */
-  bool habit;     /* of the moment of choice, whoever plans: every planner over beliefs has it */
-  bool updates;   /* of how beliefs take up what is seen, whoever plans: the same */
-  bool tied;      /* of its rows no number is free by itself: only by names that entries share */
+  bool of_agent;    /* stands under `agent`, else at the top of the file */
+  bool sensitive;   /* while held, how the answer moves with it is reported */
+  bool choice_bias; /* of the moment of choice, whoever plans: every planner over beliefs has it */
+  bool belief_update; /* of how beliefs take up what is seen, whoever plans: the same */
+  bool tied; /* of its rows no number is free by itself: only by names that entries share */
 } idm_block_info;
 
 /* Blocks that several planners read, in the order of theta, one descriptor each; fields that are
@@ -136,19 +136,20 @@ typedef struct idm_block_info {
     .rows = "pieces", .scales = IDM_SCALES_SIGNED, .spread = 2, .in_utility = true,                \
     .form = IDM_FORM_FIELDS)                                                                       \
   X(IDM_DISCOUNT, .name = "discount", .summary = "how much the next step counts",                  \
-    .support = IDM_FRACTION, .standard = 0.95, .scales = IDM_SCALES_FRACTION, .sensitive = true)   \
+    .support = IDM_FRACTION, .default_number = 0.95, .scales = IDM_SCALES_FRACTION,                \
+    .sensitive = true)                                                                             \
   X(IDM_ALPHA, .name = "alpha", .summary = "1/alpha is flexibility", .infinite = true,             \
     .reciprocal = true, .scales = IDM_SCALES_ALL, .scale = IDM_SCALE_LOG, .spread = 1,             \
     .in_utility = true, .of_agent = true, .sensitive = true)                                       \
   X(IDM_BETA, .name = "beta", .summary = "1/beta is optimism", .infinite = true,                   \
-    .reciprocal = true, .standard = INFINITY, .scales = IDM_SCALES_ALL,                            \
+    .reciprocal = true, .default_number = INFINITY, .scales = IDM_SCALES_ALL,                      \
     .scale = IDM_SCALE_INVERSE, .spread = 1, .in_utility = true, .of_agent = true,                 \
     .sensitive = true)                                                                             \
   X(IDM_ETA, .name = "eta", .summary = "1/eta is adaptivity", .scales = IDM_SCALES_ALL,            \
     .spread = 1, .in_utility = true, .of_agent = true, .sensitive = true)                          \
   X(IDM_TEMPERATURE, .name = "temperature", .summary = "softmax laid over a solved Q",             \
-    .support = IDM_NOT_NEGATIVE, .reciprocal = true, .standard = 1, .scales = IDM_SCALES_ALL,      \
-    .spread = 1, .in_utility = true, .of_agent = true)                                             \
+    .support = IDM_NOT_NEGATIVE, .reciprocal = true, .default_number = 1,                          \
+    .scales = IDM_SCALES_ALL, .spread = 1, .in_utility = true, .of_agent = true)                   \
   X(IDM_ACTION_PRIOR, .name = "action_prior", .summary = "prior over actions",                     \
     .axis = {IDM_AXIS_ACTION}, .support = IDM_DISTRIBUTION, .scales = IDM_SCALES_IDENTITY,         \
     .form = IDM_FORM_WEIGHTS)                                                                      \
@@ -172,24 +173,24 @@ typedef struct idm_block_info {
     .spread = 5, .form = IDM_FORM_ROWS, .contrast = true, .of_agent = true)                        \
   X(IDM_PERSEVERANCE, .name = "perseverance",                                                      \
     .summary = "bonus, on log pi, of the action taken last in the trajectory",                     \
-    .scales = IDM_SCALES_SIGNED, .spread = 1, .of_agent = true, .habit = true)                     \
+    .scales = IDM_SCALES_SIGNED, .spread = 1, .of_agent = true, .choice_bias = true)               \
   X(IDM_LAPSE, .name = "lapse", .summary = "share of choices made at random among what is open",   \
-    .support = IDM_FRACTION, .scales = IDM_SCALES_FRACTION, .of_agent = true, .habit = true)       \
+    .support = IDM_FRACTION, .scales = IDM_SCALES_FRACTION, .of_agent = true, .choice_bias = true) \
   X(IDM_PRIOR_WEIGHT, .name = "prior_weight",                                                      \
     .summary = "power of the belief before in that after: 1 is Bayes, 0 neglects base rates",      \
-    .support = IDM_NOT_NEGATIVE, .standard = 1, .scales = IDM_SCALES_POWER,                        \
-    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)                       \
+    .support = IDM_NOT_NEGATIVE, .default_number = 1, .scales = IDM_SCALES_POWER,                  \
+    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .belief_update = true)                 \
   X(IDM_EVIDENCE_WEIGHT, .name = "evidence_weight",                                                \
     .summary = "power of what was seen in the belief after: 1 is Bayes, 0 ignores it",             \
-    .support = IDM_NOT_NEGATIVE, .standard = 1, .scales = IDM_SCALES_POWER,                        \
-    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .updates = true)                       \
+    .support = IDM_NOT_NEGATIVE, .default_number = 1, .scales = IDM_SCALES_POWER,                  \
+    .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true, .belief_update = true)                 \
   X(IDM_DELAY_RATE, .name = "delay_rate",                                                          \
     .summary = "kappa of discounting by delay: t steps ahead counts 1/(1 + kappa t)",              \
     .support = IDM_NOT_NEGATIVE, .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 2,  \
     .of_agent = true)                                                                              \
   X(IDM_SENSOR_CAPACITY, .name = "sensor_capacity",                                                \
     .summary = "nats per step that the sensor passes: inf sees everything, 0 nothing",             \
-    .support = IDM_NOT_NEGATIVE, .infinite = true, .standard = INFINITY,                           \
+    .support = IDM_NOT_NEGATIVE, .infinite = true, .default_number = INFINITY,                     \
     .scales = IDM_SCALES_POWER, .scale = IDM_SCALE_LOG, .spread = 20, .of_agent = true)
 
 typedef enum idm_block_id {
@@ -220,11 +221,11 @@ IDM_API const idm_field *idm_block_field(const idm_block_info *info, idm_sizes s
 IDM_API size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models from
  * 1; a label with a comma, a bracket or a quote in it stands in quotes, and those within are
- * doubled. Empty for a block of one number. Returns buffer; IDM_ENTRY bytes are room for two labels
- * of 1000 bytes each, whatever they are made of. */
-enum { IDM_ENTRY = 4100 };
-IDM_API const char *idm_block_entry(const idm_block_info *info, const idm_setting *setting,
-                                    size_t models, size_t i, char *buffer, size_t size);
+ * doubled. Empty for a block of one number. Returns buffer; IDM_ENTRY_SIZE bytes are room for two
+ * labels of 1000 bytes each, whatever they are made of. */
+enum { IDM_ENTRY_SIZE = 4100 };
+IDM_API const char *idm_block_entry_name(const idm_block_info *info, const idm_setting *setting,
+                                         size_t models, size_t i, char *buffer, size_t size);
 
 IDM_API const char *idm_scale_name(idm_scale scale);
 IDM_API int idm_scale_find(const char *name);

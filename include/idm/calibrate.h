@@ -20,7 +20,7 @@ typedef struct idm_calibration_settings {
                           many as trajectories */
   /* A log whose design each simulated one has (see idm_simulation), in place of the two numbers;
    * borrowed, and the problem is bound to it. NULL: none. */
-  const idm_data *opt_like;
+  const idm_data *opt_design_log;
   char design[96]; /* what tells that log from others: its SHA-256, and a checksum of the conditions
                       on its rows where there are some; empty without one */
   uint64_t seed;
@@ -68,8 +68,8 @@ IDM_API void idm_calibration_destroy(idm_calibration *calibration);
  * long, until it is not (at most 64 times as long). The watch is called on this thread; true stops
  * after the fits under way. */
 IDM_API idm_status idm_calibration_run(idm_calibration *calibration,
-                                       bool (*opt_watch)(void *context,
-                                                         const idm_calibration *calibration),
+                                       bool (*opt_monitor)(void *context,
+                                                           const idm_calibration *calibration),
                                        void *context, idm_error *opt_error);
 /* Replications that are done. */
 IDM_API size_t idm_calibration_done(const idm_calibration *calibration);
@@ -77,14 +77,14 @@ IDM_API size_t idm_calibration_done(const idm_calibration *calibration);
 /* --- what they show, over the replications that are done ------------------------------------ */
 
 /* How well a quantity is found again. */
-typedef struct idm_recovered {
+typedef struct idm_recovery_accuracy {
   double coverage;    /* of 90 % intervals */
   double bias;        /* mean of (mean - truth) / sd */
   double error;       /* root mean square of mean - truth */
   double correlation; /* of mean and truth */
-} idm_recovered;
-IDM_API idm_recovered idm_calibration_recovered(const idm_calibration *calibration,
-                                                size_t quantity);
+} idm_recovery_accuracy;
+IDM_API idm_recovery_accuracy idm_calibration_accuracy(const idm_calibration *calibration,
+                                                       size_t quantity);
 /* Chi-square statistic of a quantity's ranks over `bins` equal bins (which must divide IDM_RANKS +
  * 1), with their counts. */
 IDM_API double idm_calibration_uniformity(const idm_calibration *calibration, size_t quantity,

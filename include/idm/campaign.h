@@ -15,15 +15,16 @@ extern "C" {
  * are IDM_INPUT, a folder that holds a run or anything else IDM_USAGE, one that another process
  * writes into IDM_SYSTEM. Where opt_progress stops it early: IDM_UNTRUSTED, and the same call goes
  * on. */
-IDM_API idm_status idm_campaign_run(idm_calibration *calibration, const char *opt_folder,
-                                    idm_progress opt_progress, void *context, idm_error *opt_error);
+IDM_API idm_status idm_replications_run(idm_calibration *calibration, const char *opt_folder,
+                                        idm_progress opt_progress, void *context,
+                                        idm_error *opt_error);
 
 /* Whether a folder holds a campaign. */
-IDM_API bool idm_campaign_is(const char *folder);
+IDM_API bool idm_replications_is(const char *folder);
 /* What a folder holds of a campaign, to be looked at: quantities, and the replications that are
  * done. Its problem is NULL, and of its settings there is the number of replications alone. */
-IDM_API idm_status idm_campaign_read(const char *folder, idm_calibration **ret_calibration,
-                                     idm_error *opt_error);
+IDM_API idm_status idm_replications_read(const char *folder, idm_calibration **ret_calibration,
+                                         idm_error *opt_error);
 
 #ifdef __cplusplus
 }

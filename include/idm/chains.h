@@ -59,7 +59,7 @@ IDM_API idm_status idm_chains_start(idm_chains *chains, size_t chain, const idm_
 IDM_API idm_status idm_chains_run(idm_chains *chains, const idm_target *target,
                                   idm_monitor opt_monitor, void *context, idm_error *opt_error);
 /* Draws that every chain has. */
-IDM_API long idm_chains_common(const idm_chains *chains);
+IDM_API long idm_chains_min_draws(const idm_chains *chains);
 /* The state of all chains as bytes (a checkpoint) for the caller, and back; loading refuses bytes
  * of another shape or damaged ones with IDM_INPUT. `label` names the request they belong to. */
 IDM_API idm_status idm_chains_save(const idm_chains *chains, uint64_t label, char **ret_bytes,

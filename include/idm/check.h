@@ -19,7 +19,7 @@ typedef enum idm_check_kind {
   IDM_CHECK_POINT = 1 << 1,       /* one point by the likelihood (map) */
   IDM_CHECK_PREFERENCES = 1 << 2, /* draws of a posterior given preferences */
   IDM_CHECK_PROGRAM = 1 << 3,     /* a point or a set with a certificate */
-  IDM_CHECK_EACH = 1 << 4,        /* people fitted one by one (--each) */
+  IDM_CHECK_SEPARATE = 1 << 4,    /* people fitted one by one (--each) */
   IDM_CHECK_POPULATION = 1 << 5,  /* people and their population (--by) */
   IDM_CHECK_AUDIT = 1 << 6,       /* groups */
   IDM_CHECK_NESTED = 1 << 7,      /* groups of people (audit --people) */
@@ -29,11 +29,11 @@ typedef enum idm_check_kind {
 
 /* Sets of kinds. */
 #define IDM_CHECK_BY_GROUP   (IDM_CHECK_AUDIT | IDM_CHECK_NESTED)
-#define IDM_CHECK_LIKELIHOOD (IDM_CHECK_FIT | IDM_CHECK_POINT | IDM_CHECK_EACH)
-#define IDM_CHECK_DRAWN                                                                            \
-  (IDM_CHECK_FIT | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH | IDM_CHECK_POPULATION |                 \
+#define IDM_CHECK_LIKELIHOOD (IDM_CHECK_FIT | IDM_CHECK_POINT | IDM_CHECK_SEPARATE)
+#define IDM_CHECK_WITH_DRAWS                                                                       \
+  (IDM_CHECK_FIT | IDM_CHECK_PREFERENCES | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION |             \
    IDM_CHECK_BY_GROUP | IDM_CHECK_DYNAMICS)
-#define IDM_CHECK_EVERY (IDM_CHECK_KINDS - 1)
+#define IDM_CHECK_ALL_KINDS (IDM_CHECK_KINDS - 1)
 /* Kinds that are fitted to a log, of which the predictive summaries are checked or not. */
 #define IDM_CHECK_PREDICTED (IDM_CHECK_LIKELIHOOD | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP)
 
@@ -60,7 +60,7 @@ typedef struct idm_check {
   bool below;              /* values below the threshold are beyond it; else values above */
   idm_check_outcome worst; /* consequence of a value beyond the threshold */
   const char *sentence;    /* what a check that passes shows */
-  const char *cure;        /* what to do where it does not pass */
+  const char *remedy;      /* what to do where it does not pass */
   const char *owner;       /* source file that records it; NULL: it has a function of its own */
 } idm_check;
 
@@ -68,17 +68,17 @@ typedef struct idm_check {
 #define IDM_CHECK_LEVEL 0.01
 
 /* The checks in the order in which they run. RUN(id, function, fields...): a check with a function
- * of its own, an idm_check_function (invert/assess/checks.h). RECORD(id, fields...): the source
+ * of its own, an idm_check_function (invert/assess/inquiry.h). RECORD(id, fields...): the source
  * file `owner` records it together with other checks. */
 #define IDM_CHECK_LIST(RUN, RECORD)                                                                \
   RUN(IDM_CHECK_CERTIFICATE, idm_check_certificate, .name = "certificate",                         \
       .measures = "what the certificate attains, in its own measure",                              \
-      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH,                         \
+      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_SEPARATE,                     \
       .needs = "an inverse planner with a certificate", .threshold = NAN,                          \
       .worst = IDM_CHECK_FAILED,                                                                   \
       .sentence = "The certificate shows that this is the answer: its gap is closed, and nothing " \
                   "else contradicts it.",                                                          \
-      .cure = "follow the sentence of the failure: a proper prior, or an exact solution")          \
+      .remedy = "follow the sentence of the failure: a proper prior, or an exact solution")        \
   RUN(IDM_CHECK_COVERAGE, idm_check_coverage, .name = "coverage",                                  \
       .measures = "how far errors of the log move the answer",                                     \
       .kinds = IDM_CHECK_PREFERENCES | IDM_CHECK_PROGRAM,                                          \
@@ -88,77 +88,77 @@ typedef struct idm_check {
           "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
           "as its scale makes them, and no test of the model; a discount that is free "            \
           "together with the utility of a learner is biased by errors of its batches' policies.",  \
-      .cure = "test the model by --inverse bayes, hold the discount; measure errors by idm "       \
-              "recover")                                                                           \
+      .remedy = "test the model by --inverse bayes, hold the discount; measure errors by idm "     \
+                "recover")                                                                         \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \
-      .measures = "numbers that are not finite", .kinds = IDM_CHECK_EVERY, .threshold = 0,         \
+      .measures = "numbers that are not finite", .kinds = IDM_CHECK_ALL_KINDS, .threshold = 0,     \
       .worst = IDM_CHECK_FAILED,                                                                   \
       .sentence = "Every draw, mean, sd and diagnostic is a finite number.",                       \
-      .cure = "give the number a proper or narrower prior, or another scale")                      \
+      .remedy = "give the number a proper or narrower prior, or another scale")                    \
   RUN(IDM_CHECK_RHAT, idm_check_rhat, .name = "r-hat",                                             \
-      .measures = "largest rank-normalised split R-hat", .kinds = IDM_CHECK_DRAWN,                 \
+      .measures = "largest rank-normalised split R-hat", .kinds = IDM_CHECK_WITH_DRAWS,            \
       .needs = "two chains or more", .draws = true, .threshold = 1.01, .worst = IDM_CHECK_FAILED,  \
       .sentence = "The chains agree about every number that is summarised (Vehtari et al. 2021).", \
-      .cure = "raise --warmup and --draws; where chains are at separate modes, use --sampler "     \
-              "metropolis or a prior that excludes all but one")                                   \
+      .remedy = "raise --warmup and --draws; where chains are at separate modes, use --sampler "   \
+                "metropolis or a prior that excludes all but one")                                 \
   RUN(IDM_CHECK_EFFECTIVE, idm_check_effective, .name = "effective-draws",                         \
-      .measures = "least effective sample size, bulk or tail", .kinds = IDM_CHECK_DRAWN,           \
+      .measures = "least effective sample size, bulk or tail", .kinds = IDM_CHECK_WITH_DRAWS,      \
       .needs = "a number that is summarised", .draws = true, .threshold = 400, .below = true,      \
       .worst = IDM_CHECK_FAILED,                                                                   \
       .sentence = "Means and quantiles have enough effective draws (Vehtari et al. 2021).",        \
-      .cure = "raise --draws")                                                                     \
+      .remedy = "raise --draws")                                                                   \
   RUN(IDM_CHECK_HEAVY_TAIL, idm_check_heavy_tail, .name = "heavy-tail",                            \
-      .measures = "largest Pareto k of a tail", .kinds = IDM_CHECK_DRAWN,                          \
+      .measures = "largest Pareto k of a tail", .kinds = IDM_CHECK_WITH_DRAWS,                     \
       .needs = "a number that is not restricted to [0, 1]", .draws = true, .threshold = 0.7,       \
       .worst = IDM_CHECK_REMARK,                                                                   \
       .sentence = "No mean depends on its few largest draws (Vehtari et al. 2024). The weights "   \
                   "of importance sampling have the same limit.",                                   \
-      .cure = "report quantiles, or give the number a narrower prior or another scale")            \
+      .remedy = "report quantiles, or give the number a narrower prior or another scale")          \
   RECORD(IDM_CHECK_SD, .name = "sd-exists", .measures = "largest Pareto k of a tail",              \
-         .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
+         .kinds = IDM_CHECK_WITH_DRAWS, .needs = "a number that is not restricted to [0, 1]",      \
          .draws = true, .threshold = 0.5, .worst = IDM_CHECK_REMARK,                               \
          .sentence = "Every tail is light enough for an sd to exist; beyond, tables show the "     \
                      "median and the interval in place of mean and sd.",                           \
-         .cure = "report quantiles, or give the number a narrower prior or another scale",         \
+         .remedy = "report quantiles, or give the number a narrower prior or another scale",       \
          .owner = "invert/assess/draws.c")                                                         \
   RECORD(IDM_CHECK_MEAN, .name = "mean-exists", .measures = "largest Pareto k of a tail",          \
-         .kinds = IDM_CHECK_DRAWN, .needs = "a number that is not restricted to [0, 1]",           \
+         .kinds = IDM_CHECK_WITH_DRAWS, .needs = "a number that is not restricted to [0, 1]",      \
          .draws = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                                 \
          .sentence = "Every tail is light enough for a mean to exist.",                            \
-         .cure = "report quantiles, or give the number a narrower prior or another scale",         \
+         .remedy = "report quantiles, or give the number a narrower prior or another scale",       \
          .owner = "invert/assess/draws.c")                                                         \
   RUN(IDM_CHECK_PERSON_DRAWS, idm_check_people, .name = "person-draws",                            \
       .measures = "least effective sample size of a person's number",                              \
-      .kinds = IDM_CHECK_POPULATION | IDM_CHECK_EACH, .needs = "people", .draws = true,            \
+      .kinds = IDM_CHECK_POPULATION | IDM_CHECK_SEPARATE, .needs = "people", .draws = true,        \
       .threshold = 100, .below = true, .worst = IDM_CHECK_FAILED,                                  \
       .sentence = "The numbers of every person have enough effective draws to read each to a "     \
                   "tenth of its sd.",                                                              \
-      .cure = "raise --draws or --warmup")                                                         \
+      .remedy = "raise --draws or --warmup")                                                       \
   RECORD(IDM_CHECK_PERSON_RHAT, .name = "person-r-hat",                                            \
          .measures = "largest R-hat of a person's number",                                         \
-         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_EACH,                                           \
+         .kinds = IDM_CHECK_POPULATION | IDM_CHECK_SEPARATE,                                       \
          .needs = "people, and two chains or more", .draws = true, .threshold = 1.05,              \
          .worst = IDM_CHECK_FAILED,                                                                \
          .sentence = "The chains agree about the numbers of every person, of whom there may be "   \
                      "thousands.",                                                                 \
-         .cure = "raise --draws or --warmup", .owner = "invert/assess/draws.c")                    \
+         .remedy = "raise --draws or --warmup", .owner = "invert/assess/draws.c")                  \
   RUN(IDM_CHECK_APPROXIMATION, idm_check_approximation, .name = "approximation",                   \
       .measures = "share of draws that importance weights leave effective",                        \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "a normal approximation (laplace)",        \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE, .needs = "a normal approximation (laplace)",    \
       .draws = true, .threshold = 0.5, .below = true, .worst = IDM_CHECK_FAILED,                   \
       .sentence = "The normal approximation is close to the posterior: the weights between them "  \
                   "are even, and the Pareto k of their tail is within that of heavy-tail.",        \
-      .cure = "use --inverse bayes")                                                               \
+      .remedy = "use --inverse bayes")                                                             \
   RUN(IDM_CHECK_DIVERGENCES, idm_check_divergences, .name = "divergences",                         \
-      .measures = "draws that diverged", .kinds = IDM_CHECK_DRAWN,                                 \
+      .measures = "draws that diverged", .kinds = IDM_CHECK_WITH_DRAWS,                            \
       .needs = "a sampler with energies (nuts)", .draws = true, .threshold = 0,                    \
       .worst = IDM_CHECK_FAILED, .sentence = "The sampler can follow the posterior everywhere.",   \
-      .cure = "use --sampler metropolis, or a tighter prior")                                      \
+      .remedy = "use --sampler metropolis, or a tighter prior")                                    \
   RUN(IDM_CHECK_ENERGY, idm_check_energy, .name = "energy", .measures = "least E-BFMI of a chain", \
-      .kinds = IDM_CHECK_DRAWN, .needs = "a sampler with energies (nuts)", .draws = true,          \
+      .kinds = IDM_CHECK_WITH_DRAWS, .needs = "a sampler with energies (nuts)", .draws = true,     \
       .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                                  \
       .sentence = "The energy mixes fast enough to reach the tails.",                              \
-      .cure = "use a tighter prior or another scale")                                              \
+      .remedy = "use a tighter prior or another scale")                                            \
   RUN(IDM_CHECK_HIGHER_MODE, idm_check_higher_mode, .name = "higher-mode",                         \
       .measures = "log-likelihood of the best start less the highest that the draws reach",        \
       .kinds = IDM_CHECK_DYNAMICS | IDM_CHECK_BY_GROUP, .needs = "a record of the best start",     \
@@ -166,20 +166,20 @@ typedef struct idm_check {
       .sentence = "No start of the search has a higher mode than that of the draws. The draws "    \
                   "reach the maximum that a normal posterior of their mean and variance has, and " \
                   "the mode that a search from the best of them attains.",                         \
-      .cure = "leave --starts out, or raise it")                                                   \
+      .remedy = "leave --starts out, or raise it")                                                 \
   RUN(IDM_CHECK_ONE_CHAIN, idm_check_chains, .name = "one-chain",                                  \
-      .measures = "chains (per draw of the dynamics in an audit)", .kinds = IDM_CHECK_DRAWN,       \
+      .measures = "chains (per draw of the dynamics in an audit)", .kinds = IDM_CHECK_WITH_DRAWS,  \
       .needs = "draws", .draws = true, .threshold = 2, .below = true, .worst = IDM_CHECK_FAILED,   \
       .sentence = "There are chains to compare: one alone cannot show that it has converged.",     \
-      .cure = "use --chains 4")                                                                    \
+      .remedy = "use --chains 4")                                                                  \
   RUN(IDM_CHECK_BEHAVIOR, idm_check_behavior, .name = "behaviour",                                 \
       .measures = "log-loss at the answer over that of uniform choice",                            \
-      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_EACH | IDM_CHECK_POPULATION | \
-               IDM_CHECK_NESTED,                                                                   \
+      .kinds = IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES | IDM_CHECK_SEPARATE |                    \
+               IDM_CHECK_POPULATION | IDM_CHECK_NESTED,                                            \
       .needs = "the log, and an answer without a likelihood of its own", .log = true,              \
       .threshold = 1, .worst = IDM_CHECK_MISFIT,                                                   \
       .sentence = "The planner at the answer predicts the decisions better than uniform choice.",  \
-      .cure = "free another number, or use another planner")                                       \
+      .remedy = "free another number, or use another planner")                                     \
   RUN(IDM_CHECK_SATURATED, idm_check_saturated, .name = "saturated",                               \
       .measures = "p of the likelihood ratio to the actions' own frequencies by state",            \
       .kinds = IDM_CHECK_PROGRAM, .needs = "the log, and regularised-margin without a horizon",    \
@@ -187,21 +187,21 @@ typedef struct idm_check {
       .sentence = "The policy at the answer describes the actions of every state as well as a "    \
                   "right model does; replicates of the log from it are as far from their own "     \
                   "frequencies.",                                                                  \
-      .cure = "use --lambda auto or a larger one, free more numbers, or use another planner")      \
+      .remedy = "use --lambda auto or a larger one, free more numbers, or use another planner")    \
   RUN(IDM_CHECK_IDENTIFICATION, idm_check_identification, .name = "identification",                \
       .measures = "sides on which neither the prior nor the data bound a number",                  \
       .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .threshold = 0,              \
       .worst = IDM_CHECK_FAILED,                                                                   \
       .sentence = "The posterior is proper: where a prior is improper, the likelihood falls fast " \
                   "enough towards the limit. Of a point: it has a maximum.",                       \
-      .cure = "give the number a proper prior")                                                    \
+      .remedy = "give the number a proper prior")                                                  \
   RUN(IDM_CHECK_PRIOR_CONFLICT, idm_check_prior_conflict, .name = "prior-conflict",                \
       .measures = "numbers whose median, or point, is outside the profile interval",               \
       .kinds = IDM_CHECK_LIKELIHOOD, .needs = "the log", .log = true, .named = true,               \
       .threshold = 0, .worst = IDM_CHECK_REMARK,                                                   \
       .sentence = "Posterior medians, or points, are within the 95 % intervals of the profile "    \
                   "likelihood.",                                                                   \
-      .cure = "examine the prior")                                                                 \
+      .remedy = "examine the prior")                                                               \
   RUN(IDM_CHECK_PRIOR_PULL, idm_check_prior_pull, .name = "prior-pull",                            \
       .measures =                                                                                  \
           "largest distance of a posterior mean from the prior's, in sds of what the "             \
@@ -210,85 +210,85 @@ typedef struct idm_check {
           "a correlation, what people have beyond it in standard errors; of an sd between "        \
           "people, what their scores vary by beyond it in sds, or the sd that they show in "       \
           "scales of its prior, whichever is less",                                                \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,     \
       .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
       .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \
       .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
                   "and holds the answer off what they lead to, or excludes it.",                   \
-      .cure = "correct or widen the prior")                                                        \
+      .remedy = "correct or widen the prior")                                                      \
   RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
       .measures = "log-likelihood at its maximum, less the draws' mean and a nat a number",        \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH,                                                     \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE,                                                 \
       .needs = "the log, a maximum of the likelihood, and one problem", .draws = true,             \
       .log = true, .named = true, .threshold = 8, .worst = IDM_CHECK_MISFIT,                       \
       .sentence = "Draws are about as likely as the maximum of the likelihood allows: no prior "   \
                   "of any form keeps them from where the data are e^8 times as likely.",           \
-      .cure = "correct or widen the prior")                                                        \
+      .remedy = "correct or widen the prior")                                                      \
   RECORD(IDM_CHECK_HIGHEST_POINT, .name = "highest-point",                                         \
          .measures = "log posterior at the maximum of the likelihood less that at the point",      \
-         .kinds = IDM_CHECK_POINT | IDM_CHECK_EACH, .needs = "the log, and a point", .log = true,  \
-         .named = true, .threshold = 0.02, .worst = IDM_CHECK_FAILED,                              \
+         .kinds = IDM_CHECK_POINT | IDM_CHECK_SEPARATE, .needs = "the log, and a point",           \
+         .log = true, .named = true, .threshold = 0.02, .worst = IDM_CHECK_FAILED,                 \
          .sentence =                                                                               \
              "The point is the most probable one that was found. The threshold is half "           \
              "the square of a fifth of an sd; where one number is free and the likelihood "        \
              "jumps, a higher point within a fifth of an sd is a remark.",                         \
-         .cure = "start at the higher point (--set), or from more points (--chains)",              \
+         .remedy = "start at the higher point (--set), or from more points (--chains)",            \
          .owner = "invert/assess/sentence.c")                                                      \
   RUN(IDM_CHECK_RIDGE, idm_check_ridge, .name = "ridge",                                           \
       .measures = "least eigenvalue of the posterior correlations",                                \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH, .needs = "the log, and two free numbers or more",   \
-      .draws = true, .log = true, .named = true, .threshold = 0.1, .below = true,                  \
-      .worst = IDM_CHECK_REMARK,                                                                   \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE,                                                 \
+      .needs = "the log, and two free numbers or more", .draws = true, .log = true, .named = true, \
+      .threshold = 0.1, .below = true, .worst = IDM_CHECK_REMARK,                                  \
       .sentence = "The data bound each number, not only combinations of several. Two numbers "     \
                   "reach the threshold at a correlation of .9.",                                   \
-      .cure = "hold one of the numbers, or report what they imply together")                       \
-  RUN(IDM_CHECK_LOOK, idm_check_look, .name = "independent-look",                                  \
+      .remedy = "hold one of the numbers, or report what they imply together")                     \
+  RUN(IDM_CHECK_IMPORTANCE, idm_check_importance, .name = "independent-look",                      \
       .measures = "largest difference of a mean (in sds) or of the logarithm of an sd",            \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,         \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,     \
       .needs = "the log, and at most 20 free numbers, each with a name", .draws = true,            \
       .log = true, .named = true, .threshold = 0.12, .worst = IDM_CHECK_FAILED,                    \
       .sentence = "Importance sampling independent of the chains gives the same means and sds. A " \
                   "difference counts where it also exceeds four of its standard errors.",          \
-      .cure = "raise --warmup and --draws, use --sampler metropolis, or take a tighter prior")     \
+      .remedy = "raise --warmup and --draws, use --sampler metropolis, or take a tighter prior")   \
   RECORD(IDM_CHECK_MODES, .name = "separate-modes",                                                \
          .measures = "log density of the highest mode found less that of the best draw, less "     \
                      "the number of free numbers",                                                 \
-         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH,                                                  \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE,                                              \
          .needs = "an independent look that is too uncertain to compare means and sds",            \
          .draws = true, .log = true, .named = true, .threshold = 3, .worst = IDM_CHECK_FAILED,     \
          .sentence = "No mode is much higher than every draw.",                                    \
-         .cure = "raise --warmup and --chains", .owner = "invert/assess/look.c")                   \
+         .remedy = "raise --warmup and --chains", .owner = "invert/assess/look.c")                 \
   RUN(IDM_CHECK_LATTICE, idm_check_lattice, .name = "lattice",                                     \
       .measures = "shift of a posterior mean on a finer lattice, in sds, with two of its "         \
                   "standard errors",                                                               \
       .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and a planner on a lattice of beliefs",     \
       .log = true, .threshold = 0.5, .worst = IDM_CHECK_FAILED,                                    \
       .sentence = "A finer lattice of beliefs gives the same answer.",                             \
-      .cure = "raise agent.resolution, or use resolution: auto")                                   \
+      .remedy = "raise agent.resolution, or use resolution: auto")                                 \
   RUN(IDM_CHECK_SENSITIVITY, idm_check_sensitivity, .name = "sensitivity",                         \
       .measures =                                                                                  \
           "largest shift of a posterior mean, in sds, when a held number is raised by its step",   \
-      .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION,                              \
+      .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION,                          \
       .needs = "the log, gradients, ten draws or more, and a number that is held", .draws = true,  \
       .log = true, .threshold = NAN, .worst = IDM_CHECK_REMARK,                                    \
       .sentence = "Reports how far the answer moves with the numbers that were held.",             \
-      .cure = "measure the number better, or free it")                                             \
+      .remedy = "measure the number better, or free it")                                           \
   RECORD(IDM_CHECK_DEPENDS, .name = "depends-on-dynamics",                                         \
          .measures = "largest shift of a posterior mean, in sds, when a probability of the "       \
                      "dynamics is raised by the standard error that this log leaves it",           \
-         .kinds = IDM_CHECK_FIT | IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,      \
+         .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,  \
          .needs = "the log with observations, ten draws or more, and dynamics that are held",      \
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_REMARK,                    \
          .sentence = "The answer is known worse than the dynamics are: a plausible error of the "  \
                      "file's probabilities moves no mean by more than one posterior sd.",          \
-         .cure = "read the interval as given the file's dynamics; measure the probability "        \
-                 "better, or learn the dynamics and fit over their draws (--dynamics)",            \
-         .owner = "invert/assess/depend.c")                                                        \
+         .remedy = "read the interval as given the file's dynamics; measure the probability "      \
+                   "better, or learn the dynamics and fit over their draws (--dynamics)",          \
+         .owner = "invert/assess/sensitivity.c")                                                   \
   RUN(IDM_CHECK_INERT, idm_check_inert, .name = "inert",                                           \
       .measures = "free numbers without effect", .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,  \
       .needs = "the log", .log = true, .threshold = 0, .worst = IDM_CHECK_MISFIT,                  \
       .sentence = "Every free number changes the likelihood somewhere within its prior.",          \
-      .cure = "leave the number out of `free:`, or collect a log in which it has an effect")       \
+      .remedy = "leave the number out of `free:`, or collect a log in which it has an effect")     \
   RUN(IDM_CHECK_CHANCE, idm_check_chance, .name = "chance",                                        \
       .measures = "p of the gain in likelihood over uniform choice",                               \
       .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",         \
@@ -296,7 +296,7 @@ typedef struct idm_check {
       .sentence = "The model predicts the decisions better than uniform choice, by more than its " \
                   "free numbers would by chance. Where it does not, chance-evidence decides "      \
                   "whether that is a misfit or a remark: few decisions are no misfit.",            \
-      .cure = "free another number, use another planner, or collect more decisions")               \
+      .remedy = "free another number, use another planner, or collect more decisions")             \
   RECORD(IDM_CHECK_EVIDENCE, .name = "chance-evidence",                                            \
          .measures = "likelihood of the decisions under the model with its prior, over that of "   \
                      "uniform choice",                                                             \
@@ -306,20 +306,23 @@ typedef struct idm_check {
          .sentence = "Decisions that do not distinguish the model from chance do not contradict "  \
                      "it: uniform choice explains them less than 20 times as well. Agents of the " \
                      "prior who follow the model fail in at most 5 % of cases.",                   \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_RATES, .name = "rates",                                                         \
          .measures = "p of the loss in likelihood against the actions' own rates",                 \
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT, .needs = "the log, with decisions",      \
          .log = true, .threshold = 0.001, .below = true, .worst = IDM_CHECK_MISFIT,                \
          .sentence = "The model predicts no worse than the actions' own rates.",                   \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
-  RECORD(IDM_CHECK_ALIKE, .name = "alike", .measures = "p of the effective number of parameters",  \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_HOMOGENEITY, .name = "alike",                                                   \
+         .measures = "p of the effective number of parameters",                                    \
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_AUDIT,                                          \
          .needs = "the log, and two agents or more that share numbers", .log = true,               \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "The agents are alike enough to share one set of numbers. The level is "      \
                      "divided by the number of tests.",                                            \
-         .cure = "give each agent its own numbers (idm fit --by agent, idm audit --people)",       \
+         .remedy = "give each agent its own numbers (idm fit --by agent, idm audit --people)",     \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_TRAJECTORIES, .name = "trajectories",                                           \
          .measures = "p of scores of decisions by those before in the trajectory",                 \
@@ -329,40 +332,45 @@ typedef struct idm_check {
          .sentence =                                                                               \
              "The trajectories of an agent are alike enough to share its numbers. The level "      \
              "is divided by the number of tests.",                                                 \
-         .cure = "fit trajectories of different kinds apart (--where, --each COLUMN)",             \
+         .remedy = "fit trajectories of different kinds apart (--where, --each COLUMN)",           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_STEPS, .name = "steps", .measures = "p of the actions' rates by step",          \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that vary by step",       \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "The rates of the actions by step are as predicted. A rate that is off by "   \
                      "less than 2 % is a remark.",                                                 \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
-  RECORD(IDM_CHECK_ENDS, .name = "ends", .measures = "p of the lengths of the trajectories",       \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_LENGTHS, .name = "ends", .measures = "p of the lengths of the trajectories",    \
          .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions that end a trajectory",   \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "Trajectories end when the model predicts it. A rate that is off by less "    \
                      "than 2 % is a remark.",                                                      \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
-  RECORD(IDM_CHECK_STAYS, .name = "stays", .measures = "p of repeated actions by observation",     \
-         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions after an observation",    \
-         .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
-         .sentence = "Actions are repeated after each observation as often as predicted. A rate "  \
-                     "that is off by less than 2 % is a remark.",                                  \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
-  RECORD(IDM_CHECK_RETURNS, .name = "returns",                                                     \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(                                                                                          \
+      IDM_CHECK_REPETITION, .name = "stays", .measures = "p of repeated actions by observation",   \
+      .kinds = IDM_CHECK_PREDICTED, .needs = "the log, with decisions after an observation",       \
+      .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,         \
+      .sentence = "Actions are repeated after each observation as often as predicted. A rate "     \
+                  "that is off by less than 2 % is a remark.",                                     \
+      .remedy = "free another number, or use another planner", .owner = "invert/assess/model.c")   \
+  RECORD(IDM_CHECK_ALTERNATION, .name = "returns",                                                 \
          .measures = "p of returns to the action before the last", .kinds = IDM_CHECK_PREDICTED,   \
          .needs = "the log, with decisions two rows after an observation", .log = true,            \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "The action before the last is taken again as often as predicted, by what "   \
                      "was seen after it. A rate that is off by less than 2 % is a remark.",        \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_RESPONSES, .name = "responses",                                                 \
          .measures = "p of the actions' rates by observation", .kinds = IDM_CHECK_PREDICTED,       \
          .needs = "the log, with decisions after an observation", .log = true,                     \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "The rates of the actions after each observation are as predicted. A rate "   \
                      "that is off by less than 2 % is a remark.",                                  \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_BELIEFS, .name = "beliefs", .measures = "p of the actions' rates by belief",    \
          .kinds = IDM_CHECK_PREDICTED,                                                             \
          .needs = "the log, 2 to 8 hidden states and 2 or more observations", .log = true,         \
@@ -370,19 +378,22 @@ typedef struct idm_check {
          .sentence = "The rates of the actions are as predicted at each belief: by its likeliest " \
                      "state and by thirds of that state's probability. A rate that is off by "     \
                      "less than 2 % is a remark.",                                                 \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_CONDITIONS, .name = "conditions",                                               \
          .measures = "p of the actions' rates by condition", .kinds = IDM_CHECK_PREDICTED,         \
          .needs = "the log, and 2 to 64 conditions by columns that utilities are read from",       \
          .log = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,      \
          .sentence = "The rates of the actions in each condition are as predicted. A rate that "   \
                      "is off by less than 2 % is a remark.",                                       \
-         .cure = "free another number, or use another planner", .owner = "invert/assess/model.c")  \
-  RECORD(IDM_CHECK_OUTSIDE, .name = "outside", .measures = "p of the number of agents outside",    \
-         .kinds = IDM_CHECK_PREDICTED, .needs = "the log, and 2 to 40,000 agents", .log = true,    \
-         .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
+         .remedy = "free another number, or use another planner",                                  \
+         .owner = "invert/assess/model.c")                                                         \
+  RECORD(IDM_CHECK_AGENT_BANDS, .name = "outside",                                                 \
+         .measures = "p of the number of agents outside", .kinds = IDM_CHECK_PREDICTED,            \
+         .needs = "the log, and 2 to 40,000 agents", .log = true, .threshold = IDM_CHECK_LEVEL,    \
+         .below = true, .worst = IDM_CHECK_MISFIT,                                                 \
          .sentence = "No more agents than expected are outside the 95 % band of their own rates.", \
-         .cure = "look at the agents that are named; give each agent its own numbers",             \
+         .remedy = "look at the agents that are named; give each agent its own numbers",           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_CALIBRATION, .name = "calibration",                                             \
          .measures = "p of the log-loss that recalibrated probabilities gain",                     \
@@ -392,7 +403,7 @@ typedef struct idm_check {
              "Actions that are predicted with probability p are taken in a share p of the "        \
              "decisions (isotonic regression). A share that is off by less than 2 % is a "         \
              "remark.",                                                                            \
-         .cure = "free lapse or another number, or use another planner",                           \
+         .remedy = "free lapse or another number, or use another planner",                         \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_EXTENSIONS, .name = "extensions",                                               \
          .measures = "p of what a number that is held would gain if it were free, of a drift, of " \
@@ -404,8 +415,8 @@ typedef struct idm_check {
                      "or over trajectories or differs by the last reward or observation, no "      \
                      "memory of agents begins anew in every trajectory, and choices follow the "   \
                      "actions of the rows before no more than the planner does.",                  \
-         .cure = "free the number that is named (--free), fit early and late rows or "             \
-                 "trajectories apart (--where, --each), or use another planner",                   \
+         .remedy = "free the number that is named (--free), fit early and late rows or "           \
+                   "trajectories apart (--where, --each), or use another planner",                 \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_ENVIRONMENT, .name = "environment",                                             \
          .measures = "least p of a probability of the environment, times their number",            \
@@ -418,42 +429,42 @@ typedef struct idm_check {
                      "recurs within trajectories, or has a trend, that they do not. Of learnt "    \
                      "dynamics the latter alone are tested. The level is divided by the number "   \
                      "of tests. A difference of less than 2 % is a remark.",                       \
-         .cure = "correct the probability that is named, learn the dynamics (idm learn, then "     \
-                 "--dynamics), or add a state",                                                    \
+         .remedy = "correct the probability that is named, learn the dynamics (idm learn, then "   \
+                   "--dynamics), or add a state",                                                  \
          .owner = "invert/assess/environment.c")                                                   \
   RECORD(IDM_CHECK_PERSON_FITS, .name = "person-fits", .measures = "people whose own fit failed",  \
-         .kinds = IDM_CHECK_EACH, .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
+         .kinds = IDM_CHECK_SEPARATE, .threshold = 0, .worst = IDM_CHECK_FAILED,                   \
          .sentence = "Every person could be fitted, and every fit is "                             \
                      "trusted.",                                                                   \
-         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
   RECORD(IDM_CHECK_PERSON_MISFITS, .name = "person-misfits",                                       \
          .measures = "p of the number of people whom the model does not fit",                      \
-         .kinds = IDM_CHECK_EACH, .threshold = IDM_CHECK_LEVEL, .below = true,                     \
+         .kinds = IDM_CHECK_SEPARATE, .threshold = IDM_CHECK_LEVEL, .below = true,                 \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
-         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
   RECORD(                                                                                          \
       IDM_CHECK_PERSON_EXTENSIONS, .name = "person-extensions",                                    \
       .measures = "p of what a number would gain over all people together",                        \
-      .kinds = IDM_CHECK_EACH,                                                                     \
+      .kinds = IDM_CHECK_SEPARATE,                                                                 \
       .needs = "two people with draws, and at most 32 free numbers with names", .draws = true,     \
       .named = true, .threshold = IDM_CHECK_LEVEL / 2, .below = true, .worst = IDM_CHECK_MISFIT,   \
       .sentence = "The scores of extensions, added up over people, show nothing that the model "   \
                   "lacks in every person by too little to be found in one.",                       \
-      .cure = "free the number that is named (--free), or use another planner",                    \
+      .remedy = "free the number that is named (--free), or use another planner",                  \
       .owner = "invert/people/each.c")                                                             \
   RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
          .measures = "p of the number of people who are predicted no better than by chance",       \
-         .kinds = IDM_CHECK_EACH, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT,     \
+         .kinds = IDM_CHECK_SEPARATE, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT, \
          .sentence = "No more people than 1 in 20 decide as if by chance, where their decisions "  \
                      "suffice to show it (chance-evidence).",                                      \
-         .cure = "follow the reason of each person", .owner = "invert/people/each.c")              \
+         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
   RECORD(IDM_CHECK_PERSON_CHANCE, .name = "person-chance",                                         \
          .measures = "people predicted no better than by uniform choice",                          \
          .kinds = IDM_CHECK_POPULATION, .needs = "a log of decisions", .log = true,                \
          .threshold = 0, .worst = IDM_CHECK_REMARK,                                                \
          .sentence = "Every person is predicted better than by uniform choice.",                   \
-         .cure = "read the numbers of these people as those of the population",                    \
+         .remedy = "read the numbers of these people as those of the population",                  \
          .owner = "invert/people/report.c")                                                        \
   RECORD(IDM_CHECK_OUTLIER, .name = "outlier",                                                     \
          .measures = "p of the person furthest from the others",                                   \
@@ -461,9 +472,10 @@ typedef struct idm_check {
          .needs = "three people more than coefficients, who vary", .draws = true,                  \
          .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_MISFIT,                   \
          .sentence = "No person is so far from the others that people cannot vary normally.",      \
-         .cure = "exclude the person that is named (--where), or describe what sets it apart by "  \
-                 "a column (--model); of an audit, put it in a group of its own",                  \
-         .owner = "invert/people/outlier.c")                                                       \
+         .remedy =                                                                                 \
+             "exclude the person that is named (--where), or describe what sets it apart by "      \
+             "a column (--model); of an audit, put it in a group of its own",                      \
+         .owner = "invert/people/form.c")                                                          \
   RECORD(IDM_CHECK_FORM, .name = "form",                                                           \
          .measures = "p of a square or product of columns that the regression does not contain",   \
          .kinds = IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                                       \
@@ -474,19 +486,20 @@ typedef struct idm_check {
                      "regression that it does not contain, nor on a column of another number's "   \
                      "formula; the effects of overlapping groups add up. The level is divided by " \
                      "the number of tests.",                                                       \
-         .cure = "add the product that is named to --model, or a column of the square to the log " \
-                 "and to --model; of an audit, compare the combinations as groups (--by)",         \
+         .remedy =                                                                                 \
+             "add the product that is named to --model, or a column of the square to the log "     \
+             "and to --model; of an audit, compare the combinations as groups (--by)",             \
          .owner = "invert/people/form.c")                                                          \
   RECORD(IDM_CHECK_CONTRACTION, .name = "contraction",                                             \
          .measures = "least 1 - posterior variance / prior variance",                              \
-         .kinds = IDM_CHECK_EACH | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                      \
+         .kinds = IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                  \
          .needs = "a proper prior", .draws = true, .threshold = 0.5, .below = true,                \
          .worst = IDM_CHECK_REMARK,                                                                \
          .sentence = "The decisions determine more of the number than its prior does; below, a "   \
                      "person or a group is prior-driven.",                                         \
-         .cure = "collect more decisions, or report the number as the prior's",                    \
+         .remedy = "collect more decisions, or report the number as the prior's",                  \
          .owner = "invert/audit/judge.c")                                                          \
-  RECORD(IDM_CHECK_OWN, .name = "own-decisions",                                                   \
+  RECORD(IDM_CHECK_OWN_DECISIONS, .name = "own-decisions",                                         \
          .measures = "least share that own decisions determine: 1 - shrinkage of a person, "       \
                      "contraction of a group alone",                                               \
          .kinds = IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,                                       \
@@ -494,36 +507,37 @@ typedef struct idm_check {
          .below = true, .worst = IDM_CHECK_REMARK,                                                 \
          .sentence = "Own decisions determine more of a person or a group than the others do; "    \
                      "below, they are population-driven.",                                         \
-         .cure = "collect more decisions, or read the number as that of the population",           \
+         .remedy = "collect more decisions, or read the number as that of the population",         \
          .owner = "invert/audit/judge.c")                                                          \
   RECORD(IDM_CHECK_PRIOR_DISTANCE, .name = "prior-distance",                                       \
          .measures = "largest distance of a population's number from its prior's centre, in "      \
                      "prior sds",                                                                  \
          .kinds = IDM_CHECK_POPULATION, .draws = true, .threshold = 2, .worst = IDM_CHECK_REMARK,  \
          .sentence = "The population's numbers are where their priors expect them.",               \
-         .cure = "examine the prior", .owner = "invert/people/prior.c")                            \
+         .remedy = "examine the prior", .owner = "invert/people/report.c")                         \
   RECORD(IDM_CHECK_PRIOR_SCALE, .name = "prior-scale",                                             \
          .measures = "largest shift of a mean between half and double the prior's scale, in sds",  \
          .kinds = IDM_CHECK_BY_GROUP, .draws = true, .threshold = 0.5, .worst = IDM_CHECK_REMARK,  \
          .sentence = "The prior's scale does not decide the answer; beyond, a group is "           \
                      "prior-driven.",                                                              \
-         .cure = "collect more decisions, or justify the prior", .owner = "invert/audit/judge.c")  \
-  RECORD(IDM_CHECK_ELSEWHERE, .name = "elsewhere",                                                 \
+         .remedy = "collect more decisions, or justify the prior",                                 \
+         .owner = "invert/audit/judge.c")                                                          \
+  RECORD(IDM_CHECK_PRIOR_EXCLUSION, .name = "elsewhere",                                           \
          .measures = "log-likelihood at its maximum less that at the best draw, in nats",          \
          .kinds = IDM_CHECK_BY_GROUP, .needs = "the log", .log = true, .threshold = 8,             \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence =                                                                               \
              "The prior does not keep the draws from a region that explains the decisions "        \
              "far better.",                                                                        \
-         .cure = "examine the prior", .owner = "invert/audit/judge.c")                             \
-  RECORD(IDM_CHECK_BETWEEN, .name = "between-dynamics",                                            \
+         .remedy = "examine the prior", .owner = "invert/audit/judge.c")                           \
+  RECORD(IDM_CHECK_BETWEEN_DYNAMICS, .name = "between-dynamics",                                   \
          .measures = "largest share of a variance between draws of the dynamics",                  \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
          .needs = "several draws of learnt dynamics (--dynamics)", .draws = true,                  \
          .threshold = 0.5, .worst = IDM_CHECK_REMARK,                                              \
          .sentence = "The answer is known better than the dynamics; beyond, a number depends on "  \
                      "dynamics and has no interval.",                                              \
-         .cure = "learn the dynamics from the log of the decisions, or from more data",            \
+         .remedy = "learn the dynamics from the log of the decisions, or from more data",          \
          .owner = "invert/audit/judge.c")                                                          \
   RECORD(IDM_CHECK_JOINT_OBSERVATIONS, .name = "joint-observations",                               \
          .measures = "p of the likelihood of the observations that the decisions cost",            \
@@ -532,9 +546,9 @@ typedef struct idm_check {
          .draws = true, .threshold = IDM_CHECK_LEVEL, .below = true, .worst = IDM_CHECK_FAILED,    \
          .sentence = "Dynamics that are drawn with the decisions describe the observations about " \
                      "as well as dynamics without decisions do.",                                  \
-         .cure = "correct the utilities, the discount or the agent: decisions of another agent "   \
-                 "distort the dynamics",                                                           \
-         .owner = "invert/joint/verdict.c")                                                        \
+         .remedy = "correct the utilities, the discount or the agent: decisions of another agent " \
+                   "distort the dynamics",                                                         \
+         .owner = "invert/joint/fit.c")                                                            \
   RECORD(IDM_CHECK_GIVEN_MEAN, .name = "given-mean-dynamics",                                      \
          .measures = "distance of a median from that of a fit given the mean of the dynamics, "    \
                      "over twice its sd, or the sd of that fit over twice that of the draws",      \
@@ -542,7 +556,7 @@ typedef struct idm_check {
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                    \
          .sentence = "The draws over learnt dynamics are where a fit given the mean of these "     \
                      "dynamics is, and at least half as wide.",                                    \
-         .cure = "raise --warmup and --chains", .owner = "invert/assess/given.c")                  \
+         .remedy = "raise --warmup and --chains", .owner = "invert/assess/given.c")                \
   RECORD(IDM_CHECK_JOINT_RHAT, .name = "joint-r-hat",                                              \
          .measures = "largest R-hat of a probability that is drawn with the decisions",            \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \
@@ -551,7 +565,7 @@ typedef struct idm_check {
          .draws = true, .threshold = 1.05, .worst = IDM_CHECK_FAILED,                              \
          .sentence = "The chains agree about the learnt dynamics, which are drawn together with "  \
                      "the answer.",                                                                \
-         .cure = "raise --warmup and --draws", .owner = "invert/joint/verdict.c")                  \
+         .remedy = "raise --warmup and --draws", .owner = "invert/joint/fit.c")                    \
   RECORD(IDM_CHECK_DYNAMICS_COUNT, .name = "dynamics-count",                                       \
          .measures = "largest share of a variance between draws of the dynamics, over their "      \
                      "number",                                                                     \
@@ -559,19 +573,19 @@ typedef struct idm_check {
          .draws = true, .threshold = 0.01, .worst = IDM_CHECK_REMARK,                              \
          .sentence =                                                                               \
              "There are enough draws of the dynamics to know a mean to a tenth of its sd.",        \
-         .cure = "raise --dynamics-draws", .owner = "invert/audit/remarks.c")                      \
+         .remedy = "raise --dynamics-draws", .owner = "invert/audit/remarks.c")                    \
   RECORD(IDM_CHECK_DYNAMICS_DRAWS, .name = "dynamics-draws",                                       \
          .measures = "checks that the draws of the dynamics fail",                                 \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
          .needs = "draws of learnt dynamics in a folder (--dynamics)", .threshold = 0,             \
          .worst = IDM_CHECK_FAILED, .sentence = "The draws of the dynamics are trusted.",          \
-         .cure = "run `idm check` on the folder of the dynamics", .owner = "io/run/dynamics.c")    \
+         .remedy = "run `idm check` on the folder of the dynamics", .owner = "study/dynamics.c")   \
   RECORD(IDM_CHECK_COMPLETE, .name = "complete", .measures = "parts of the fit that are missing",  \
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES |               \
                   IDM_CHECK_POPULATION,                                                            \
          .needs = "a run folder", .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
          .sentence = "All draws were made, and the log was looked at.",                            \
-         .cure = "continue with `idm fit --resume`", .owner = "io/run/run.c")
+         .remedy = "continue with `idm fit --resume`", .owner = "study/fit.c")
 
 typedef enum idm_check_id {
 #define IDM_CHECK_RUN_ENUM(id, ...)    id,
@@ -610,10 +624,10 @@ IDM_API bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id);
 /* How many were. */
 IDM_API size_t idm_checks_left_out(const idm_checks *checks);
 /* "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past the last. */
-IDM_API const char *idm_check_outcome_word(idm_check_outcome outcome);
+IDM_API const char *idm_check_outcome_name(idm_check_outcome outcome);
 /* "fit", "point", "preferences", "program", "each", "population", "audit", "audit --people",
  * "dynamics"; NULL for anything else. */
-IDM_API const char *idm_check_kind_word(idm_check_kind kind);
+IDM_API const char *idm_check_kind_name(idm_check_kind kind);
 
 #ifdef __cplusplus
 }

@@ -22,21 +22,21 @@ IDM_API idm_status idm_posterior_dynamics(const idm_posterior *posterior,
                                           idm_error *opt_error);
 
 /* Some of the draws of dynamics, spread evenly over all. */
-typedef struct idm_cuts {
+typedef struct idm_cut_draws {
   const idm_problem *learnt;       /* borrowed: what they were learnt for */
   const idm_dynamics_draws *draws; /* borrowed */
   size_t count;
-} idm_cuts;
+} idm_cut_draws;
 
 /* Put the dynamics of draw k of them into a problem, whose models must follow from its environment.
  */
-IDM_API idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem,
-                                idm_error *opt_error);
+IDM_API idm_status idm_cut_apply(const idm_cut_draws *cut, size_t k, idm_problem *problem,
+                                 idm_error *opt_error);
 /* Fit given each of them, and pool: the same number of chains and draws for each, those of one draw
  * of the dynamics side by side (idm_posterior.cuts). Stopped, it is IDM_UNTRUSTED. */
 IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
                                const idm_inverse *inverse, const idm_fit_settings *settings,
-                               const idm_cuts *cut, const idm_fit_watch *opt_watch,
+                               const idm_cut_draws *cut, const idm_fit_monitor *opt_monitor,
                                idm_posterior **ret_posterior, idm_notes *opt_notes,
                                idm_error *opt_error);
 
@@ -45,8 +45,8 @@ IDM_API idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data,
  * `data`, or the prior of their rows is not known, *ret_posterior is NULL and the status IDM_OK.
  * Stopped, it is IDM_UNTRUSTED. */
 IDM_API idm_status idm_joint_fit(const idm_problem *problem, const idm_data *data,
-                                 const idm_fit_settings *settings, const idm_cuts *cut,
-                                 const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                                 const idm_fit_settings *settings, const idm_cut_draws *cut,
+                                 const idm_fit_monitor *opt_monitor, idm_posterior **ret_posterior,
                                  idm_notes *opt_notes, idm_error *opt_error);
 
 #ifdef __cplusplus

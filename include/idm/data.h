@@ -72,7 +72,8 @@ typedef struct idm_data {
 
   idm_preferences *preferences; /* between its trajectories; NULL where nobody gave any */
 
-  idm_intake *intake; /* what became of the rows of the log; NULL where the data come from none */
+  idm_log_counts
+      *intake; /* what became of the rows of the log; NULL where the data come from none */
 
   size_t covariates;           /* columns kept on request */
   idm_labels covariate_name;   /* [covariates] */
@@ -84,13 +85,14 @@ IDM_API void idm_data_destroy(idm_data *data);
 /* Evidence with the design of a log and no rows: agents, trajectories, their names, variants, start
  * beliefs and evidence by trajectory, and the availability sets. Covariates are left out, and
  * so are preferences, which are of what was done. */
-IDM_API idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error);
+IDM_API idm_status idm_data_design(const idm_data *design_log, idm_data **ret_data,
+                                   idm_error *opt_error);
 /* How many actions an availability set leaves open. */
-IDM_API size_t idm_data_open(const idm_data *data, uint32_t set);
+IDM_API size_t idm_data_available_count(const idm_data *data, uint32_t set);
 /* Whether a row is a missed response. */
 IDM_API bool idm_data_missed(const idm_data *data, size_t row);
 /* Whether its trajectories are of several environments. */
-IDM_API bool idm_data_spans(const idm_data *data);
+IDM_API bool idm_data_is_multi_env(const idm_data *data);
 /* Name the place of a row in an error that has none yet. */
 IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
 /* Name of the file that a row stands in; "" where it comes from none. */
@@ -100,12 +102,12 @@ IDM_API const char *idm_data_file(const idm_data *data, size_t row);
 IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer,
                                         size_t size);
 /* The trajectory of that name; IDM_USAGE where there is none, or where several agents have one. */
-IDM_API idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
-                                 idm_error *opt_error);
+IDM_API idm_status idm_data_find_trajectory(const idm_data *data, const char *name,
+                                            size_t *ret_trajectory, idm_error *opt_error);
 /* A note where trajectories of at least 5 rows are the same row by row under two names, more often
  * than chance explains. */
-IDM_API idm_status idm_data_note_copies(const idm_data *data, idm_notes *opt_notes,
-                                        idm_error *opt_error);
+IDM_API idm_status idm_data_note_duplicates(const idm_data *data, idm_notes *opt_notes,
+                                            idm_error *opt_error);
 /* Indices in range, trajectories not empty, availability consistent: the action taken was open, and
  * the only open one where a response was missed; preferences between two trajectories each, of
  * weights above 0. */

@@ -13,10 +13,10 @@ extern "C" {
 #endif
 
 typedef enum idm_derivation {
-  IDM_DERIVE_CUT,     /* a number falls into one of several intervals */
-  IDM_DERIVE_RECODE,  /* a text stands for another */
-  IDM_DERIVE_PRODUCT, /* the labels of several columns, joined by '/' */
-  IDM_DERIVE_NEXT     /* the cell of the trajectory's next row that is kept */
+  IDM_DERIVE_INTERVALS, /* a number falls into one of several intervals */
+  IDM_DERIVE_RECODE,    /* a text stands for another */
+  IDM_DERIVE_PRODUCT,   /* the labels of several columns, joined by '/' */
+  IDM_DERIVE_NEXT       /* the cell of the trajectory's next row that is kept */
 } idm_derivation;
 
 /* One derived column. Zero-initialise. */
@@ -41,7 +41,7 @@ typedef enum idm_rule_kind {
   IDM_RULE_DUPLICATES, /* of the rows of a trajectory that have the same time: keep one */
   IDM_RULE_TRUNCATE,   /* end the trajectory before a row that skips a step of the column */
   IDM_RULE_ENDS,       /* drop trajectories whose last row's column is none of `in` */
-  IDM_RULE_LEAST       /* drop trajectories with fewer rows */
+  IDM_RULE_MIN_ROWS    /* drop trajectories with fewer rows */
 } idm_rule_kind;
 
 /* One rule. Zero-initialise. */

@@ -22,8 +22,8 @@ IDM_API idm_status idm_design_columns(const idm_problem *problem, const idm_desi
 /* People vary normally, so every free block needs a normal prior on a scale without ends. Another
  * proper prior is replaced by the normal of its mean and sd, with a note, where `population` of the
  * problem gives an sd and a coefficient for it; else IDM_INPUT. After the problem is bound. */
-IDM_API idm_status idm_population_settle(idm_problem *problem, idm_notes *opt_notes,
-                                         idm_error *opt_error);
+IDM_API idm_status idm_population_set_priors(idm_problem *problem, idm_notes *opt_notes,
+                                             idm_error *opt_error);
 /* The design of a log. Categories are coded by treatment, the reference first in the alphabet
  * unless C(column, ref=level) names it; numbers are centred over people. A column that varies
  * within a person makes effects of that person's own. IDM_INPUT names what cannot be told apart:

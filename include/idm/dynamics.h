@@ -30,11 +30,11 @@ IDM_API idm_status idm_problem_dynamics(const idm_problem *problem, idm_dynamics
                                         idm_error *opt_error);
 /* Put others in their place, and let the models follow by their rule. IDM_INPUT where the models
  * are a list of their own, which nothing says how to move. */
-IDM_API idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
+IDM_API idm_status idm_problem_set_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
                                             idm_error *opt_error);
 /* Whether the models follow from the environment: they are the environment itself, or there is a
  * rule. */
-IDM_API bool idm_problem_models_follow(const idm_problem *problem);
+IDM_API bool idm_problem_models_derived(const idm_problem *problem);
 /* Models by a rule, in place of those that are there; by none, the environment itself. IDM_INPUT
  * where the environment is not known or the rule makes too many. */
 IDM_API idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *rule,
@@ -42,8 +42,8 @@ IDM_API idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_
 /* How many models a rule makes. */
 IDM_API double idm_model_rule_count(const idm_model_rule *rule, const idm_setting *setting);
 /* Models of equal weight, one from each of the dynamics given; their starts are not looked at. */
-IDM_API idm_status idm_problem_list_models(idm_problem *problem, const idm_dynamics *const *list,
-                                           size_t count, idm_error *opt_error);
+IDM_API idm_status idm_problem_set_models(idm_problem *problem, const idm_dynamics *const *list,
+                                          size_t count, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ typedef enum idm_explain_part {
   IDM_EXPLAIN_BELIEF,             /* [state]: the agent's, before the row */
   IDM_EXPLAIN_PROBABILITY,        /* [action] */
   IDM_EXPLAIN_QUALITY,            /* [action]: the agent's own Q */
-  IDM_EXPLAIN_SURPRISE_SEEN,      /* -log p(x|z,u) of what was seen, as the agent predicts it */
+  IDM_EXPLAIN_OBS_SURPRISE,       /* -log p(x|z,u) of what was seen, as the agent predicts it */
   IDM_EXPLAIN_LOG_LIKELIHOOD,     /* what the row adds to the score */
   IDM_EXPLAIN_RATIONAL_BELIEF,    /* [state]: the rational agent's */
   IDM_EXPLAIN_RATIONAL,           /* [action]: its policy there, ties shared */
@@ -36,14 +36,14 @@ typedef enum idm_explain_part {
 } idm_explain_part;
 
 /* A trajectory. Steps count from 1. */
-typedef struct idm_explained_case {
+typedef struct idm_case_summary {
   size_t step;   /* at which it ended, or took the action that is due; where it never did, the one
                     after its last row */
   size_t due;    /* the first at which the rational policy would have; 0: not within the log */
-  long belated;  /* step - due; -1 where due is 0 */
-  bool never;    /* it never did within the log: belated is the least that it may be */
+  long delayed;  /* step - due; -1 where due is 0 */
+  bool censored; /* it never did within the log: belated is the least that it may be */
   double regret; /* sum over its rows; NaN where one has none */
-} idm_explained_case;
+} idm_case_summary;
 
 /* An agent. Reaction: least squares of log z' on p log z + e log LR over all its updates, in
  * logarithms of beliefs centred over the states (of two states that is the logit), z being what the
@@ -55,7 +55,7 @@ typedef struct idm_explained_case {
  * before, over the change by Bayes' rule, of updates in which Bayes' rule moves towards that state
  * and away from it. Both are 1 by Bayes. Updates from a belief without a likeliest state, and those
  * in which Bayes' rule does not move it, are of neither kind. */
-typedef struct idm_explained_person {
+typedef struct idm_person_summary {
   size_t decisions; /* rows with a recorded action of which more than one was open */
   double surprise;  /* mean of -log pi(u|z) over them */
   double regret;    /* mean over the rows that have one */
@@ -69,7 +69,7 @@ typedef struct idm_explained_person {
   idm_interval confirming;
   idm_interval disconfirming;
   idm_interval asymmetry; /* confirming - disconfirming */
-} idm_explained_person;
+} idm_person_summary;
 
 /* Biases of recognition that are named: the 90 % interval of a number is beyond 10 % of its value
  * by Bayes' rule, over at least so many updates of each kind that it is of. */
@@ -100,23 +100,23 @@ typedef struct idm_explanation {
   idm_trials *trials;    /* rows, with the numbers of idm_explain_part */
   size_t reaction_draws; /* draws that reactions are over: fewer where people are very many */
   size_t trajectories;
-  idm_explained_case *one;      /* [trajectory] */
-  size_t agents;                /* of the log, or people where the posterior is of people */
-  idm_labels name;              /* [agent] */
-  uint32_t *agent;              /* [trajectory]: whose it is */
-  idm_explained_person *person; /* [agent] */
+  idm_case_summary *one;      /* [trajectory] */
+  size_t agents;              /* of the log, or people where the posterior is of people */
+  idm_labels name;            /* [agent] */
+  uint32_t *agent;            /* [trajectory]: whose it is */
+  idm_person_summary *person; /* [agent] */
   size_t surprising;
   size_t *surprising_row; /* decisions by falling surprise: those less probable than uniform choice
                              among the open actions */
-  size_t belated;
-  size_t *belated_case; /* trajectories by falling delay, then regret; those late by 1 or more */
+  size_t delayed;
+  size_t *delayed_case; /* trajectories by falling delay, then regret; those late by 1 or more */
 } idm_explanation;
 
 /* Name of a bias, and the rule by which it is named; NULL past the last. */
 IDM_API const char *idm_bias_name(idm_bias bias);
 IDM_API const char *idm_bias_rule(idm_bias bias);
 /* Whether the numbers of an agent show a bias. */
-IDM_API bool idm_explained_bias(const idm_explained_person *person, idm_bias bias);
+IDM_API bool idm_person_has_bias(const idm_person_summary *person, idm_bias bias);
 
 IDM_API void idm_explain_settings_default(idm_explain_settings *settings);
 /* Explain a log by the problem's own parameter, or by the draws of a posterior; of one of people
@@ -128,18 +128,18 @@ IDM_API idm_status idm_explain(const idm_problem *problem, const idm_posterior *
                                idm_error *opt_error);
 IDM_API void idm_explanation_destroy(idm_explanation *explanation);
 /* Number i of a part of a row. */
-IDM_API idm_interval idm_explained(const idm_explanation *explanation, size_t row,
-                                   idm_explain_part part, size_t i);
+IDM_API idm_interval idm_explanation_interval(const idm_explanation *explanation, size_t row,
+                                              idm_explain_part part, size_t i);
 /* -log of the (mean) probability of the action taken, 0 where it was forced; NaN where none was
  * recorded. */
-IDM_API idm_interval idm_explained_surprise(const idm_explanation *explanation,
-                                            const idm_data *data, size_t row);
+IDM_API idm_interval idm_explanation_surprise(const idm_explanation *explanation,
+                                              const idm_data *data, size_t row);
 /* The likeliest action of a policy of a row (IDM_EXPLAIN_RATIONAL or the like); those that are as
  * likely are joined by '|'. Empty where there is none. Freed by the caller. */
-IDM_API idm_status idm_explained_actions(const idm_explanation *explanation,
-                                         const idm_setting *setting, size_t row,
-                                         idm_explain_part part, char **ret_names,
-                                         idm_error *opt_error);
+IDM_API idm_status idm_explanation_actions(const idm_explanation *explanation,
+                                           const idm_setting *setting, size_t row,
+                                           idm_explain_part part, char **ret_names,
+                                           idm_error *opt_error);
 
 #ifdef __cplusplus
 }

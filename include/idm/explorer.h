@@ -11,7 +11,7 @@ extern "C" {
 
 /* Whether this build can make such pages: the library for them is compiled to WebAssembly where
  * there is a compiler for it. */
-IDM_API bool idm_explorer_possible(void);
+IDM_API bool idm_explorer_available(void);
 /* Write the page of a problem; "-" is standard output. IDM_SYSTEM, with what to install, where this
  * build cannot. */
 IDM_API idm_status idm_explorer_write(const idm_problem *problem, const char *path,

@@ -58,7 +58,7 @@ typedef enum idm_mark_kind {
 
 /* Colours by their place in a palette that the colour-blind tell apart (Okabe and Ito 2008), and a
  * grey for what is there to be compared with. */
-enum { IDM_COLOURS = 7, IDM_COLOUR_QUIET = IDM_COLOURS };
+enum { IDM_COLOURS = 7, IDM_COLOUR_NEUTRAL = IDM_COLOURS };
 
 typedef struct idm_mark {
   idm_mark_kind kind;
@@ -85,7 +85,7 @@ typedef enum idm_panel_place { IDM_PANEL_GRID, IDM_PANEL_ABOVE, IDM_PANEL_RIGHT 
 
 typedef struct idm_panel {
   idm_panel_place place; /* strips stand behind all others in the figure, and have no words */
-  size_t host;           /* of a strip: the panel in the grid that it belongs to */
+  size_t parent_panel;   /* of a strip: the panel in the grid that it belongs to */
   char *title;
   idm_figure_axis x;
   idm_figure_axis y;
@@ -108,13 +108,13 @@ enum { IDM_FIGURE_NARROW = 336, IDM_FIGURE_WIDE = 692 };
 
 typedef enum idm_figure_theme { IDM_THEME_AUTO, IDM_THEME_LIGHT, IDM_THEME_DARK } idm_figure_theme;
 
-typedef struct idm_figure_look {
+typedef struct idm_figure_options {
   double width;
   idm_figure_theme theme; /* auto: as the page's reader likes it */
   const char *id;         /* begins the ids within; figures on one page have different ones */
   const char *opt_class;  /* beside its own, "idm" */
-  bool bare;              /* without its style, for a page that has it (idm_figure_style) */
-} idm_figure_look;
+  bool without_style;     /* without its style, for a page that has it (idm_figure_style) */
+} idm_figure_options;
 
 IDM_API idm_status idm_figure_create(const char *opt_title, const char *opt_description,
                                      size_t columns, idm_figure **ret_figure, idm_error *opt_error);
@@ -137,7 +137,7 @@ IDM_API const char *idm_figure_column_name(idm_figure_column column);
 IDM_API bool idm_mark_has(idm_mark_kind kind, idm_figure_column column);
 
 /* The whole as text, for the caller to free. Numbers that are not finite are left out. */
-IDM_API idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look,
+IDM_API idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_options *options,
                                   char **ret_text, idm_error *opt_error);
 /* Its data, an item a line: panel, mark, kind, label, and the columns that some mark has. */
 IDM_API idm_status idm_figure_csv(const idm_figure *figure, char **ret_text, idm_error *opt_error);

@@ -38,11 +38,12 @@ IDM_API idm_status idm_file_commit(idm_file *file, idm_error *opt_error);
 IDM_API void idm_file_abandon(idm_file *file);
 
 /* A file's SHA-256 in hexadecimal. */
-enum { IDM_HASH = 65 };
-IDM_API idm_status idm_file_hash(const char *path, char hash[IDM_HASH], idm_error *opt_error);
+enum { IDM_HASH_SIZE = 65 };
+IDM_API idm_status idm_file_hash(const char *path, char hash[IDM_HASH_SIZE], idm_error *opt_error);
 /* The same for files whose paths stand one a line: of one its own, of several that of their hashes,
  * one after another. */
-IDM_API idm_status idm_files_hash(const char *paths, char hash[IDM_HASH], idm_error *opt_error);
+IDM_API idm_status idm_files_hash(const char *paths, char hash[IDM_HASH_SIZE],
+                                  idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,7 @@
 #include "idm/settings.h"
 #include "idm/simulate.h"
 #include "idm/status.h"
+#include "idm/study.h"
 #include "idm/theta.h"
 #include "idm/transform.h"
 #include "idm/trials.h"

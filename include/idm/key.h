@@ -19,8 +19,8 @@ typedef enum idm_key_kind {
   IDM_KEY_LONG,
   IDM_KEY_SIZE, /* size_t */
   IDM_KEY_SEED, /* uint64_t */
-  IDM_KEY_FLAG, /* bool */
-  IDM_KEY_WORD, /* an enum, stored as int: one of `words` */
+  IDM_KEY_BOOL, /* bool */
+  IDM_KEY_ENUM, /* an enum, stored as int: one of `words` */
   IDM_KEY_TEXT, /* char[most] */
   IDM_KEY_TEXTS /* char[most]: texts without line ends, one a line; in files a list of them */
 } idm_key_kind;
@@ -33,14 +33,15 @@ typedef struct idm_key {
   double most;
   bool above;               /* `least` itself is not legal */
   bool infinite;            /* and inf is */
-  const char *const *words; /* of IDM_KEY_WORD, NULL at the end */
+  const char *const *words; /* of IDM_KEY_ENUM, NULL at the end */
   const char *zero;         /* the word for 0 of a number that has one, as in auto */
-  double former;            /* what the word replaces as the default: labels count it as this */
+  double replaced_default;  /* what the word replaces as the default: labels count it as this */
   const char *value;        /* what its value is called in help, as in N */
   const char *help;
   bool later; /* came after requests had labels: while it is 0 they are what they were without it */
-  bool shapes; /* of an agent: sizes of its planner's blocks, or what they start from, follow it */
-  bool place;  /* says where things lie or what is written beside: results do not depend on it */
+  bool affects_shape; /* of an agent: sizes of its planner's blocks, or what they start from, follow
+                         it */
+  bool place; /* says where things lie or what is written beside: results do not depend on it */
 } idm_key;
 
 /* The key of that name in a list, or NULL. */

@@ -18,11 +18,11 @@ extern "C" {
 #endif
 
 typedef enum idm_learn_start { IDM_LEARN_FROM_FILE, IDM_LEARN_FROM_RANDOM } idm_learn_start;
-typedef enum idm_learn_hold { IDM_LEARN_HOLD_NOTHING, IDM_LEARN_HOLD_START } idm_learn_hold;
+typedef enum idm_learn_fixed { IDM_LEARN_FIX_NOTHING, IDM_LEARN_FIX_START } idm_learn_fixed;
 
 typedef struct idm_learn_settings {
   idm_learn_start start; /* where the first start is; the others are random */
-  idm_learn_hold hold;
+  idm_learn_fixed hold;
   size_t starts;
   size_t repeats;   /* more rounds of as many starts, at most two, until this many reach the best
                        objective; 0: one round */
@@ -53,11 +53,11 @@ typedef struct idm_iohmm idm_iohmm;
  * several actions are learnt once. `states` 0: the problem's own. Another number has new states, in
  * which whatever some state of the problem can show is possible, and every move is. */
 IDM_API idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, size_t states,
-                                    idm_learn_hold hold, idm_iohmm **ret_iohmm,
+                                    idm_learn_fixed hold, idm_iohmm **ret_iohmm,
                                     idm_error *opt_error);
 IDM_API void idm_iohmm_destroy(idm_iohmm *learner);
 /* Let only some trajectories count, kept[trajectory]; NULL: all. */
-IDM_API idm_status idm_iohmm_keep(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error);
+IDM_API idm_status idm_iohmm_select(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error);
 /* Rows with evidence: what was observed, in the trajectories that count. */
 IDM_API double idm_iohmm_rows(const idm_iohmm *learner);
 
@@ -87,7 +87,7 @@ typedef struct idm_modes {
 } idm_modes;
 
 /* What was learnt. Zero-initialise. */
-typedef struct idm_learnt {
+typedef struct idm_learn_result {
   idm_dynamics *dynamics; /* modes.mode[0] */
   double log_likelihood;
   double objective;
@@ -102,8 +102,8 @@ typedef struct idm_learnt {
   size_t unvisited; /* rows of which the data say nothing: they are the prior's, or the file's */
   idm_modes modes;  /* distinct ends of the starts whose approximate evidence is within 10 nats of
                        the highest */
-} idm_learnt;
-IDM_API void idm_learnt_clear(idm_learnt *learnt);
+} idm_learn_result;
+IDM_API void idm_learn_result_clear(idm_learn_result *learnt);
 /* The best of several starts. Random starts draw every row evenly from what is possible. Their
  * states are ordered by what they show: in the order of the problem's states where the first start
  * is the problem's, else as in idm_iohmm_order. In the first case states that zeros distinguish
@@ -112,25 +112,26 @@ IDM_API void idm_learnt_clear(idm_learnt *learnt);
  * learning cannot separate; IDM_UNTRUSTED where it was stopped. */
 IDM_API idm_status idm_learn(const idm_iohmm *learner, const idm_problem *problem,
                              const idm_learn_settings *settings, idm_learn_stop opt_stop,
-                             void *context, idm_learnt *learnt, idm_error *opt_error);
+                             void *context, idm_learn_result *learnt, idm_error *opt_error);
 
 /* --- held out ------------------------------------------------------------------------------- */
 
 /* Held-out log-likelihood of one number of states. */
-typedef struct idm_held_out {
+typedef struct idm_cross_validation {
   size_t states;
   double mean;             /* per row with evidence */
   double error;            /* its standard error, over the units that folds are made of */
   double difference;       /* to the best of those compared, and */
   double difference_error; /* its standard error, unit by unit */
-} idm_held_out;
+} idm_cross_validation;
 /* Folds are of agents where there are at least as many, else of trajectories. With `own` the first
  * number is that of the problem, whose structure it has. Starts are as the settings say, random
  * where states are new. `kept` of the learner plays no part. */
-IDM_API idm_status idm_learn_hold_out(const idm_problem *problem, const idm_data *data,
-                                      const size_t *states, size_t count, bool own,
-                                      const idm_learn_settings *settings, idm_learn_stop opt_stop,
-                                      void *context, idm_held_out *held_out, idm_error *opt_error);
+IDM_API idm_status idm_learn_cross_validate(const idm_problem *problem, const idm_data *data,
+                                            const size_t *states, size_t count, bool own,
+                                            const idm_learn_settings *settings,
+                                            idm_learn_stop opt_stop, void *context,
+                                            idm_cross_validation *cv_result, idm_error *opt_error);
 
 /* --- posterior draws ------------------------------------------------------------------------ */
 
@@ -160,11 +161,11 @@ IDM_API void idm_dynamics_draws_clear(idm_dynamics_draws *draws);
  * first mode. `highest` is the log-likelihood of the first mode; a caller that has found more
  * raises it. The same at any thread count. At most 8 modes. IDM_UNTRUSTED where the watch stops it;
  * a checkpoint of its work lets the same request go on. */
-IDM_API idm_status idm_learn_draw_watched(const idm_iohmm *learner, const idm_problem *problem,
-                                          const idm_modes *modes,
-                                          const idm_learn_settings *settings,
-                                          const idm_fit_watch *opt_watch, idm_dynamics_draws *draws,
-                                          idm_error *opt_error);
+IDM_API idm_status idm_learn_draw_monitored(const idm_iohmm *learner, const idm_problem *problem,
+                                            const idm_modes *modes,
+                                            const idm_learn_settings *settings,
+                                            const idm_fit_monitor *opt_monitor,
+                                            idm_dynamics_draws *draws, idm_error *opt_error);
 /* The same without checkpoints. */
 IDM_API idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *problem,
                                   const idm_modes *modes, const idm_learn_settings *settings,
@@ -172,9 +173,9 @@ IDM_API idm_status idm_learn_draw(const idm_iohmm *learner, const idm_problem *p
                                   idm_error *opt_error);
 /* The dynamics of one draw: those of the problem, with the draw's numbers in their places, tied
  * rows with them. */
-IDM_API idm_status idm_dynamics_take(const idm_problem *problem, const idm_dynamics_draws *draws,
-                                     size_t chain, size_t draw, idm_dynamics *dynamics,
-                                     idm_error *opt_error);
+IDM_API idm_status idm_dynamics_of_draw(const idm_problem *problem, const idm_dynamics_draws *draws,
+                                        size_t chain, size_t draw, idm_dynamics *dynamics,
+                                        idm_error *opt_error);
 /* Names and places of all numbers that could be learnt of a problem, tied ones once: what the
  * names of draws that were kept elsewhere mean. */
 IDM_API idm_status idm_dynamics_names(const idm_problem *problem, idm_labels *ret_names,
@@ -182,7 +183,7 @@ IDM_API idm_status idm_dynamics_names(const idm_problem *problem, idm_labels *re
 /* How far apart equally weighted models are: the total variation between a row of one and the
  * models' mean, averaged over models and rows, and the largest. Rows of terminal actions are left
  * out. */
-IDM_API void idm_theta_spread(const idm_problem *problem, double *mean, double *largest);
+IDM_API void idm_theta_models_distance(const idm_problem *problem, double *mean, double *largest);
 
 #ifdef __cplusplus
 }

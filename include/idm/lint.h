@@ -31,7 +31,7 @@ typedef struct idm_lint {
 
   /* Rows with a recorded observation, by action: how often each was seen, and how often the
    * environment's filter of the same history expects it. NULL where its dynamics are not known. */
-  double *seen;      /* [action][observation] */
+  double *observed;  /* [action][observation] */
   double *expected;  /* [action][observation] */
   size_t unfiltered; /* rows behind an action that is not recorded or an impossible observation:
                         they count for neither */
@@ -40,7 +40,7 @@ typedef struct idm_lint {
   double *start;      /* [state]: trajectories */
   double *transition; /* [action][state][next state]: rows */
   double *emission;   /* [action][emitter][observation]: rows */
-  size_t stateless;   /* rows whose state no label of the column tells */
+  size_t unlabelled;  /* rows whose state no label of the column tells */
 
   size_t impossibles;
   size_t *impossible; /* [impossibles]: rows whose observation the environment cannot give there */

@@ -10,11 +10,11 @@ extern "C" {
 
 /* Rows that could not be read: how many, and the first of them. Zero-initialise; `shown` may be
  * NULL where `room` is 0. */
-typedef struct idm_faults {
+typedef struct idm_read_errors {
   size_t count;
   size_t room;
   idm_error *shown; /* [room], of which min(count, room) are filled; borrowed */
-} idm_faults;
+} idm_read_errors;
 
 typedef struct idm_csv_options {
   const char *const *keep; /* names of covariates to keep */
@@ -26,7 +26,7 @@ typedef struct idm_csv_options {
   size_t where_count;
   /* Look at all rows although some cannot be read: those are put there, and reading fails at the
    * end with the first of them. NULL: it stops there. */
-  idm_faults *opt_faults;
+  idm_read_errors *opt_faults;
 } idm_csv_options;
 
 /* Read a log by streaming. Needs the problem's labels, column roles and utility columns. "-":
@@ -89,7 +89,7 @@ IDM_API idm_status idm_explanation_write_csv(const idm_explanation *explanation,
  * than a blank is = + - @, a tab or an end of line, and which is no number, is written in quotes
  * with an apostrophe before it. Other cells are copied as they are. Reading such a file back gives
  * labels that begin with the apostrophe. "-" is standard input or output. */
-IDM_API idm_status idm_csv_make_safe(const char *from, const char *to, idm_error *opt_error);
+IDM_API idm_status idm_csv_escape_formulas(const char *from, const char *to, idm_error *opt_error);
 
 /* A first problem file from a table: labels found, blanks to fill. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,

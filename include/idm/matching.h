@@ -26,8 +26,8 @@ IDM_API idm_status idm_matching_log_likelihood(idm_matching *matching, const dou
                                                idm_error *opt_error);
 /* Plan at y and let every later plan start from there. Until then every plan starts from nothing:
  * either way the log-likelihood is a function of y alone. */
-IDM_API idm_status idm_matching_anchor(idm_matching *matching, const double *y,
-                                       idm_error *opt_error);
+IDM_API idm_status idm_matching_fix_start(idm_matching *matching, const double *y,
+                                          idm_error *opt_error);
 /* log posterior density of y. Borrowed: valid while the matching is. */
 IDM_API idm_target idm_matching_target(idm_matching *matching);
 /* After an evaluation: the scorer with each trajectory's part, and the planned workspace. */
@@ -35,7 +35,7 @@ IDM_API const idm_scorer *idm_matching_scorer(const idm_matching *matching);
 IDM_API idm_workspace *idm_matching_workspace(idm_matching *matching);
 /* After an evaluation with a gradient: the derivative with respect to every number of theta (see
  * idm_gradient_run); NULL where it is not to be had. */
-IDM_API const idm_theta *idm_matching_slope(const idm_matching *matching);
+IDM_API const idm_theta *idm_matching_theta_grad(const idm_matching *matching);
 
 #ifdef __cplusplus
 }

@@ -19,9 +19,9 @@ IDM_API idm_status idm_maximise(const idm_target *target, double tolerance, int 
  * and Jeeves 1961): no gradient is asked for, so that kinks, plateaus and slopes that are no
  * numbers do not end the search. `limit` bounds the evaluations. x and log_density, which come in
  * with a point and its height, receive the best point seen. */
-IDM_API idm_status idm_maximise_by_steps(const idm_target *target, const double *step,
-                                         double tolerance, int limit, double *x,
-                                         double *log_density, idm_error *opt_error);
+IDM_API idm_status idm_pattern_search(const idm_target *target, const double *step,
+                                      double tolerance, int limit, double *x, double *log_density,
+                                      idm_error *opt_error);
 
 #ifdef __cplusplus
 }

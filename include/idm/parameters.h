@@ -43,15 +43,15 @@ IDM_API double idm_parameters_log_prior(const idm_parameters *parameters, const 
                                         double *opt_gradient);
 /* gradient[dimension] += d/dy of a function whose derivatives with respect to theta's numbers are
  * in `slope` (see idm_gradient_run). */
-IDM_API void idm_parameters_pull(const idm_parameters *parameters, const double *y,
-                                 const idm_theta *slope, double *gradient);
+IDM_API void idm_parameters_backward(const idm_parameters *parameters, const double *y,
+                                     const idm_theta *theta_gradient, double *gradient);
 /* Whether every prior is proper, and a draw from it. */
 IDM_API bool idm_parameters_proper(const idm_parameters *parameters);
 IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y);
 
 /* A quantity as a person calls it: "1/beta" where files say inverse_beta, "log alpha" for
  * log_alpha, "signed-log eta" for signed_log_eta. Into buffer, which is returned. */
-IDM_API const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size);
+IDM_API const char *idm_quantity_label(const char *quantity, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -81,7 +81,7 @@ IDM_API void idm_people_destroy(idm_people *people);
  * fall into several cells. */
 IDM_API idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
                                   const idm_design *design, const idm_fit_settings *settings,
-                                  const idm_fit_watch *opt_watch, idm_people **ret_people,
+                                  const idm_fit_monitor *opt_monitor, idm_people **ret_people,
                                   idm_notes *opt_notes, idm_error *opt_error);
 
 #ifdef __cplusplus

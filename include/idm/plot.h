@@ -17,15 +17,15 @@ struct idm_request; /* idm/request.h */
 
 /* What a plot is made of. A kind says which of these it needs; it heeds others that are given. */
 typedef struct idm_plot_subject {
-  const idm_problem *problem;        /* of a run: with the parameter at its centre */
-  const char *folder;                /* of a run, a study or an audit */
-  const idm_posterior *posterior;    /* of a run */
-  const idm_assessment *assessment;  /* and its verdict */
-  const idm_data *data;              /* the problem is bound to it */
-  bool fitted;                       /* the run was fitted to it */
-  const idm_explanation *explained;  /* it by the posterior, where that is at hand */
-  const idm_calibration *study;      /* of `idm recover` or `idm sbc` */
-  const struct idm_request *request; /* of a run: who its people are, and their formulas */
+  const idm_problem *problem;         /* of a run: with the parameter at its centre */
+  const char *folder;                 /* of a run, a study or an audit */
+  const idm_posterior *posterior;     /* of a run */
+  const idm_assessment *assessment;   /* and its verdict */
+  const idm_data *data;               /* the problem is bound to it */
+  bool fitted;                        /* the run was fitted to it */
+  const idm_explanation *explained;   /* it by the posterior, where that is at hand */
+  const idm_calibration *calibration; /* of `idm recover` or `idm sbc` */
+  const struct idm_request *request;  /* of a run: who its people are, and their formulas */
 } idm_plot_subject;
 
 enum {
@@ -34,7 +34,7 @@ enum {
   IDM_PLOT_POSTERIOR = 1u << 2,
   IDM_PLOT_ASSESSMENT = 1u << 3,
   IDM_PLOT_DATA = 1u << 4,
-  IDM_PLOT_STUDY = 1u << 5,
+  IDM_PLOT_CALIBRATION = 1u << 5,
   IDM_PLOT_DRAWS = 1u << 6 /* an answer that is draws of a posterior, neither a point nor a set */
 };
 
@@ -54,10 +54,10 @@ typedef struct idm_plot_settings {
 typedef struct idm_plot {
   const char *name;
   const char *summary;
-  unsigned needs;         /* IDM_PLOT_PROBLEM, ... */
-  bool truths;            /* has a place for the truth; others refuse one */
-  bool due;               /* chooses trajectories by an action; others refuse one */
-  idm_drawn_use dynamics; /* of a run over learnt ones: those that it shows policies of */
+  unsigned needs;            /* IDM_PLOT_PROBLEM, ... */
+  bool truths;               /* has a place for the truth; others refuse one */
+  bool due;                  /* chooses trajectories by an action; others refuse one */
+  idm_dynamics_use dynamics; /* of a run over learnt ones: those that it shows policies of */
   idm_status (*make)(const idm_plot_subject *subject, const idm_plot_settings *settings,
                      idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error);
 } idm_plot;
@@ -77,7 +77,7 @@ IDM_API idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *s
 IDM_API idm_status idm_figure_check_path(const char *path, idm_error *opt_error);
 /* Write a figure: SVG, or by the ending of the name PNG (at twice its size) and PDF. "-" is
  * standard output, as SVG. */
-IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look,
+IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *options,
                                     const char *path, idm_error *opt_error);
 /* Its data as CSV. */
 IDM_API idm_status idm_figure_write_csv(const idm_figure *figure, const char *path,

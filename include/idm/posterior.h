@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /* A point, draws of a posterior, or a set: all parameters that explain the data. */
-typedef enum idm_answer { IDM_POINT, IDM_POSTERIOR, IDM_SET } idm_answer;
+typedef enum idm_estimate_kind { IDM_POINT, IDM_POSTERIOR, IDM_SET } idm_estimate_kind;
 
 /* An axis that quantities lie along, such as people, by its labels. */
 typedef struct idm_series_axis {
@@ -46,44 +46,44 @@ IDM_API idm_status idm_joint_dynamics_create(const idm_labels *name,
 IDM_API void idm_joint_dynamics_destroy(idm_joint_dynamics *dynamics);
 
 /* Sets of learnt dynamics that the draws of an answer are of. */
-typedef struct idm_drawn {
+typedef struct idm_dynamics_sets {
   size_t sets;     /* one per draw (idm_joint_fit), or per draw of the cut (idm_cut_fit) */
   size_t numbers;  /* of one set: those of idm_dynamics, in its order */
   double *set;     /* [set][number] */
   double *central; /* [number]: the set for one policy of the whole answer */
   size_t of;       /* the set, counted from 1, that `central` is; 0: the mean of all */
-} idm_drawn;
+} idm_dynamics_sets;
 
 /* What is planned in learnt dynamics: nothing; one policy at the answer's centre; one at the draw
  * of highest density; or a policy per draw. */
-typedef enum idm_drawn_use {
-  IDM_DRAWN_UNUSED,
-  IDM_DRAWN_CENTRAL,
-  IDM_DRAWN_HIGHEST,
-  IDM_DRAWN_EACH
-} idm_drawn_use;
+typedef enum idm_dynamics_use {
+  IDM_DYNAMICS_UNUSED,
+  IDM_DYNAMICS_CENTRAL,
+  IDM_DYNAMICS_HIGHEST,
+  IDM_DYNAMICS_PER_DRAW
+} idm_dynamics_use;
 
 /* What an inverse planner found: draws of the free numbers (a point is one draw of one chain). */
 typedef struct idm_posterior {
-  idm_answer answer;
+  idm_estimate_kind answer;
   char inverse[32];
   char sampler[32];
   uint64_t seed;
   uint64_t request; /* label of what was asked for (see config.yaml of a run); 0: none */
   int resolution;   /* of the lattice planned on; 0 where there is none */
   long warmup;
-  long steps;       /* of the kernel a draw; 0: not known */
-  bool searched;    /* the next two are known */
-  double highest;   /* log density of the highest point that a search found */
-  double attained;  /* the same of a search from the draws */
-  double row_prior; /* of draws of dynamics: Dirichlet(row_prior) rows; 0: unknown, or none */
+  long steps;           /* of the kernel a draw; 0: not known */
+  bool search_recorded; /* the next two are known */
+  double highest;       /* log density of the highest point that a search found */
+  double attained;      /* the same of a search from the draws */
+  double row_prior;     /* of draws of dynamics: Dirichlet(row_prior) rows; 0: unknown, or none */
   size_t chains;
   size_t draws;
   size_t cuts; /* draws of learnt dynamics that the chains are of, as many each, one after another
                   (idm_cut_fit); 0: the problem's own dynamics */
   idm_joint_dynamics *dynamics; /* drawn with the free numbers (idm_joint_fit); NULL: they were not,
                                    or the draws come from a file */
-  idm_drawn *drawn;             /* learnt dynamics of the draws; NULL: the problem's own */
+  idm_dynamics_sets *drawn;     /* learnt dynamics of the draws; NULL: the problem's own */
   idm_labels quantity;          /* names of what is reported */
   bool *summarised;             /* [quantity]: false where the mean need not exist */
   size_t *quantity_size;      /* [quantity]: 1, or the numbers of an opaque block, which come last;
@@ -102,9 +102,9 @@ typedef struct idm_posterior {
   idm_series *series;
   size_t prior_draws;      /* 0 where a prior is improper */
   double *prior;           /* [number][prior draw] */
-  idm_finding *finding;    /* of an answer that does not go by the likelihood; NULL elsewhere */
-  struct idm_table *table; /* that stood in for planning, for whoever assesses the draws; NULL:
-                              nothing did, or they come from a file */
+  idm_optimality *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
+  struct idm_likelihood_table *table; /* that stood in for planning, for whoever assesses the draws;
+                              NULL: nothing did, or they come from a file */
 } idm_posterior;
 
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
@@ -126,19 +126,19 @@ IDM_API idm_status idm_posterior_central_theta(const idm_posterior *posterior,
                                                const idm_parameters *parameters, idm_theta *theta,
                                                idm_error *opt_error);
 /* The mean of the unconstrained coordinates over all draws; with a central set of learnt dynamics
- * that is a draw of them (idm_drawn.of), over the draws of that set. */
+ * that is a draw of them (idm_dynamics_sets.of), over the draws of that set. */
 IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
 
 /* Room for sets of learnt dynamics. */
-IDM_API idm_status idm_drawn_create(size_t sets, size_t numbers, idm_drawn **ret_drawn,
-                                    idm_error *opt_error);
-IDM_API void idm_drawn_destroy(idm_drawn *drawn);
+IDM_API idm_status idm_dynamics_sets_create(size_t sets, size_t numbers,
+                                            idm_dynamics_sets **ret_drawn, idm_error *opt_error);
+IDM_API void idm_dynamics_sets_destroy(idm_dynamics_sets *drawn);
 /* Put the learnt dynamics of a draw, counted over all chains, or the central ones into a problem.
  * Without learnt dynamics nothing changes; IDM_INPUT where they are of another problem. */
-IDM_API idm_status idm_drawn_put(const idm_posterior *posterior, size_t draw, idm_problem *problem,
-                                 idm_error *opt_error);
-IDM_API idm_status idm_drawn_put_central(const idm_posterior *posterior, idm_problem *problem,
-                                         idm_error *opt_error);
+IDM_API idm_status idm_dynamics_sets_apply(const idm_posterior *posterior, size_t draw,
+                                           idm_problem *problem, idm_error *opt_error);
+IDM_API idm_status idm_dynamics_apply_central(const idm_posterior *posterior, idm_problem *problem,
+                                              idm_error *opt_error);
 /* The agent of a draw, counted over all chains: its theta and its learnt dynamics. */
 IDM_API idm_status idm_posterior_agent(const idm_posterior *posterior,
                                        const idm_parameters *parameters, size_t draw,
@@ -147,8 +147,8 @@ IDM_API idm_status idm_posterior_agent(const idm_posterior *posterior,
 IDM_API size_t idm_posterior_highest(const idm_posterior *posterior);
 /* A sentence that names the learnt dynamics in which something is planned; empty where these are
  * the problem's own. */
-IDM_API const char *idm_drawn_words(const idm_posterior *opt_posterior, idm_drawn_use use,
-                                    char *buffer, size_t size);
+IDM_API const char *idm_dynamics_sets_describe(const idm_posterior *opt_posterior,
+                                               idm_dynamics_use use, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -16,10 +16,10 @@ extern "C" {
 typedef enum idm_comparison {
   IDM_EQUAL,
   IDM_UNEQUAL,
-  IDM_AT_MOST,
-  IDM_AT_LEAST,
+  IDM_LESS_EQUAL,
+  IDM_GREATER_EQUAL,
   IDM_LESS,
-  IDM_MORE
+  IDM_GREATER
 } idm_comparison;
 
 /* Zero-initialise. */
@@ -31,12 +31,12 @@ typedef struct idm_predicate {
   double number;
 } idm_predicate;
 
-typedef enum idm_meeting {
-  IDM_UNMET,
-  IDM_MET,
-  IDM_UNTOLD,      /* the cell is missing */
-  IDM_INCOMPARABLE /* an order of numbers, and a cell that is none: somebody made a mistake */
-} idm_meeting;
+typedef enum idm_predicate_result {
+  IDM_PREDICATE_FALSE,
+  IDM_PREDICATE_TRUE,
+  IDM_PREDICATE_MISSING, /* the cell is missing */
+  IDM_PREDICATE_INVALID  /* an order of numbers, and a cell that is none: somebody made a mistake */
+} idm_predicate_result;
 
 /* Read a predicate. Names may hold operators: of the operators in the text the first that stands
  * behind a name of opt_columns divides it, else the first of all. IDM_USAGE where the text is no
@@ -44,8 +44,8 @@ typedef enum idm_meeting {
 IDM_API idm_status idm_predicate_parse(const char *text, const idm_labels *opt_columns,
                                        idm_predicate *ret_predicate, idm_error *opt_error);
 /* Whether a cell meets it; NULL or no text is a missing cell. */
-IDM_API idm_meeting idm_predicate_meets(const idm_predicate *predicate, const char *opt_text,
-                                        size_t length);
+IDM_API idm_predicate_result idm_predicate_evaluate(const idm_predicate *predicate,
+                                                    const char *opt_text, size_t length);
 /* "COLUMN OP VALUE" without blanks between, for messages and files. Returns buffer. */
 IDM_API char *idm_predicate_text(const idm_predicate *predicate, char *buffer, size_t size);
 IDM_API bool idm_predicate_same(const idm_predicate *a, const idm_predicate *b);

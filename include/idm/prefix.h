@@ -31,7 +31,7 @@ typedef struct idm_prefix_node {
   bool leaf;          /* no child: the observation is never used */
   bool last;          /* the last row of its trajectories: told apart from others where something
                          was not recorded, as an action may here be one that ends them */
-  bool whole;         /* everything that follows it was recorded */
+  bool all_recorded;  /* everything that follows it was recorded */
   uint64_t count;     /* trajectories through this node */
 } idm_prefix_node;
 

@@ -14,7 +14,7 @@ extern "C" {
 
 /* log density of a prior of one number at c (up to no constant: normalised; 0 for flat), and its
  * derivative. -inf outside the support. Dirichlet: see idm_dirichlet_log_density. */
-IDM_API double idm_prior_log_density(const idm_prior *prior, double c, double *opt_slope);
+IDM_API double idm_prior_log_density(const idm_prior *prior, double c, double *opt_derivative);
 /* A draw; flat priors have none (NaN). */
 IDM_API double idm_prior_draw(const idm_prior *prior, idm_random *random);
 /* Support of the prior: its ends, infinite where open. */
@@ -25,7 +25,7 @@ IDM_API double idm_prior_sd(const idm_prior *prior);
 IDM_API double idm_prior_mean(const idm_prior *prior);
 /* log density of a Dirichlet at p [count], and its slopes. */
 IDM_API double idm_dirichlet_log_density(size_t count, const double *concentration, const double *p,
-                                         double *opt_slope);
+                                         double *opt_derivative);
 IDM_API void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *random,
                                 double *p);
 

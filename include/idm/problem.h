@@ -31,7 +31,7 @@ typedef enum idm_action_choice {
 struct idm_planner;
 
 /* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
-typedef struct idm_agent {
+typedef struct idm_agent_options {
   const struct idm_planner *planner; /* NULL: the first of the registry (see idm_agent_planner) */
   int resolution; /* r of the lattice; 0 (auto): the default for the number of states, which a run
                      refines as far as its posterior asks for */
@@ -59,7 +59,7 @@ typedef struct idm_agent {
   double exploration;       /* q-learning: share of actions that are drawn evenly */
   int nodes;                /* of a controller's memory */
   idm_action_choice choice; /* of decision-rule */
-} idm_agent;
+} idm_agent_options;
 
 /* An entry of the utility that comes from a column of the data: scale * column. */
 typedef struct idm_utility_source {
@@ -71,9 +71,9 @@ typedef struct idm_utility_source {
 
 /* How cells stand for labels beside the labels themselves, which always do. */
 typedef struct idm_code {
-  bool index;       /* a number is the place of a label in its list, from 0 */
-  idm_labels text;  /* a map: this text ... */
-  idm_labels means; /* ... stands for this label */
+  bool index;              /* a number is the place of a label in its list, from 0 */
+  idm_labels text;         /* a map: this text ... */
+  idm_labels target_label; /* ... stands for this label */
 } idm_code;
 
 /* Codes of a role: none (labels only), one (of the label), or where the label is joined from
@@ -93,7 +93,7 @@ typedef struct idm_columns {
   idm_labels missing;                /* texts that mean "not recorded", as an empty cell does */
   idm_labels missed;                 /* texts of the action's column that mean a missed response */
   size_t missed_action; /* action that moves the world then, counted from 1; 0: none is named */
-  size_t deriveds;
+  size_t derived_count;
   idm_derived *derived; /* [deriveds]: each is made from columns of the log and those before it */
   size_t rules;
   idm_rule *rule; /* [rules]: those on rows first */
@@ -125,34 +125,34 @@ typedef struct idm_problem {
   idm_setting *setting;
   idm_theta *theta;
   idm_model_rule models; /* the rule that the models of theta were made by */
-  idm_agent agent;
+  idm_agent_options agent;
   double correlation; /* shape of the LKJ prior of correlations between people; 0: not given */
   idm_columns columns;
   size_t utility_sources;
   idm_utility_source *utility_source;
   size_t environments; /* 0 where there is no family: the setting is all there is */
   idm_environment *environment;
-  size_t within; /* the one that the setting is, counted from 1; 0: none of them */
+  size_t current_environment; /* the one that the setting is, counted from 1; 0: none of them */
 } idm_problem;
 
 /* Settings every agent starts from. */
-IDM_API void idm_agent_default(idm_agent *agent);
+IDM_API void idm_agent_options_default(idm_agent_options *agent);
 /* Keys of the agent beside its planner and the blocks of theta, as they stand under `agent:`; one
- * descriptor a field of idm_agent. */
-IDM_API const idm_key *idm_agent_keys(void);
+ * descriptor a field of idm_agent_options. */
+IDM_API const idm_key *idm_agent_option_keys(void);
 /* Allocate a problem around a fresh setting and a theta with `models` models. */
 IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                                       bool with_emission, idm_problem **ret_problem,
                                       idm_error *opt_error);
 /* One without matrices, whose setting is to be given moves. */
-IDM_API idm_status idm_problem_create_moving(idm_sizes sizes, idm_problem **ret_problem,
+IDM_API idm_status idm_problem_create_sparse(idm_sizes sizes, idm_problem **ret_problem,
                                              idm_error *opt_error);
 IDM_API void idm_problem_destroy(idm_problem *problem);
 IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
 /* Put an environment of the family in place of the setting's own; an agent that knew the one knows
  * the other. IDM_USAGE where there is none of that name. */
-IDM_API idm_status idm_problem_enter(idm_problem *problem, const char *environment,
-                                     idm_error *opt_error);
+IDM_API idm_status idm_problem_set_environment(idm_problem *problem, const char *environment,
+                                               idm_error *opt_error);
 /* Put the environment of another problem in place of the problem's own: its dynamics, start,
  * endings, horizon and family of environments. The agent and its numbers stay; its models follow
  * from the new environment. `other` gets the former environment, for the caller to destroy.

@@ -14,8 +14,8 @@ IDM_API idm_status idm_problem_read(const char *path, idm_problem **ret_problem,
                                     idm_notes *opt_notes, idm_error *opt_error);
 /* The same, with the transitions of many hidden states in a .POMDP file kept row by row (`moves` of
  * the setting), in memory proportional to the entries that are not 0. Only planners that have
- * IDM_GIVES_HIDDEN_MOVES plan for such a problem, `point-based` of those built in; beliefs along a
- * log or a path need matrices. */
+ * IDM_SUPPORTS_SPARSE_HIDDEN plan for such a problem, `point-based` of those built in; beliefs
+ * along a log or a path need matrices. */
 IDM_API idm_status idm_problem_read_by_rows(const char *path, idm_problem **ret_problem,
                                             idm_notes *opt_notes, idm_error *opt_error);
 /* The same from memory; `file` is the name used in messages. */
@@ -30,13 +30,14 @@ IDM_API idm_status idm_problem_set(idm_problem *problem, const char *assignment,
                                    idm_error *opt_error);
 /* Free blocks as --free does, in place of those that the file frees: "beta, eta", or what may stand
  * under `free:` in the file. */
-IDM_API idm_status idm_problem_free(idm_problem *problem, const char *text, idm_error *opt_error);
+IDM_API idm_status idm_problem_set_free(idm_problem *problem, const char *text,
+                                        idm_error *opt_error);
 /* Give a problem new states, called state1, state2 and so on, of which nothing is known: dynamics
  * leave everything possible, models follow their rule, and what an action is worth stays where it
  * is the same in every state. *ret_unknown counts the other actions, whose utilities are
  * placeholders in a file written of it, to be filled in before it can be read. */
-IDM_API idm_status idm_problem_renew(idm_problem *problem, size_t states, size_t *ret_unknown,
-                                     idm_error *opt_error);
+IDM_API idm_status idm_problem_reset_states(idm_problem *problem, size_t states,
+                                            size_t *ret_unknown, idm_error *opt_error);
 /* Write. What the target cannot express goes into the notes; where leaving it out would change the
  * problem's meaning, IDM_INPUT. */
 IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,

@@ -39,7 +39,7 @@ IDM_API idm_status idm_projection_draws(const idm_problem *problem, const idm_po
 /* F o G: fit by the inverse planner, then measure the behaviour at the answer's centre. */
 IDM_API idm_status idm_project(const idm_problem *problem, const idm_data *data,
                                const idm_inverse *inverse, const idm_fit_settings *settings,
-                               const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                               const idm_fit_monitor *opt_monitor, idm_posterior **ret_posterior,
                                idm_projection *projection, idm_notes *opt_notes,
                                idm_error *opt_error);
 

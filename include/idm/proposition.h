@@ -26,16 +26,16 @@ IDM_API const char *idm_zeta_name(idm_zeta zeta);
 typedef struct idm_proposition {
   double alpha;
   idm_zeta zeta;
-  double lambda;     /* scale of zeta */
-  int units;         /* of the network's hidden layer; 0: a rule of all policies */
-  double margin;     /* objective of the margin, */
-  double slope;      /* and the largest entry of its gradient there */
-  double matching;   /* objective of the matching, */
-  double gap;        /* and how far from the least it can be, or the largest entry of its gradient
-                        and how far it is beyond where zeta* is finite */
-  double constant;   /* -alpha log|U|: what the two objectives add up to */
-  double difference; /* largest between the two policies, in states that are come to, */
-  double apart;      /* and between their occupancies of states and actions */
+  double lambda;       /* scale of zeta */
+  int units;           /* of the network's hidden layer; 0: a rule of all policies */
+  double margin;       /* objective of the margin, */
+  double gradient_max; /* and the largest entry of its gradient there */
+  double matching;     /* objective of the matching, */
+  double gap;          /* and how far from the least it can be, or the largest entry of its gradient
+                          and how far it is beyond where zeta* is finite */
+  double constant;     /* -alpha log|U|: what the two objectives add up to */
+  double difference;   /* largest between the two policies, in states that are come to, */
+  double occupancy_difference; /* and between their occupancies of states and actions */
   idm_labels state;
   idm_labels action;
   double *demonstrated; /* [state][action]: the demonstrator's policy */

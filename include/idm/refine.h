@@ -21,7 +21,7 @@ typedef struct idm_refinement_step {
 enum { IDM_REFINEMENTS = 12 };
 typedef struct idm_refinement {
   int resolution; /* to be taken; 0 where there is no lattice to choose */
-  bool settled;   /* no posterior mean moves by .1 posterior sd on a finer lattice */
+  bool converged; /* no posterior mean moves by .1 posterior sd on a finer lattice */
   size_t steps;   /* 0 where the resolution is given, or there is nothing to refine */
   idm_refinement_step step[IDM_REFINEMENTS];
 } idm_refinement;
@@ -34,10 +34,10 @@ typedef struct idm_refinement {
  * Where no lattice within reach is fine enough, the first that moves no mean by .25, else the
  * default: the verdict then says what it is worth. A function of its arguments. */
 IDM_API idm_status idm_refine(const idm_problem *problem, const idm_data *data,
-                              const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                              const idm_fit_settings *settings, const idm_fit_monitor *opt_monitor,
                               idm_refinement *refinement, idm_error *opt_error);
 /* Say what it took. */
-IDM_API void idm_refinement_remark(const idm_refinement *refinement, idm_notes *notes);
+IDM_API void idm_refinement_note(const idm_refinement *refinement, idm_notes *notes);
 
 #ifdef __cplusplus
 }

@@ -20,15 +20,6 @@ typedef enum idm_run_mode {
   IDM_RUN_OVERWRITE /* in place of the run that may be there */
 } idm_run_mode;
 
-/* What a fit found. Zero-initialise. */
-typedef struct idm_run {
-  idm_posterior *posterior; /* NULL where it was stopped before the first draw */
-  idm_assessment *assessment;
-  idm_projection projection;
-  bool stopped; /* before it was done */
-} idm_run;
-IDM_API void idm_run_clear(idm_run *run);
-
 /* A folder may come from a stranger. Its files are opened relative to the folder and must be
  * regular files: links, pipes, sockets, devices and folders of their names are IDM_INPUT. The path
  * of the folder itself may lead through links. Functions that only read (idm_run_is, _complete,
@@ -46,30 +37,11 @@ IDM_API idm_status idm_run_check(const char *folder, idm_run_mode mode, const id
 /* Whether a path leads to one of the files that make a run. */
 IDM_API bool idm_run_has(const char *run, const char *path);
 
-/* Fit into a folder: config.yaml, run.nc, summary.json, chain-N.csv where asked for, and until it
- * is done a checkpoint every few seconds. The problem is bound to the data. To resume, problem and
- * request are those of idm_run_read_unfinished, and the draws are bit for bit those of a run that
- * was never stopped. Where opt_progress stops it, what is there is written, `stopped` is set and
- * the status is IDM_UNTRUSTED. A fit that fails leaves nothing behind, unless there are draws or a
- * checkpoint, or it was resumed.
- *
- * Draws are written before they are looked at: where that is stopped the run can be resumed, and
- * where it fails by the numbers the summary says so, and that nothing is to be trusted.
- *
- * A run is overwritten once the new one is whole. Until then it is made in a folder within, and
- * whatever becomes of the process, the old run or the new one is whole in `folder`. Whatever else
- * lies there stays; a folder without a run, but with something else in it, is IDM_USAGE, as is an
- * output that the request reads. Only one process at a time writes into a folder: others are
- * IDM_SYSTEM. */
-IDM_API idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem *problem,
-                               const idm_data *data, const idm_request *request,
-                               idm_progress opt_progress, void *context, idm_run *run,
-                               idm_notes *opt_notes, idm_error *opt_error);
 /* The problem, the request, the posterior of a run; what is not wanted is NULL. With the posterior
  * of a fit over learnt dynamics, the problem has those that its answer is planned in
- * (idm_drawn.central). All three files must belong together, those that are not wanted as well. Of
- * a run that was killed while it replaced another, the one that counts is read, and a note names
- * the command that repairs the folder. */
+ * (idm_dynamics_sets.central). All three files must belong together, those that are not wanted as
+ * well. Of a run that was killed while it replaced another, the one that counts is read, and a note
+ * names the command that repairs the folder. */
 IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
                                 idm_request *opt_request, idm_posterior **opt_posterior,
                                 idm_notes *opt_notes, idm_error *opt_error);
@@ -88,24 +60,8 @@ IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *poste
 
 /* --- runs of dynamics ----------------------------------------------------------------------- */
 
-/* Draw dynamics (idm_learn_draw_watched) in a folder, with a checkpoint every few seconds. Stopped
- * (IDM_UNTRUSTED) or killed, the same call goes on with IDM_RUN_RESUME. idm_dynamics_write_run,
- * with IDM_RUN_RESUME, makes a run of what it leaves. */
-IDM_API idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode,
-                                         const idm_iohmm *learner, const idm_problem *problem,
-                                         const idm_modes *modes, const idm_request *request,
-                                         const idm_learn_settings *settings,
-                                         idm_progress opt_progress, void *context,
-                                         idm_dynamics_draws *draws, idm_error *opt_error);
-/* Keep draws of dynamics (idm_dynamics_posterior) as a run: config.yaml holds the problem with the
- * dynamics learnt, and is a problem file itself. The assessment is of the draws, and of the fit of
- * `problem`, which has a mode of the dynamics, to the observations. */
-IDM_API idm_status idm_dynamics_write_run(const char *folder, idm_run_mode mode,
-                                          const idm_problem *problem, const idm_data *data,
-                                          const idm_request *request, idm_posterior *posterior,
-                                          idm_assessment **ret_assessment, idm_error *opt_error);
-/* Read them back, with the problem that they were learnt for. idm_dynamics_take gives the dynamics
- * of a draw, and idm_problem_put_dynamics puts them into a problem. */
+/* Read draws of dynamics, with the problem that they were learnt for. idm_dynamics_of_draw gives
+ * the dynamics of a draw, and idm_problem_set_dynamics puts them into a problem. */
 IDM_API idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
                                          idm_dynamics_draws *draws, idm_notes *opt_notes,
                                          idm_error *opt_error);

@@ -63,7 +63,8 @@ typedef struct idm_sampler {
   const char *name;
   const char *summary;
   bool gradient; /* needs a target with a gradient */
-  bool plain; /* knows no mode: starts at a plain point, on flat priors (see idm_problem_flatten) */
+  bool plain;    /* knows no mode: starts at a plain point, on flat priors (see
+                    idm_problem_set_flat_priors) */
   /* Numbers of state for a dimension. */
   size_t (*numbers)(size_t dimension);
   /* Fill the state for a chain at x, where the target must be finite. */

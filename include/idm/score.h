@@ -36,9 +36,10 @@ IDM_API idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm
                                   idm_error *opt_error);
 /* From now on a run shows what each row of the tree was decided by: its node, the memory before its
  * action, and the probabilities of all actions there (valid during the call). NULL: no longer. */
-typedef void (*idm_scorer_view)(void *context, size_t node, const void *memory,
-                                const double *probability);
-IDM_API void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context);
+typedef void (*idm_scorer_visitor)(void *context, size_t node, const void *memory,
+                                   const double *probability);
+IDM_API void idm_scorer_set_visitor(idm_scorer *scorer, idm_scorer_visitor opt_visitor,
+                                    void *context);
 /* From now on a run asks every few milliseconds whether to give up, and then ends with
  * IDM_UNTRUSTED. NULL: it no longer asks. */
 IDM_API void idm_scorer_interrupt(idm_scorer *scorer, idm_interrupt opt_interrupt, void *context);
@@ -82,7 +83,7 @@ IDM_API void idm_gradient_destroy(idm_gradient *gradient);
  * before. A decision of probability 0 gives -inf and slopes of 0.
  */
 IDM_API idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood,
-                                    idm_theta *slope, idm_error *opt_error);
+                                    idm_theta *derivative, idm_error *opt_error);
 /* As for a scorer, where the behaviour's slope can be interrupted. */
 IDM_API void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt,
                                     void *context);

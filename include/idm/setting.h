@@ -26,12 +26,12 @@ typedef struct idm_sizes {
 } idm_sizes;
 
 /* Transitions row by row: what may follow, and how likely it is. */
-typedef struct idm_moves {
+typedef struct idm_sparse_rows {
   size_t rows;         /* actions times states */
   size_t *first;       /* [rows + 1]: row (action, state) is first[row] .. first[row + 1] - 1 */
   uint32_t *next;      /* [entries]: next states, rising in a row */
   double *probability; /* [entries]: positive, and in a row they sum to 1 */
-} idm_moves;
+} idm_sparse_rows;
 
 typedef struct idm_setting {
   char *name;
@@ -44,7 +44,7 @@ typedef struct idm_setting {
   /* tau_env row by row, in place of `transition`, which is NULL: where states are observed and the
    * file gives it so (emission is NULL, too), or of hidden states (idm_problem_read_by_rows). The
    * environment is then the agent's only model, and theta has no matrices. NULL elsewhere. */
-  idm_moves *moves;
+  idm_sparse_rows *moves;
   double *start; /* [state]: the start belief, or with fully_observed the law of the first state */
   /* [action]: whether its matrix is one that stands for several actions, as under "*": those that
    * are so marked and equal are one matrix, learnt once. True unless a file names the action. */
@@ -74,22 +74,22 @@ IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *o
 IDM_API bool idm_setting_has_terminal_states(const idm_setting *setting);
 /* Whether an observation is of a terminal state; false where it is IDM_MISSING, or states are
  * hidden. */
-IDM_API bool idm_setting_arrives(const idm_setting *setting, int seen);
+IDM_API bool idm_observation_is_terminal(const idm_setting *setting, int seen);
 /* Whether the environment's dynamics are known. */
-IDM_API bool idm_setting_known(const idm_setting *setting);
+IDM_API bool idm_setting_has_dynamics(const idm_setting *setting);
 /* Moves of so many rows and entries, all 0. */
-IDM_API idm_status idm_moves_create(size_t rows, size_t entries, idm_moves **ret_moves,
-                                    idm_error *opt_error);
+IDM_API idm_status idm_sparse_rows_create(size_t rows, size_t entries, idm_sparse_rows **ret_sparse,
+                                          idm_error *opt_error);
 /* Takes NULL. */
-IDM_API void idm_moves_destroy(idm_moves *moves);
-IDM_API idm_status idm_moves_copy(const idm_moves *moves, idm_moves **ret_moves,
-                                  idm_error *opt_error);
+IDM_API void idm_sparse_rows_destroy(idm_sparse_rows *moves);
+IDM_API idm_status idm_sparse_rows_copy(const idm_sparse_rows *moves, idm_sparse_rows **ret_sparse,
+                                        idm_error *opt_error);
 /* How likely `next` is after a row: 0 where it cannot follow. */
-IDM_API double idm_moves_find(const idm_moves *moves, size_t row, size_t next);
+IDM_API double idm_sparse_rows_probability(const idm_sparse_rows *moves, size_t row, size_t next);
 /* Rows in order, next states in range and rising, probabilities positive and normalised. */
-IDM_API idm_status idm_moves_validate(const idm_moves *moves, idm_sizes sizes,
-                                      idm_error *opt_error);
-IDM_API bool idm_moves_same(const idm_moves *a, const idm_moves *b);
+IDM_API idm_status idm_sparse_rows_validate(const idm_sparse_rows *moves, idm_sizes sizes,
+                                            idm_error *opt_error);
+IDM_API bool idm_sparse_rows_same(const idm_sparse_rows *a, const idm_sparse_rows *b);
 IDM_API idm_sizes idm_setting_sizes(const idm_setting *setting);
 IDM_API bool idm_sizes_same(idm_sizes a, idm_sizes b);
 

@@ -10,13 +10,21 @@
 extern "C" {
 #endif
 
-typedef enum idm_keep { IDM_KEEP_NOTHING, IDM_KEEP_TRAJECTORY, IDM_KEEP_DECISION } idm_keep;
+typedef enum idm_keep_likelihood {
+  IDM_KEEP_NOTHING,
+  IDM_KEEP_TRAJECTORY,
+  IDM_KEEP_DECISION
+} idm_keep_likelihood;
 
 /* Checks of an answer that read the log: within a time limit, all of them, or none. */
-typedef enum idm_effort { IDM_CHECKS_FAST, IDM_CHECKS_FULL, IDM_CHECKS_NONE } idm_effort;
+typedef enum idm_check_effort {
+  IDM_CHECKS_FAST,
+  IDM_CHECKS_FULL,
+  IDM_CHECKS_NONE
+} idm_check_effort;
 /* The time limit of IDM_CHECKS_FAST for an answer that took so many seconds: as many, 10 at least.
- * In the form of idm_fit_watch.check_seconds: 0 for IDM_CHECKS_FULL, -1 for IDM_CHECKS_NONE. */
-IDM_API double idm_effort_seconds(idm_effort effort, double seconds);
+ * In the form of idm_fit_monitor.check_seconds: 0 for IDM_CHECKS_FULL, -1 for IDM_CHECKS_NONE. */
+IDM_API double idm_check_effort_seconds(idm_check_effort check_effort, double seconds);
 
 typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
 typedef enum idm_margin { IDM_MARGIN_STATE, IDM_MARGIN_RETURN } idm_margin;
@@ -37,13 +45,13 @@ typedef struct idm_fit_settings {
   long warmup;
   long thin;  /* kernel steps a draw; 0: the sampler's own */
   long depth; /* of nuts: a trajectory has at most 2^depth - 1 steps; 0: the sampler's own */
-  long again; /* of idm_assess_again: steps a draw of chains that are run again, on random streams
-                 of their own; 0: they are run for the first time */
+  long again; /* of idm_assess_redraw_thin: steps a draw of chains that are run again, on random
+                 streams of their own; 0: they are run for the first time */
   uint64_t seed;
-  int threads;   /* never changes a draw */
-  idm_keep keep; /* log-likelihood by trajectory, by decision, or not at all */
+  int threads;              /* never changes a draw */
+  idm_keep_likelihood keep; /* log-likelihood by trajectory, by decision, or not at all */
   size_t prior_draws;
-  idm_effort checks; /* which checks read the log after the answer; never changes a draw */
+  idm_check_effort checks; /* which checks read the log after the answer; never changes a draw */
 
   /* Of inverse planners that do not go by the likelihood. */
   idm_norm norm;           /* what is to be small */
@@ -67,7 +75,7 @@ IDM_API const idm_key *idm_fit_keys(void);
 /* The scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000 steps
  * after 1,000; and flat priors on what is free, on the logarithms of alpha, beta and eta. */
 IDM_API void idm_fit_settings_plain(idm_fit_settings *settings);
-IDM_API void idm_problem_flatten(idm_problem *problem);
+IDM_API void idm_problem_set_flat_priors(idm_problem *problem);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ typedef enum idm_status {
 } idm_status;
 
 /* Room for any path that a system takes. */
-enum { IDM_PATH = 4200 };
+enum { IDM_PATH_SIZE = 4200 };
 
 /* An error: a code, a sentence, and for input its place. line and column count from 1; 0 is
  * unknown. Control characters that a user's file brought along are shown as '?'. */
@@ -42,8 +42,8 @@ typedef struct idm_error {
   idm_status status;
   long line;
   long column;
-  char file[IDM_PATH];
-  char message[2 * IDM_PATH];
+  char file[IDM_PATH_SIZE];
+  char message[2 * IDM_PATH_SIZE];
 } idm_error;
 
 /* Version of the library, "major.minor.patch". */

@@ -49,7 +49,7 @@ typedef struct idm_features {
   idm_labels name; /* [feature] */
   double *value;   /* [number][feature], owned */
   double *weight;  /* [feature], owned */
-  bool *held;      /* [feature], owned: of a free block, weights that stay; NULL: none */
+  bool *fixed;     /* [feature], owned: of a free block, weights that stay; NULL: none */
 } idm_features;
 
 typedef struct idm_block {
@@ -57,7 +57,7 @@ typedef struct idm_block {
   idm_role role;
   idm_scale scale;
   idm_prior prior;
-  bool usual_prior; /* the default one: it follows the range of the utility */
+  bool default_prior; /* the default one: it follows the range of the utility */
   idm_population population;
   /* Which numbers of a free block move: number i follows coordinate[i], -1 is held at its value,
    * numbers of one coordinate are tied. NULL: each number moves by itself. */
@@ -87,13 +87,13 @@ typedef struct idm_theta {
 IDM_API idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
                                     idm_error *opt_error);
 /* The same for an agent whose only model is the moves of its setting: without matrices. */
-IDM_API idm_status idm_theta_create_moving(idm_sizes sizes, idm_theta **ret_theta,
+IDM_API idm_status idm_theta_create_sparse(idm_sizes sizes, idm_theta **ret_theta,
                                            idm_error *opt_error);
 /* Put a planner's own blocks, with their default values, in place of those of another; the
  * descriptors are borrowed (NULL with a count of 0). Blocks that stay the same keep what they hold.
  */
-IDM_API idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,
-                                 idm_error *opt_error);
+IDM_API idm_status idm_theta_set_own_blocks(idm_theta *theta, const idm_block_info *opt_own,
+                                            size_t count, idm_error *opt_error);
 /* Index of the block of that name, or -1. */
 IDM_API int idm_theta_find(const idm_theta *theta, const char *name);
 IDM_API void idm_theta_destroy(idm_theta *theta);
@@ -119,7 +119,7 @@ IDM_API double idm_theta_scalar(const idm_theta *theta, size_t id);
 IDM_API void idm_theta_set_scalar(idm_theta *theta, size_t id, double value);
 /* The name of the first block in which two thetas differ in form (descriptor, size, variants); NULL
  * where they are alike. */
-IDM_API const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b);
+IDM_API const char *idm_theta_form_mismatch(const idm_theta *a, const idm_theta *b);
 /* Copy the numbers of one theta into another of the same form; nothing where the forms differ. */
 IDM_API void idm_theta_assign(idm_theta *theta, const idm_theta *from);
 /* Set every number to 0. */

@@ -15,8 +15,8 @@ typedef struct idm_workspace idm_workspace;
 /* Make a workspace for the agent's planner. The setting is borrowed. Refuses,
  * with the size and the resolution that would fit, a lattice too large for the machine's memory. */
 IDM_API idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
-                                        const idm_agent *agent, idm_workspace **ret_workspace,
-                                        idm_error *opt_error);
+                                        const idm_agent_options *agent,
+                                        idm_workspace **ret_workspace, idm_error *opt_error);
 IDM_API void idm_workspace_destroy(idm_workspace *workspace);
 /* F: plan for theta. Warm-starts from the workspace's last solution. opt_solver NULL: the defaults.
  */
@@ -25,13 +25,13 @@ IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver
                             idm_error *opt_error);
 /* Have the planner learn from the transitions of a log, which are copied, in place of the
  * environment, from the next plan on. IDM_INPUT where it does not learn by acting in states. */
-IDM_API idm_status idm_workspace_study(idm_workspace *workspace, const idm_batch *batch,
-                                       idm_error *opt_error);
+IDM_API idm_status idm_workspace_set_batch(idm_workspace *workspace, const idm_batch *batch,
+                                           idm_error *opt_error);
 /* Keep the solution now held in a slot, for idm_solver.slots: what a plan gives is then a function
  * of theta and the slots alone, bit for bit, whatever was planned before. The fixed point is smooth
  * in theta, so that a combination of a few solutions is close to one nearby. Nothing where a
  * planner keeps none. */
-IDM_API idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error);
+IDM_API idm_status idm_workspace_store(idm_workspace *workspace, size_t slot, idm_error *opt_error);
 /* The functions below evaluate the last plan at a belief z, [state]: non-negative numbers that sum
  * to 1, both to 1e-6. Before the first plan, after a plan that failed, and at a z that is no
  * distribution, numbers are NaN, and a function that returns a status returns IDM_USAGE. */
@@ -67,7 +67,7 @@ IDM_API void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int
 IDM_API void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z,
                              int last, double *choice);
 /* True if perseverance or lapse is in effect, so that choices differ from the planned policy. */
-IDM_API bool idm_workspace_has_habits(const idm_workspace *workspace);
+IDM_API bool idm_workspace_has_bias(const idm_workspace *workspace);
 /* After planning and `steps` steps: Q(z,u) of each action (NaN where the planner has none). */
 IDM_API void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
                               double *quality);

@@ -1,5 +1,5 @@
 /* What work in steps has done so far: see the header. */
-#include "base/journal.h"
+#include "base/record.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct idm_journal {
   entry *entry;
   const char *kind;
   uint64_t label;
-  size_t counted;
+  size_t next_step;
   entry running; /* of the checkpoint; no bytes: none was under way */
 };
 
@@ -37,7 +37,7 @@ void idm_journal_destroy(idm_journal *j)
 
 size_t idm_journal_count(idm_journal *j)
 {
-  return j->counted++;
+  return j->next_step++;
 }
 
 /* Room for one more entry. */
@@ -53,50 +53,50 @@ static bool make_room(idm_journal *j)
 }
 
 /* An entry there or back; false where there is no memory, or the record is too short. */
-static bool pass_entry(idm_record *r, entry *e)
+static bool transfer_entry(idm_record *r, entry *e)
 {
   uint64_t length = e->length;
-  idm_record_pass(r, &e->step, sizeof e->step);
-  idm_record_pass(r, &length, sizeof length);
+  idm_record_transfer(r, &e->step, sizeof e->step);
+  idm_record_transfer(r, &length, sizeof length);
   if (r->reading) {
-    if (r->cut || length > r->length - r->at) return false;
+    if (r->truncated || length > r->length - r->at) return false;
     e->length = (size_t)length;
     e->bytes = idm_new(e->length ? e->length : 1, 1);
     if (!e->bytes) return false;
   }
-  idm_record_pass(r, e->bytes, e->length);
-  return !r->cut;
+  idm_record_transfer(r, e->bytes, e->length);
+  return !r->truncated;
 }
 
-static idm_status load(idm_journal *j, const idm_fit_watch *watch, idm_error *opt_error)
+static idm_status load(idm_journal *j, const idm_fit_monitor *watch, idm_error *opt_error)
 {
   idm_record r;
   uint64_t count = 0;
   idm_status status = idm_record_resume(&r, j->kind, watch, opt_error);
   if (status == IDM_OK) {
-    idm_record_pass(&r, &count, sizeof count);
-    bool fits = !r.cut;
+    idm_record_transfer(&r, &count, sizeof count);
+    bool fits = !r.truncated;
     for (uint64_t i = 0; i < count && fits; i++) {
       if (!make_room(j)) return idm_fail_memory(opt_error);
       j->entry[j->count] = (entry){0};
-      fits = pass_entry(&r, &j->entry[j->count++]);
+      fits = transfer_entry(&r, &j->entry[j->count++]);
     }
-    fits = fits && pass_entry(&r, &j->running);
+    fits = fits && transfer_entry(&r, &j->running);
     status = idm_record_close(&r, fits, opt_error);
   }
-  return idm_record_blame(watch, status, opt_error);
+  return idm_record_name_file(watch, status, opt_error);
 }
 
-idm_status idm_journal_create(const char *kind, const idm_fit_watch *opt_watch,
+idm_status idm_journal_create(const char *kind, const idm_fit_monitor *opt_monitor,
                               idm_journal **ret_journal, idm_error *opt_error)
 {
   idm_journal *j = *ret_journal = idm_new(1, sizeof *j);
   if (!j) return idm_fail_memory(opt_error);
   pthread_mutex_init(&j->mutex, NULL);
   j->kind = kind;
-  if (!opt_watch) return IDM_OK;
-  j->label = opt_watch->label;
-  const idm_status status = opt_watch->checkpoint ? load(j, opt_watch, opt_error) : IDM_OK;
+  if (!opt_monitor) return IDM_OK;
+  j->label = opt_monitor->label;
+  const idm_status status = opt_monitor->checkpoint ? load(j, opt_monitor, opt_error) : IDM_OK;
   if (status == IDM_OK) return IDM_OK;
   idm_journal_destroy(j);
   *ret_journal = NULL;
@@ -122,19 +122,20 @@ void idm_journal_begin(uint64_t step, idm_record *record)
 
 idm_status idm_journal_put(idm_journal *j, uint64_t step, idm_record *record, idm_error *opt_error)
 {
-  entry made = {.step = step};
-  const idm_status status = idm_record_seal(record, &made.bytes, &made.length, opt_error);
+  entry new_entry = {.step = step};
+  const idm_status status =
+      idm_record_finish(record, &new_entry.bytes, &new_entry.length, opt_error);
   if (status != IDM_OK) return status;
   pthread_mutex_lock(&j->mutex);
   const bool kept = make_room(j);
-  if (kept) j->entry[j->count++] = made;
+  if (kept) j->entry[j->count++] = new_entry;
   pthread_mutex_unlock(&j->mutex);
   if (kept) return IDM_OK;
-  free(made.bytes);
+  free(new_entry.bytes);
   return idm_fail_memory(opt_error);
 }
 
-void idm_journal_go_on(const idm_journal *j, uint64_t step, idm_fit_watch *watch)
+void idm_journal_resume_step(const idm_journal *j, uint64_t step, idm_fit_monitor *watch)
 {
   watch->label = step;
   if (!j->running.length || j->running.step != step) return;
@@ -142,25 +143,25 @@ void idm_journal_go_on(const idm_journal *j, uint64_t step, idm_fit_watch *watch
   watch->checkpoint_length = j->running.length;
 }
 
-idm_status idm_journal_save(const void *journal_work, char **ret_bytes, size_t *ret_length,
+idm_status idm_journal_save(const void *journal_step, char **ret_bytes, size_t *ret_length,
                             idm_error *opt_error)
 {
-  const idm_journal_work *w = journal_work;
+  const idm_journal_step *w = journal_step;
   idm_journal *j = w->journal;
   idm_record r;
   entry running = {.step = w->step};
   idm_status status = IDM_OK;
   if (w->opt_inner && w->opt_inner->save)
-    status = idm_work_save(w->opt_inner, &running.bytes, &running.length, opt_error);
+    status = idm_progress_save(w->opt_inner, &running.bytes, &running.length, opt_error);
   if (status != IDM_OK) return status;
   idm_record_begin(&r, j->kind, j->label);
   pthread_mutex_lock(&j->mutex);
   uint64_t count = j->count;
-  idm_record_pass(&r, &count, sizeof count);
-  for (size_t i = 0; i < j->count; i++) pass_entry(&r, &j->entry[i]);
+  idm_record_transfer(&r, &count, sizeof count);
+  for (size_t i = 0; i < j->count; i++) transfer_entry(&r, &j->entry[i]);
   pthread_mutex_unlock(&j->mutex);
   /* What is resumed and was not under way again when it stopped is kept as it was. */
-  pass_entry(&r, running.bytes || !j->running.bytes ? &running : &j->running);
+  transfer_entry(&r, running.bytes || !j->running.bytes ? &running : &j->running);
   free(running.bytes);
-  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+  return idm_record_finish(&r, ret_bytes, ret_length, opt_error);
 }

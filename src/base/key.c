@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "base/number.h"
+#include "base/text.h"
 
 const idm_key *idm_key_find(const idm_key *keys, const char *name)
 {
@@ -36,7 +36,7 @@ double idm_key_number(const idm_key *key, const void *fields)
   case IDM_KEY_NUMBER:
     return *(const double *)field;
   case IDM_KEY_INT:
-  case IDM_KEY_WORD:
+  case IDM_KEY_ENUM:
     return *(const int *)field;
   case IDM_KEY_LONG:
     return (double)*(const long *)field;
@@ -44,7 +44,7 @@ double idm_key_number(const idm_key *key, const void *fields)
     return (double)*(const size_t *)field;
   case IDM_KEY_SEED:
     return (double)*(const uint64_t *)field;
-  case IDM_KEY_FLAG:
+  case IDM_KEY_BOOL:
     return *(const bool *)field;
   default:
     return NAN;
@@ -55,7 +55,7 @@ double idm_key_number(const idm_key *key, const void *fields)
 static bool holds(idm_key_kind kind, double value)
 {
   if (kind == IDM_KEY_NUMBER) return true;
-  if (kind == IDM_KEY_INT || kind == IDM_KEY_WORD) return fabs(value) < 0x1p31;
+  if (kind == IDM_KEY_INT || kind == IDM_KEY_ENUM) return fabs(value) < 0x1p31;
   return fabs(value) < 0x1p63 && (kind == IDM_KEY_LONG || value >= 0);
 }
 
@@ -68,7 +68,7 @@ void idm_key_set_number(const idm_key *key, void *fields, double value)
     *(double *)field = value;
     break;
   case IDM_KEY_INT:
-  case IDM_KEY_WORD:
+  case IDM_KEY_ENUM:
     *(int *)field = (int)value;
     break;
   case IDM_KEY_LONG:
@@ -80,7 +80,7 @@ void idm_key_set_number(const idm_key *key, void *fields, double value)
   case IDM_KEY_SEED:
     *(uint64_t *)field = (uint64_t)value;
     break;
-  case IDM_KEY_FLAG:
+  case IDM_KEY_BOOL:
     *(bool *)field = value != 0;
     break;
   default:
@@ -106,10 +106,10 @@ const char *idm_key_expected(const idm_key *key, char *buffer, size_t size)
   case IDM_KEY_SEED:
     idm_print(buffer, size, "a whole number below 2^64");
     break;
-  case IDM_KEY_FLAG:
+  case IDM_KEY_BOOL:
     idm_print(buffer, size, "true or false");
     break;
-  case IDM_KEY_WORD:
+  case IDM_KEY_ENUM:
     for (size_t i = 0; key->words[i] && used < size; i++)
       used += (size_t)idm_print(buffer + used, size - used, "%s%s",
                                 !i                  ? ""
@@ -148,12 +148,12 @@ static bool is_legal(const idm_key *key, const void *fields)
   size_t words = 0;
   switch (key->kind) {
   case IDM_KEY_SEED:
-  case IDM_KEY_FLAG:
+  case IDM_KEY_BOOL:
     return true;
   case IDM_KEY_TEXT:
   case IDM_KEY_TEXTS:
     return memchr(const_field_of(key, fields), '\0', (size_t)key->most) != NULL;
-  case IDM_KEY_WORD:
+  case IDM_KEY_ENUM:
     while (key->words[words]) words++;
     return value >= 0 && value < (double)words;
   case IDM_KEY_NUMBER:
@@ -178,7 +178,7 @@ idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *op
 static bool set_word(const idm_key *key, void *fields, const char *text)
 {
   static const char *const truth[] = {"false", "true", NULL};
-  const char *const *words = key->kind == IDM_KEY_FLAG ? truth : key->words;
+  const char *const *words = key->kind == IDM_KEY_BOOL ? truth : key->words;
   for (size_t i = 0; words[i]; i++)
     if (strcmp(words[i], text) == 0) {
       idm_key_set_number(key, fields, (double)i);
@@ -224,8 +224,8 @@ idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
     set = strlen(text) < (size_t)key->most;
     if (set) memcpy(field_of(key, fields), text, strlen(text) + 1);
     break;
-  case IDM_KEY_FLAG:
-  case IDM_KEY_WORD:
+  case IDM_KEY_BOOL:
+  case IDM_KEY_ENUM:
     set = set_word(key, fields, text);
     break;
   case IDM_KEY_SEED:
@@ -247,10 +247,10 @@ const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, s
   case IDM_KEY_TEXTS:
     idm_print(buffer, size, "%s", (const char *)field);
     break;
-  case IDM_KEY_WORD:
+  case IDM_KEY_ENUM:
     if (is_legal(key, fields)) idm_print(buffer, size, "%s", key->words[*(const int *)field]);
     break;
-  case IDM_KEY_FLAG:
+  case IDM_KEY_BOOL:
     idm_print(buffer, size, "%s", *(const bool *)field ? "true" : "false");
     break;
   case IDM_KEY_SEED:

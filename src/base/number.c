@@ -1,5 +1,5 @@
 /* Numbers as text, and when two count as the same. */
-#include "base/number.h"
+#include "base/text.h"
 
 #include <float.h>
 #include <locale.h>
@@ -11,16 +11,16 @@
 
 /* The C locale for this thread alone; returns what it had. No locale is made: glibc and musl give
  * out a constant one for the name "C". */
-static locale_t enter(void)
+static locale_t set_c_locale(void)
 {
   return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 
 double idm_number_read(const char *text, char **opt_end)
 {
-  const locale_t host = enter();
+  const locale_t previous_locale = set_c_locale();
   const double value = strtod(text, opt_end);
-  uselocale(host);
+  uselocale(previous_locale);
   return value;
 }
 
@@ -92,9 +92,9 @@ bool idm_number_decimal(const char *digits, size_t length, double *ret_number)
 
 int idm_print_list(char *buffer, size_t size, const char *format, va_list arguments)
 {
-  const locale_t host = enter();
+  const locale_t previous_locale = set_c_locale();
   const int length = vsnprintf(buffer, size, format, arguments);
-  uselocale(host);
+  uselocale(previous_locale);
   return length;
 }
 

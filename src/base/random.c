@@ -16,8 +16,8 @@ static uint32_t next_word(idm_random *random)
     const philox4x32_ctr_t counter = {{(uint32_t)random->block, (uint32_t)(random->block >> 32),
                                        (uint32_t)random->stream, (uint32_t)(random->stream >> 32)}};
     const philox4x32_key_t key = {{(uint32_t)random->seed, (uint32_t)(random->seed >> 32)}};
-    const philox4x32_ctr_t words = philox4x32(counter, key);
-    for (int i = 0; i < 4; i++) random->word[i] = words.v[i];
+    const philox4x32_ctr_t block_words = philox4x32(counter, key);
+    for (int i = 0; i < 4; i++) random->word[i] = block_words.v[i];
     random->block++;
     random->left = 4;
   }
@@ -61,13 +61,13 @@ size_t idm_random_choice(idm_random *random, const double *weight, size_t count)
   if (!random || !weight) return 0;
   double total = 0;
   for (size_t i = 0; i < count; i++) total += weight[i];
-  double mark = idm_random_uniform(random) * total;
+  double remaining = idm_random_uniform(random) * total;
   size_t last = 0;
   for (size_t i = 0; i < count; i++) {
     if (!(weight[i] > 0)) continue;
     last = i;
-    mark -= weight[i];
-    if (mark < 0) break;
+    remaining -= weight[i];
+    if (remaining < 0) break;
   }
   return last;
 }

@@ -1,8 +1,15 @@
-/* Soft extrema, one problem at a time. */
-#include "base/soft.h"
-
+/* Soft extrema, several at once, and their derivatives.
+ *
+ * Contents: soft · soft block · soft slope */
 #include <math.h>
 #include <stdbool.h>
+
+#include "base/soft.h"
+#include "base/vector.h"
+
+/* === soft =================================================================================== */
+
+/* Soft extrema, one problem at a time. */
 
 /* Below this spread in units of T the mean is the better reference point: first-order terms then
  * cancel exactly and expm1/log1p keep the rest. */
@@ -55,25 +62,25 @@ typedef struct scaled_sum {
   double log_sum;
 } scaled_sum;
 
-static scaled_sum sum_up(double temperature, size_t count, const double *weight, const double *x,
-                         double *opt_p)
+static scaled_sum scaled_log_sum(double temperature, size_t count, const double *weight,
+                                 const double *x, double *opt_p)
 {
   const double centre = mean(count, weight, x);
   double spread = 0;
   for (size_t j = 0; j < count; j++)
     if (weight[j] > 0) spread = fmax(spread, fabs(x[j] - centre));
-  const bool near = spread < mean_reference * fabs(temperature);
-  const double reference = near ? centre : extremum(temperature, count, weight, x);
+  const bool use_mean = spread < mean_reference * fabs(temperature);
+  const double reference = use_mean ? centre : extremum(temperature, count, weight, x);
   double sum = 0;
   for (size_t j = 0; j < count; j++) {
     const double y = (x[j] - reference) / temperature;
-    const double term = weight[j] > 0 ? weight[j] * (near ? expm1(y) : exp(y)) : 0;
-    if (opt_p) opt_p[j] = near ? term + weight[j] : term;
+    const double term = weight[j] > 0 ? weight[j] * (use_mean ? expm1(y) : exp(y)) : 0;
+    if (opt_p) opt_p[j] = use_mean ? term + weight[j] : term;
     sum += term;
   }
-  const double total = near ? 1 + sum : sum;
+  const double total = use_mean ? 1 + sum : sum;
   for (size_t j = 0; opt_p && j < count; j++) opt_p[j] /= total;
-  return (scaled_sum){reference, near ? log1p(sum) : log(sum)};
+  return (scaled_sum){reference, use_mean ? log1p(sum) : log(sum)};
 }
 
 double idm_soft(double temperature, size_t count, const double *weight, const double *x,
@@ -84,7 +91,7 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
     for (size_t j = 0; opt_p && j < count; j++) opt_p[j] = weight[j];
     return mean(count, weight, x);
   }
-  const scaled_sum s = sum_up(temperature, count, weight, x, opt_p);
+  const scaled_sum s = scaled_log_sum(temperature, count, weight, x, opt_p);
   return s.reference + temperature * s.log_sum;
 }
 
@@ -112,7 +119,7 @@ double idm_soft_divergence(double temperature, size_t count, const double *weigh
     for (size_t j = 0; j < count; j++) sum += ties(x[j], best) ? weight[j] : 0;
     return sum < 1 ? -log1p(sum - 1) : 0;
   }
-  const scaled_sum s = sum_up(temperature, count, weight, x, NULL);
+  const scaled_sum s = scaled_log_sum(temperature, count, weight, x, NULL);
   for (size_t j = 0; j < count; j++)
     if (weight[j] > 0)
       sum += weight[j] * divergence_term((x[j] - s.reference) / temperature - s.log_sum);
@@ -127,8 +134,258 @@ void idm_soft_logs(double temperature, size_t count, const double *weight, const
     for (size_t j = 0; j < count; j++) log_p[j] = log_p[j] > 0 ? log(log_p[j]) : -INFINITY;
     return;
   }
-  const scaled_sum s = sum_up(temperature, count, weight, x, NULL);
+  const scaled_sum s = scaled_log_sum(temperature, count, weight, x, NULL);
   for (size_t j = 0; j < count; j++)
     log_p[j] =
         weight[j] > 0 ? log(weight[j]) + (x[j] - s.reference) / temperature - s.log_sum : -INFINITY;
+}
+
+/* === soft block ============================================================================= */
+
+/* Soft extrema of many lanes side by side: the inner loop of every solve. */
+
+/* See soft.c: which reference point keeps the digits. Decided once a block: where the spread of
+ * some lane is of the order of T, an error of one rounding of T is one rounding of max|x|. */
+static const double soft_block_mean_reference = 0.5;
+
+/* Below this 1/T overflows; no spread of finite values is soft there. */
+static const double smallest_temperature = 1e-300;
+
+/* One number a lane. */
+typedef struct lanes {
+  double at[IDM_LANES];
+} lanes;
+
+/* c = the extreme alternative on the support, by the sign of T. */
+IDM_INLINE void extremes(bool minimum, size_t count, const double *weight, const lanes *restrict x,
+                         lanes *restrict c)
+{
+  for (int i = 0; i < IDM_LANES; i++) c->at[i] = minimum ? INFINITY : -INFINITY;
+  for (size_t j = 0; j < count; j++) {
+    if (!(weight[j] > 0)) continue;
+    if (minimum)
+      for (int i = 0; i < IDM_LANES; i++) c->at[i] = x[j].at[i] < c->at[i] ? x[j].at[i] : c->at[i];
+    else
+      for (int i = 0; i < IDM_LANES; i++) c->at[i] = x[j].at[i] > c->at[i] ? x[j].at[i] : c->at[i];
+  }
+}
+
+IDM_INLINE void means(size_t count, const double *weight, const lanes *restrict x,
+                      lanes *restrict c)
+{
+  for (int i = 0; i < IDM_LANES; i++) c->at[i] = 0;
+  for (size_t j = 0; j < count; j++)
+    for (int i = 0; i < IDM_LANES; i++) c->at[i] += weight[j] * x[j].at[i];
+}
+
+IDM_INLINE double largest_spread(size_t count, const double *weight, const lanes *restrict x,
+                                 const lanes *restrict c)
+{
+  lanes spread = {{0}};
+  for (size_t j = 0; j < count; j++) {
+    if (!(weight[j] > 0)) continue;
+    for (int i = 0; i < IDM_LANES; i++) {
+      const double off = fabs(x[j].at[i] - c->at[i]);
+      spread.at[i] = off > spread.at[i] ? off : spread.at[i];
+    }
+  }
+  for (int width = IDM_LANES / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; i++)
+      spread.at[i] = spread.at[i + width] > spread.at[i] ? spread.at[i + width] : spread.at[i];
+  return spread.at[0];
+}
+
+/* p[j] *= scale, lane by lane. */
+IDM_INLINE void rescale(size_t count, lanes *restrict p, const lanes *restrict scale)
+{
+  for (size_t j = 0; j < count; j++)
+    for (int i = 0; i < IDM_LANES; i++) p[j].at[i] *= scale->at[i];
+}
+
+IDM_INLINE void hard_block(bool minimum, size_t count, const double *weight,
+                           const lanes *restrict x, double *restrict value, lanes *restrict p)
+{
+  lanes best;
+  extremes(minimum, count, weight, x, &best);
+  for (int i = 0; i < IDM_LANES; i++) value[i] = best.at[i];
+  if (!p) return;
+  lanes total = {{0}};
+  for (size_t j = 0; j < count; j++)
+    for (int i = 0; i < IDM_LANES; i++) {
+      const double scale = fabs(value[i]) > 1 ? fabs(value[i]) : 1;
+      p[j].at[i] = fabs(x[j].at[i] - value[i]) <= IDM_TIE * scale ? weight[j] : 0;
+      total.at[i] += p[j].at[i];
+    }
+  for (int i = 0; i < IDM_LANES; i++) total.at[i] = 1 / total.at[i];
+  rescale(count, p, &total);
+}
+
+/* Small spread: value = mean + T log1p(sum w expm1((x - mean)/T)). */
+IDM_INLINE void mean_block(double temperature, size_t count, const double *weight,
+                           const lanes *restrict x, const lanes *restrict c, double *restrict value,
+                           lanes *restrict p)
+{
+  const double inverse = 1 / temperature;
+  lanes sum = {{0}};
+  for (size_t j = 0; j < count; j++) {
+    const double w = weight[j];
+    lanes term;
+    for (int i = 0; i < IDM_LANES; i++)
+      term.at[i] = w * idm_vexpm1((x[j].at[i] - c->at[i]) * inverse);
+    if (!(w > 0))
+      for (int i = 0; i < IDM_LANES; i++) term.at[i] = 0;
+    for (int i = 0; i < IDM_LANES; i++) sum.at[i] += term.at[i];
+    if (p)
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = w + term.at[i];
+  }
+  for (int i = 0; i < IDM_LANES; i++) value[i] = c->at[i] + temperature * idm_vlog1p(sum.at[i]);
+  if (!p) return;
+  for (int i = 0; i < IDM_LANES; i++) sum.at[i] = 1 / (1 + sum.at[i]);
+  rescale(count, p, &sum);
+}
+
+/* Large spread: value = extreme + T log(sum w exp((x - extreme)/T)). */
+IDM_INLINE void extreme_block(double temperature, size_t count, const double *weight,
+                              const lanes *restrict x, const lanes *restrict c,
+                              double *restrict value, lanes *restrict p)
+{
+  const double inverse = 1 / temperature;
+  lanes sum = {{0}};
+  for (size_t j = 0; j < count; j++) {
+    const double w = weight[j];
+    lanes term = {{0}};
+    if (w > 0)
+      for (int i = 0; i < IDM_LANES; i++)
+        term.at[i] = w * idm_vexp((x[j].at[i] - c->at[i]) * inverse);
+    for (int i = 0; i < IDM_LANES; i++) sum.at[i] += term.at[i];
+    if (p)
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = term.at[i];
+  }
+  for (int i = 0; i < IDM_LANES; i++) value[i] = c->at[i] + temperature * idm_vlog(sum.at[i]);
+  if (!p) return;
+  for (int i = 0; i < IDM_LANES; i++) sum.at[i] = 1 / sum.at[i];
+  rescale(count, p, &sum);
+}
+
+IDM_KERNEL(, idm_soft_block,
+           (double temperature, size_t count, const double *weight, const double *x, double *value,
+            double *opt_p),
+           (temperature, count, weight, x, value, opt_p))
+{
+  const lanes *block = (const lanes *)x;
+  lanes *p = (lanes *)opt_p;
+  if (fabs(temperature) < smallest_temperature) {
+    hard_block(signbit(temperature), count, weight, block, value, p);
+    return;
+  }
+  lanes c;
+  means(count, weight, block, &c);
+  if (isinf(temperature)) {
+    for (int i = 0; i < IDM_LANES; i++) value[i] = c.at[i];
+    for (size_t j = 0; p && j < count; j++)
+      for (int i = 0; i < IDM_LANES; i++) p[j].at[i] = weight[j];
+  } else if (largest_spread(count, weight, block, &c) <
+             soft_block_mean_reference * fabs(temperature)) {
+    mean_block(temperature, count, weight, block, &c, value, p);
+  } else {
+    extremes(temperature < 0, count, weight, block, &c);
+    extreme_block(temperature, count, weight, block, &c, value, p);
+  }
+}
+
+/* === soft slope ============================================================================= */
+
+/* Derivatives of soft extrema with respect to the inverse temperature and the weights.
+ *
+ * With l = log(p/w) = (x - value)/T: d value / d(1/T) = T^2 KL(p||w) = sum w T^2 (l e^l - expm1 l),
+ * and d value / d w_j = T e^l, here less T, which is common to all j. Written with d = x - value as
+ * d^2 phi(l) and d expm1(l)/l both are smooth through T = inf, where phi = 1/2 and the ratio is 1.
+ */
+
+/* Below this |l| the differences would cancel, and the series take over. */
+static const double series_radius = 0.5;
+
+/* phi(l) = (l e^l - expm1 l)/l^2 = sum_k l^k / (k! (k + 2)). */
+IDM_INLINE double phi(double l)
+{
+  double p = 1.0 / (479001600.0 * 14);
+  p = p * l + 1.0 / (39916800.0 * 13);
+  p = p * l + 1.0 / (3628800.0 * 12);
+  p = p * l + 1.0 / (362880.0 * 11);
+  p = p * l + 1.0 / (40320.0 * 10);
+  p = p * l + 1.0 / (5040.0 * 9);
+  p = p * l + 1.0 / (720.0 * 8);
+  p = p * l + 1.0 / (120.0 * 7);
+  p = p * l + 1.0 / (24.0 * 6);
+  p = p * l + 1.0 / (6.0 * 5);
+  p = p * l + 1.0 / (2.0 * 4);
+  p = p * l + 1.0 / 3;
+  return p * l + 0.5;
+}
+
+/* What does not depend on the alternative. */
+typedef struct scale {
+  double temperature; /* 0 where it is infinite: then no l leaves the reach of the series */
+  double inverse;
+  bool hard;
+} scale;
+
+static scale scale_of(double temperature)
+{
+  const bool hard = fabs(temperature) < 1e-300;
+  return (scale){.temperature = isinf(temperature) ? 0 : temperature,
+                 .inverse = hard ? 0 : 1 / temperature,
+                 .hard = hard};
+}
+
+/* One alternative with p = w ratio: its share in d/d(1/T) (to be weighted by w), and d/dw. */
+IDM_INLINE void derivative_terms(scale s, double d, double ratio, double *inverse, double *weight)
+{
+  double l = d * s.inverse;
+  l = l < -1e6 ? -1e6 : l; /* e^l has vanished, l may not be infinite */
+  const bool use_mean = fabs(l) < series_radius;
+  const double small = use_mean ? l : 0;
+  const double t = s.temperature;
+  const double far_inverse = t * t * (l * ratio - ratio + 1);
+  const double far_weight = t * (ratio - 1);
+  *inverse = use_mean ? d * d * phi(small) : far_inverse;
+  *weight = use_mean ? d * idm_expm1_ratio(small) : far_weight;
+}
+
+void idm_soft_derivative(double temperature, size_t count, const double *weight, const double *x,
+                         double value, const double *p, double *inverse, double *weights)
+{
+  const scale s = scale_of(temperature);
+  *inverse = 0;
+  for (size_t j = 0; j < count; j++) {
+    weights[j] = 0;
+    if (s.hard || !(weight[j] > 0)) continue;
+    double inverse_term;
+    derivative_terms(s, x[j] - value, p[j] / weight[j], &inverse_term, &weights[j]);
+    *inverse += weight[j] * inverse_term;
+  }
+}
+
+IDM_KERNEL(, idm_soft_derivative_block,
+           (double temperature, size_t count, const double *weight, const double *restrict x,
+            const double *restrict value, const double *restrict p, double *restrict inverse,
+            double *restrict weights),
+           (temperature, count, weight, x, value, p, inverse, weights))
+{
+  const scale s = scale_of(temperature);
+  for (int i = 0; i < IDM_LANES; i++) inverse[i] = 0;
+  for (size_t j = 0; j < count; j++, x += IDM_LANES, p += IDM_LANES, weights += IDM_LANES) {
+    const double w = weight[j];
+    if (s.hard || !(w > 0)) {
+      for (int i = 0; i < IDM_LANES; i++) weights[i] = 0;
+      continue;
+    }
+    const double scaled = 1 / w;
+    for (int i = 0; i < IDM_LANES; i++) {
+      double inverse_term, weight_derivative;
+      derivative_terms(s, x[i] - value[i], p[i] * scaled, &inverse_term, &weight_derivative);
+      inverse[i] += w * inverse_term;
+      weights[i] = weight_derivative;
+    }
+  }
 }

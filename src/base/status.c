@@ -1,13 +1,18 @@
-/* Status codes, errors with a place, and warnings. */
-#include "idm/status.h"
-
+/* Statuses, errors, checks of arguments, and the version.
+ *
+ * Contents: status · door · version */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/door.h"
+#include "base/text.h"
+#include "idm/status.h"
+
+/* === status ================================================================================= */
+
+/* Status codes, errors with a place, and warnings. */
 
 static const struct {
   const char *name;
@@ -52,8 +57,8 @@ void idm_error_set(idm_error *opt_error, idm_status status, const char *opt_file
   va_start(arguments, format);
   idm_print_list(opt_error->message, sizeof opt_error->message, format, arguments);
   va_end(arguments);
-  idm_utf8_show(opt_error->file);
-  idm_utf8_show(opt_error->message);
+  idm_utf8_sanitise(opt_error->file);
+  idm_utf8_sanitise(opt_error->message);
 }
 
 char *idm_error_text(const idm_error *error, char *buffer, size_t size)
@@ -90,7 +95,7 @@ void idm_notes_add(idm_notes *opt_notes, const char *format, ...)
   va_start(arguments, format);
   idm_print_list(text, (size_t)length + 1, format, arguments);
   va_end(arguments);
-  idm_utf8_show(text);
+  idm_utf8_sanitise(text);
   opt_notes->text[opt_notes->count++] = text;
 }
 
@@ -100,4 +105,28 @@ void idm_notes_clear(idm_notes *notes)
   for (size_t i = 0; i < notes->count; i++) free(notes->text[i]);
   free(notes->text);
   *notes = (idm_notes){0};
+}
+
+/* === door =================================================================================== */
+
+/* The door of a public function. */
+
+idm_status idm_check_arguments(const char *function, const void *const *pointers, size_t count,
+                               const char *names, idm_error *opt_error)
+{
+  size_t i = 0;
+  while (i < count && pointers[i]) i++;
+  if (i == count) return IDM_OK;
+  for (; i; i--) names = strchr(names, ',') + 2;
+  return idm_fail(opt_error, IDM_USAGE, "%s was called with NULL for '%.*s'", function,
+                  (int)strcspn(names, ","), names);
+}
+
+/* === version ================================================================================ */
+
+/* The version, as the build knows it. */
+
+const char *idm_version(void)
+{
+  return IDM_VERSION;
 }

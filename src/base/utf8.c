@@ -1,11 +1,11 @@
 /* Well-formed UTF-8. */
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <string.h>
 
 size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
 {
-  static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
+  static const unsigned long min_code[] = {0, 0, 0x80, 0x800, 0x10000};
   if (!length) return 0;
   const unsigned char first = (unsigned char)text[0];
   const size_t bytes = first < 0x80             ? 1
@@ -22,7 +22,7 @@ size_t idm_utf8_decode(const char *text, size_t length, unsigned long *ret_code)
   }
   *ret_code = code;
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  return code < least[bytes] || code > 0x10ffff || surrogate ? 0 : bytes;
+  return code < min_code[bytes] || code > 0x10ffff || surrogate ? 0 : bytes;
 }
 
 bool idm_utf8_valid(const char *text, size_t length)
@@ -43,7 +43,7 @@ static bool is_control(unsigned long code)
          (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-bool idm_utf8_plain(const char *text, size_t length)
+bool idm_utf8_is_printable(const char *text, size_t length)
 {
   unsigned long code;
   for (size_t i = 0, bytes; i < length; i += bytes) {
@@ -80,7 +80,7 @@ static size_t columns_of(unsigned long code)
 }
 
 /* Bytes of the next character, and its columns; a byte that is none counts as one. */
-static size_t step_over(const char *text, size_t length, size_t *ret_columns)
+static size_t next_character(const char *text, size_t length, size_t *ret_columns)
 {
   unsigned long code;
   const size_t bytes = idm_utf8_decode(text, length, &code);
@@ -92,7 +92,7 @@ size_t idm_utf8_width(const char *text, size_t length)
 {
   size_t sum = 0;
   for (size_t i = 0, columns; i < length; sum += columns)
-    i += step_over(text + i, length - i, &columns);
+    i += next_character(text + i, length - i, &columns);
   return sum;
 }
 
@@ -102,7 +102,7 @@ size_t idm_utf8_fit(const char *text, size_t columns)
   size_t used = 0;
   while (used < length) {
     size_t own;
-    const size_t bytes = step_over(text + used, length - used, &own);
+    const size_t bytes = next_character(text + used, length - used, &own);
     if (own > columns) break;
     columns -= own;
     used += bytes;
@@ -110,7 +110,7 @@ size_t idm_utf8_fit(const char *text, size_t columns)
   return used;
 }
 
-void idm_utf8_show(char *text)
+void idm_utf8_sanitise(char *text)
 {
   char *to = text;
   size_t left = strlen(text);

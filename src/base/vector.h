@@ -1,15 +1,108 @@
-/* Elementary functions without branches, so that loops over lanes vectorise on any compiler.
+/* Vector instructions: levels, and elementary functions over lanes.
  *
- * Plain Taylor series on reduced ranges, accurate to about one unit in the last place. A library of
- * vector functions (libmvec) would need -ffast-math, which the certified bounds do not survive. */
+ * Contents: level · vector */
 #ifndef IDM_BASE_VECTOR_H
 #define IDM_BASE_VECTOR_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/level.h"
+#include "idm/status.h"
+
+/* === level ================================================================================== */
+
+/* Vector levels: one copy of a hot function per instruction set, chosen at run time.
+ *
+ * A kernel is defined by
+ *
+ *     IDM_KERNEL(static, scale, (size_t n, double *x), (n, x))
+ *     {
+ *       for (size_t i = 0; i < n; i++) x[i] *= 2;
+ *     }
+ *
+ * On x86-64 that is three functions with the same body, for the levels of the x86-64 psABI
+ * (default, v3, v4), and a fourth that calls one of them. The code is the same with gcc and clang;
+ * target_clones would need ifunc, and names of levels that clang 14 does not have. On other
+ * machines it is the function alone. Additions are never reordered, so that levels differ only in
+ * where a product and a sum are rounded once (fused) instead of twice: v3 and v4 fuse, the default
+ * level does not. */
+
+#define IDM_INLINE static inline __attribute__((always_inline))
+
+typedef enum idm_level { IDM_LEVEL_DEFAULT = 1, IDM_LEVEL_V3, IDM_LEVEL_V4 } idm_level;
+
+/* The name of a level: default, v3, v4. */
+const char *idm_level_name(idm_level level);
+
+/* The highest level that this processor and this build have. */
+idm_level idm_level_highest(void);
+
+/* The level of an environment variable's text: the highest one for NULL or an empty text. IDM_USAGE
+ * with the possible levels if there is no such level, or if this machine lacks it. */
+idm_status idm_level_parse(const char *opt_text, idm_level *ret_level, idm_error *opt_error);
+
+/* Choose the level by the environment variable IDM_LEVEL; the highest one where that is not valid.
+ */
+idm_level idm_level_choose(void);
+
+/* The chosen level; 0 before the first kernel is called. */
+extern _Atomic int idm_level_chosen;
+
+IDM_INLINE idm_level idm_level_now(void)
+{
+  const int level = atomic_load_explicit(&idm_level_chosen, memory_order_relaxed);
+  return level ? (idm_level)level : idm_level_choose();
+}
+
+#if defined(__x86_64__)
+#define IDM_LEVELS    1
+#define IDM_TARGET_V3 "avx2,fma,bmi,bmi2"
+#define IDM_TARGET_V4 IDM_TARGET_V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+/* `give` is `return`, or nothing for a function without a value. */
+#define IDM_KERNEL_OF(storage, type, return_keyword, name, parameters, arguments)                  \
+  IDM_INLINE type name##_body parameters;                                                          \
+  __attribute__((target(IDM_TARGET_V4))) static type name##_v4 parameters                          \
+  {                                                                                                \
+    return_keyword name##_body arguments;                                                          \
+  }                                                                                                \
+  __attribute__((target(IDM_TARGET_V3))) static type name##_v3 parameters                          \
+  {                                                                                                \
+    return_keyword name##_body arguments;                                                          \
+  }                                                                                                \
+  static type name##_default parameters                                                            \
+  {                                                                                                \
+    return_keyword name##_body arguments;                                                          \
+  }                                                                                                \
+  storage type name parameters                                                                     \
+  {                                                                                                \
+    const idm_level level = idm_level_now();                                                       \
+    if (level == IDM_LEVEL_V4)                                                                     \
+      return_keyword name##_v4 arguments;                                                          \
+    else if (level == IDM_LEVEL_V3)                                                                \
+      return_keyword name##_v3 arguments;                                                          \
+    else                                                                                           \
+      return_keyword name##_default arguments;                                                     \
+  }                                                                                                \
+  IDM_INLINE type name##_body parameters
+#else
+#define IDM_LEVELS 0
+#define IDM_KERNEL_OF(storage, type, return_keyword, name, parameters, arguments)                  \
+  storage type name parameters
+#endif
+
+#define IDM_KERNEL(storage, name, parameters, arguments)                                           \
+  IDM_KERNEL_OF(storage, void, , name, parameters, arguments)
+#define IDM_KERNEL_RETURNS(storage, type, name, parameters, arguments)                             \
+  IDM_KERNEL_OF(storage, type, return, name, parameters, arguments)
+
+/* === vector ================================================================================= */
+
+/* Elementary functions without branches, so that loops over lanes vectorise on any compiler.
+ *
+ * Plain Taylor series on reduced ranges, accurate to about one unit in the last place. A library of
+ * vector functions (libmvec) would need -ffast-math, which the certified bounds do not survive. */
 
 IDM_INLINE uint64_t idm_bits(double x)
 {
@@ -68,14 +161,14 @@ IDM_INLINE double idm_expm1_ratio(double t)
 IDM_INLINE double idm_vexp(double x)
 {
   const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
-  const double kept = x < -690 ? 0 : 1;
+  const double nonzero = x < -690 ? 0 : 1;
   x = x < -690 ? -690 : x;
   const double shifted = x * 0x1.71547652b82fep0 + shifter;
   const double n = shifted - shifter;
   double t = x - n * 0x1.62e42fefa3800p-1;
   t = t - n * 0x1.ef35793c76730p-45;
   const double p = idm_expm1_ratio(t) * t + 1.0;
-  return kept * idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
+  return nonzero * idm_from_bits(idm_bits(p) + (idm_bits(shifted) << 52));
 }
 
 /* e^x - 1 for |x| <= 0.5. */
@@ -120,8 +213,8 @@ IDM_INLINE double idm_vlog(double x)
   /* x = 2^n m with m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2), read the exponent. */
   const uint64_t bits = idm_bits(x);
   const uint64_t root_half = 0x3fe6a09e667f3bcdULL;
-  const uint64_t moved = bits - root_half;
-  const uint64_t n_bits = (moved >> 52) + ((moved >> 63) ? 0xfffffffffffff000ULL : 0);
+  const uint64_t shifted_bits = bits - root_half;
+  const uint64_t n_bits = (shifted_bits >> 52) + ((shifted_bits >> 63) ? 0xfffffffffffff000ULL : 0);
   const double m = idm_from_bits(bits - (n_bits << 52));
   /* n as a double: put it into the low bits of 1.5 * 2^52 and take that away. */
   const double n = idm_from_bits(idm_bits(0x1.8p52) + n_bits) - 0x1.8p52;

@@ -3,7 +3,7 @@
 
 #include "base/door.h"
 
-const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
+const char *idm_progress_describe(const idm_progress_state *work, char *buffer, size_t size)
 {
   if (!work || !buffer) return NULL;
   buffer[0] = '\0';
@@ -11,8 +11,8 @@ const char *idm_work_words(const idm_work *work, char *buffer, size_t size)
   return buffer;
 }
 
-idm_status idm_work_save(const idm_work *work, char **ret_bytes, size_t *ret_length,
-                         idm_error *opt_error)
+idm_status idm_progress_save(const idm_progress_state *work, char **ret_bytes, size_t *ret_length,
+                             idm_error *opt_error)
 {
   idm_require(work, ret_bytes, ret_length);
   *ret_bytes = NULL;

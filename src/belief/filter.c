@@ -1,8 +1,15 @@
-/* The Bayes filter of one candidate model. */
-#include "belief/filter.h"
-
+/* The Bayes filter, its derivative, and a sensor of limited capacity.
+ *
+ * Contents: filter · filter slope · sensor */
 #include <math.h>
 #include <string.h>
+
+#include "base/statistics.h"
+#include "belief/filter.h"
+
+/* === filter ================================================================================= */
+
+/* The Bayes filter of one candidate model. */
 
 void idm_filter_predict(size_t states, const double *transition, const double *z, double *next)
 {
@@ -14,33 +21,36 @@ void idm_filter_predict(size_t states, const double *transition, const double *z
   }
 }
 
-void idm_filter_emitter(const idm_world *world, const double *z, double *emitter)
+void idm_filter_emitter(const idm_action_model *action_model, const double *z, double *emitter)
 {
-  if (world->before)
-    memcpy(emitter, z, world->states * sizeof *emitter);
+  if (action_model->before)
+    memcpy(emitter, z, action_model->states * sizeof *emitter);
   else
-    idm_filter_predict(world->states, world->transition, z, emitter);
+    idm_filter_predict(action_model->states, action_model->transition, z, emitter);
 }
 
 /* Logarithm of the emitter's weight after the update; -inf where it cannot be. */
-static double bent_log(const idm_world *world, const double *emitter, size_t x, size_t s)
+static double distorted_log(const idm_action_model *action_model, const double *emitter, size_t x,
+                            size_t s)
 {
-  const double seen = world->emission[s * world->observations + x];
-  if (!(emitter[s] > 0 && seen > 0)) return -INFINITY;
-  return world->update.prior * log(emitter[s]) + world->update.evidence * log(seen);
+  const double likelihood = action_model->emission[s * action_model->observations + x];
+  if (!(emitter[s] > 0 && likelihood > 0)) return -INFINITY;
+  return action_model->update.prior * log(emitter[s]) +
+         action_model->update.evidence * log(likelihood);
 }
 
 /* The weights of two emitters after the update: one logistic function of the log-odds. */
-static void bend_pair(const idm_world *world, const double *emitter, size_t x, double *weight)
+static void distort_pair(const idm_action_model *action_model, const double *emitter, size_t x,
+                         double *weight)
 {
-  const double low = world->emission[x];
-  const double high = world->emission[world->observations + x];
+  const double low = action_model->emission[x];
+  const double high = action_model->emission[action_model->observations + x];
   const bool possible[2] = {emitter[0] > 0 && low > 0, emitter[1] > 0 && high > 0};
   weight[0] = possible[0];
   weight[1] = possible[1];
   if (!possible[0] || !possible[1]) return;
-  const double odds = exp(world->update.prior * log(emitter[1] / emitter[0]) +
-                          world->update.evidence * log(high / low));
+  const double odds = exp(action_model->update.prior * log(emitter[1] / emitter[0]) +
+                          action_model->update.evidence * log(high / low));
   weight[0] = 1 / (1 + odds);
   weight[1] = 1 / (1 + 1 / odds); /* what is small stays so, and is not lost as 1 - 1 */
 }
@@ -48,74 +58,77 @@ static void bend_pair(const idm_world *world, const double *emitter, size_t x, d
 /* The belief after a bent update from what is possible; `posterior` may be the emitter, where that
  * is the state after. The filter has no scratch for an array of logarithms, so that idm_softmax has
  * no place here. */
-static void bend(const idm_world *world, const double *emitter, size_t x, double *posterior)
+static void distort(const idm_action_model *action_model, const double *emitter, size_t x,
+                    double *posterior)
 {
-  const size_t k = world->states;
-  double most = -INFINITY;
+  const size_t k = action_model->states;
+  double max_log = -INFINITY;
   double total = 0;
   if (k == 2) { /* a fifth of the logarithms */
     double weight[2];
-    bend_pair(world, emitter, x, weight);
-    const double *t = world->transition;
-    posterior[0] = world->before ? weight[0] * t[0] + weight[1] * t[2] : weight[0];
-    posterior[1] = world->before ? weight[0] * t[1] + weight[1] * t[3] : weight[1];
+    distort_pair(action_model, emitter, x, weight);
+    const double *t = action_model->transition;
+    posterior[0] = action_model->before ? weight[0] * t[0] + weight[1] * t[2] : weight[0];
+    posterior[1] = action_model->before ? weight[0] * t[1] + weight[1] * t[3] : weight[1];
     return;
   }
-  for (size_t s = 0; s < k; s++) most = fmax(most, bent_log(world, emitter, x, s));
-  if (world->before) memset(posterior, 0, k * sizeof *posterior);
+  for (size_t s = 0; s < k; s++)
+    max_log = fmax(max_log, distorted_log(action_model, emitter, x, s));
+  if (action_model->before) memset(posterior, 0, k * sizeof *posterior);
   for (size_t s = 0; s < k; s++) {
-    const double weight = exp(bent_log(world, emitter, x, s) - most);
+    const double weight = exp(distorted_log(action_model, emitter, x, s) - max_log);
     total += weight;
-    if (!world->before) posterior[s] = weight;
-    for (size_t t = 0; world->before && t < k; t++)
-      posterior[t] += weight * world->transition[s * k + t];
+    if (!action_model->before) posterior[s] = weight;
+    for (size_t t = 0; action_model->before && t < k; t++)
+      posterior[t] += weight * action_model->transition[s * k + t];
   }
   for (size_t t = 0; t < k; t++) posterior[t] /= total;
 }
 
-double idm_filter_bent_joint(const idm_world *world, const double *z, size_t x, double *joint)
+double idm_filter_distorted_joint(const idm_action_model *action_model, const double *z, size_t x,
+                                  double *joint)
 {
   const double *emitter = z;
   double p = 0;
-  if (!world->before) {
-    idm_filter_predict(world->states, world->transition, z, joint);
+  if (!action_model->before) {
+    idm_filter_predict(action_model->states, action_model->transition, z, joint);
     emitter = joint;
   }
-  for (size_t s = 0; s < world->states; s++)
-    p += emitter[s] * world->emission[s * world->observations + x];
-  if (p > 0) bend(world, emitter, x, joint);
-  for (size_t s = 0; s < world->states; s++) joint[s] *= p;
+  for (size_t s = 0; s < action_model->states; s++)
+    p += emitter[s] * action_model->emission[s * action_model->observations + x];
+  if (p > 0) distort(action_model, emitter, x, joint);
+  for (size_t s = 0; s < action_model->states; s++) joint[s] *= p;
   return p;
 }
 
-double idm_filter_correct(const idm_world *world, const double *emitter, size_t x,
+double idm_filter_correct(const idm_action_model *action_model, const double *emitter, size_t x,
                           double *posterior)
 {
-  const size_t k = world->states;
-  const double *emission = world->emission + x;
+  const size_t k = action_model->states;
+  const double *emission = action_model->emission + x;
   double total = 0;
-  for (size_t s = 0; s < k; s++) total += emitter[s] * emission[s * world->observations];
+  for (size_t s = 0; s < k; s++) total += emitter[s] * emission[s * action_model->observations];
   if (!(total > 0)) return 0;
-  if (world->update.bent) {
-    bend(world, emitter, x, posterior);
+  if (action_model->update.distorted) {
+    distort(action_model, emitter, x, posterior);
     return total;
   }
-  if (!world->before) {
+  if (!action_model->before) {
     for (size_t t = 0; t < k; t++)
-      posterior[t] = emitter[t] * emission[t * world->observations] / total;
+      posterior[t] = emitter[t] * emission[t * action_model->observations] / total;
     return total;
   }
   memset(posterior, 0, k * sizeof *posterior);
   for (size_t s = 0; s < k; s++) {
-    const double seen = emitter[s] * emission[s * world->observations] / total;
-    if (seen == 0) continue;
-    for (size_t t = 0; t < k; t++) posterior[t] += seen * world->transition[s * k + t];
+    const double likelihood = emitter[s] * emission[s * action_model->observations] / total;
+    if (likelihood == 0) continue;
+    for (size_t t = 0; t < k; t++) posterior[t] += likelihood * action_model->transition[s * k + t];
   }
   return total;
 }
 
-void idm_filter_move(const idm_moves *moves, size_t action, size_t states, const double *z,
-                     double *next)
+void idm_filter_predict_sparse(const idm_sparse_rows *moves, size_t action, size_t states,
+                               const double *z, double *next)
 {
   for (size_t s = 0; s < states; s++) next[s] = 0;
   for (size_t s = 0; s < states; s++) {
@@ -126,11 +139,162 @@ void idm_filter_move(const idm_moves *moves, size_t action, size_t states, const
   }
 }
 
-double idm_filter_arrive(const idm_moves *moves, size_t action, size_t states, const double *z,
-                         size_t next)
+double idm_filter_next_probability(const idm_sparse_rows *moves, size_t action, size_t states,
+                                   const double *z, size_t next)
 {
   double p = 0;
   for (size_t s = 0; s < states; s++)
-    if (z[s] > 0) p += z[s] * idm_moves_find(moves, action * states + s, next);
+    if (z[s] > 0) p += z[s] * idm_sparse_rows_probability(moves, action * states + s, next);
   return p;
+}
+
+/* === filter slope =========================================================================== */
+
+/* The derivative of one step of the filter in reverse.
+ *
+ * With E the distribution of the emitter (the prediction, or with `before` z itself), p = sum E
+ * omega(x) and w proportional to E^a omega(x)^b, a = b = 1 by Bayes' rule, the belief after is w,
+ * or with `before` what tau makes of it. */
+
+typedef struct step {
+  double *emitter;    /* [state]: E */
+  double *weight;     /* [state]: w */
+  double *derivative; /* [state]: by w, then by E */
+  double power[2];    /* a, b */
+  double log_size;    /* logarithm of what w was divided by */
+} step;
+
+size_t idm_filter_backward_scratch(size_t states)
+{
+  return 3 * states;
+}
+
+static double likelihood_of(const idm_action_model *action_model, size_t e, size_t x)
+{
+  return action_model->emission[e * action_model->observations + x];
+}
+
+/* E and w, by Bayes' rule with one division. */
+static void recompute_step(const idm_action_model *action_model, const double *z, size_t x, step *s)
+{
+  double total = 0;
+  idm_filter_emitter(action_model, z, s->emitter);
+  for (size_t e = 0; e < action_model->states; e++) {
+    const double likelihood = likelihood_of(action_model, e, x);
+    const bool possible = s->emitter[e] > 0 && likelihood > 0;
+    if (!action_model->update.distorted)
+      s->weight[e] = s->emitter[e] * likelihood;
+    else
+      s->weight[e] =
+          possible ? s->power[0] * log(s->emitter[e]) + s->power[1] * log(likelihood) : -INFINITY;
+    total += s->weight[e];
+  }
+  if (action_model->update.distorted) {
+    s->log_size = idm_softmax(s->weight, action_model->states, s->weight);
+    return;
+  }
+  for (size_t e = 0; e < action_model->states; e++) s->weight[e] /= total;
+  s->log_size = log(total);
+}
+
+/* d w / d E or d omega, before w is made to sum to 1, at a place where the factor x has power[i]
+ * and the other one power[!i]. What is 0 moves by Bayes' rule only: under other powers it stays. */
+static double factor_derivative(const step *s, size_t e, int i, double x, double other)
+{
+  if (x > 0) return s->power[i] * s->weight[e] / x;
+  if (s->power[i] != 1 || !(other > 0)) return 0;
+  return exp(s->power[!i] * log(other) - s->log_size);
+}
+
+/* Slopes by w, less their mean under it: w sums to 1. */
+static void derivative_by_weight(const idm_action_model *action_model, const double *after,
+                                 double scale, const step *s)
+{
+  double mean = 0;
+  for (size_t e = 0; e < action_model->states; e++) {
+    s->derivative[e] = scale * idm_filter_by_emitter(action_model, after, e);
+    mean += s->weight[e] * s->derivative[e];
+  }
+  for (size_t e = 0; e < action_model->states; e++) s->derivative[e] -= mean;
+}
+
+/* By the powers themselves. */
+static void derivative_by_power(const idm_action_model *action_model, size_t x, const step *s,
+                                const idm_filter_gradient *to)
+{
+  for (size_t e = 0; e < action_model->states; e++) {
+    const double weighted_derivative = s->weight[e] * s->derivative[e];
+    if (!(s->weight[e] > 0)) continue;
+    if (to->prior) *to->prior += weighted_derivative * log(s->emitter[e]);
+    if (to->evidence) *to->evidence += weighted_derivative * log(likelihood_of(action_model, e, x));
+  }
+}
+
+void idm_filter_backward(const idm_action_model *action_model, const double *z, size_t x,
+                         const double *after, double scale, double likelihood,
+                         const idm_filter_gradient *to, double *scratch)
+{
+  const size_t k = action_model->states;
+  const idm_update update = action_model->update;
+  step s = {
+      .emitter = scratch, .weight = scratch + k, .derivative = scratch + 2 * k, .power = {1, 1}};
+  if (update.distorted) {
+    s.power[0] = update.prior;
+    s.power[1] = update.evidence;
+  }
+  recompute_step(action_model, z, x, &s);
+  derivative_by_weight(action_model, after, scale, &s);
+  if (to->prior || to->evidence) derivative_by_power(action_model, x, &s, to);
+  for (size_t e = 0; e < k; e++) {
+    const double omega = likelihood_of(action_model, e, x);
+    if (to->emission)
+      to->emission[e * action_model->observations + x] +=
+          s.derivative[e] * factor_derivative(&s, e, 1, omega, s.emitter[e]) +
+          likelihood * s.emitter[e];
+    s.derivative[e] =
+        s.derivative[e] * factor_derivative(&s, e, 0, s.emitter[e], omega) + likelihood * omega;
+  }
+  for (size_t from = 0; from < k; from++) {
+    if (to->belief) to->belief[from] += idm_filter_by_state(action_model, s.derivative, from);
+    for (size_t next = 0; to->transition && next < k; next++)
+      to->transition[from * k + next] += action_model->before ? scale * s.weight[from] * after[next]
+                                                              : z[from] * s.derivative[next];
+  }
+}
+
+/* === sensor ================================================================================= */
+
+/* A sensor of limited capacity: see the header. */
+
+double idm_sensor_entropy(const idm_sensor *sensor, const double *z, size_t action, double *scratch)
+{
+  const idm_sizes n = sensor->sizes;
+  double *const emitter = scratch, *const p = scratch + n.states;
+  memset(p, 0, n.observations * sizeof *p);
+  for (size_t m = 0; m < sensor->models; m++) {
+    const size_t at = m * n.actions + action;
+    const idm_action_model action_model = {
+        .states = n.states,
+        .observations = n.observations,
+        .transition = sensor->transition + at * n.states * n.states,
+        .emission = sensor->emission + at * n.states * n.observations,
+        .before = sensor->before};
+    if (!(sensor->model_prior[m] > 0)) continue;
+    idm_filter_emitter(&action_model, z, emitter);
+    for (size_t s = 0; s < n.states; s++)
+      for (size_t x = 0; x < n.observations; x++)
+        p[x] += sensor->model_prior[m] * emitter[s] * action_model.emission[s * n.observations + x];
+  }
+  double entropy = 0;
+  for (size_t x = 0; x < n.observations; x++)
+    if (p[x] > 0) entropy -= p[x] * log(p[x]);
+  return entropy;
+}
+
+double idm_sensor_passes(const idm_sensor *sensor, const double *z, size_t action, double *scratch)
+{
+  if (!idm_sensor_is_limited(sensor)) return 1;
+  if (sensor->capacity == 0) return 0;
+  const double entropy = idm_sensor_entropy(sensor, z, action, scratch);
+  return sensor->capacity < entropy ? sensor->capacity / entropy : 1;
 }

@@ -24,7 +24,7 @@ size_t idm_lattice_count(size_t states, int resolution)
   return choose((size_t)resolution + states - 1, states - 1);
 }
 
-int idm_lattice_fitting(size_t states, size_t points)
+int idm_lattice_max_resolution(size_t states, size_t points)
 {
   if (states == 1) return 1;
   /* Doubling, then bisection: the count grows with r. */
@@ -44,7 +44,7 @@ int idm_lattice_fitting(size_t states, size_t points)
 int idm_lattice_default(size_t states)
 {
   if (states <= 3) return 99;
-  const int resolution = idm_lattice_fitting(states, 20000);
+  const int resolution = idm_lattice_max_resolution(states, 20000);
   return resolution > 0 ? resolution : 1;
 }
 
@@ -140,15 +140,15 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
   const double scaled = r * z[1];
   const double y = scaled < 0 ? 0 : scaled > r ? r : scaled;
   const uint32_t base = (uint32_t)y;
-  const double part = y - base;
+  const double fraction = y - base;
   vertex[0] = base;
-  if (part <= 0) {
+  if (fraction <= 0) {
     weight[0] = 1;
     return 1;
   }
   vertex[1] = base + 1;
-  weight[0] = 1 - part;
-  weight[1] = part;
+  weight[0] = 1 - fraction;
+  weight[1] = fraction;
   return 2;
 }
 
@@ -158,31 +158,32 @@ static size_t locate_triple(const idm_lattice *lattice, const double *z, uint32_
 {
   const double r = lattice->resolution;
   const size_t width = (size_t)lattice->resolution + 1;
-  const double far = r * z[2], both = r * (z[2] + z[1]);
-  const double y[] = {both < r ? both : r, far < r ? far : r};
+  const double second_scaled = r * z[2], first_scaled = r * (z[2] + z[1]);
+  const double y[] = {first_scaled < r ? first_scaled : r, second_scaled < r ? second_scaled : r};
   const uint32_t base[] = {(uint32_t)y[0], (uint32_t)y[1]};
-  const double part[] = {y[0] - base[0], y[1] - base[1]};
+  const double fraction[] = {y[0] - base[0], y[1] - base[1]};
   const size_t *first = lattice->rank + width + base[0];
   const size_t *second = lattice->rank + 2 * width + base[1];
-  const bool turned = part[1] > part[0]; /* the larger part steps up first */
-  const double high = turned ? part[1] : part[0], low = turned ? part[0] : part[1];
+  const bool second_first = fraction[1] > fraction[0]; /* the larger part steps up first */
+  const double high = second_first ? fraction[1] : fraction[0],
+               low = second_first ? fraction[0] : fraction[1];
   size_t count = 0, index = first[0] + second[0];
   vertex[count] = (uint32_t)index;
   weight[count] = 1 - high;
   count += 1 - high > 0;
-  if (high > 0) index += turned ? second[1] - second[0] : first[1] - first[0];
+  if (high > 0) index += second_first ? second[1] - second[0] : first[1] - first[0];
   vertex[count] = (uint32_t)index;
   weight[count] = high - low;
   count += high - low > 0;
   if (!(low > 0)) return count;
-  vertex[count] = (uint32_t)(index + (turned ? first[1] - first[0] : second[1] - second[0]));
+  vertex[count] = (uint32_t)(index + (second_first ? first[1] - first[0] : second[1] - second[0]));
   weight[count] = low;
   return count + 1;
 }
 
 /* Whole and broken parts of the coordinates y_1 .. y_k-1; returns the index of the whole ones. */
 static inline size_t floor_of(const idm_lattice *lattice, const double *z, double *base,
-                              double *part)
+                              double *fraction)
 {
   const double r = lattice->resolution;
   const size_t width = (size_t)lattice->resolution + 1;
@@ -192,7 +193,7 @@ static inline size_t floor_of(const idm_lattice *lattice, const double *z, doubl
     tail += z[i];
     const double y = r * tail < r ? r * tail : r;
     base[i] = (double)(uint32_t)y;
-    part[i] = y - base[i];
+    fraction[i] = y - base[i];
     index += lattice->rank[i * width + (size_t)base[i]];
   }
   return index;
@@ -207,16 +208,16 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   if (k == 3) return locate_triple(lattice, z, vertex, weight);
   const size_t width = (size_t)lattice->resolution + 1;
   double *base = scratch;
-  double *part = scratch + k;
+  double *fraction = scratch + k;
   size_t order_count = 0;
-  size_t index = floor_of(lattice, z, base, part);
+  size_t index = floor_of(lattice, z, base, fraction);
   /* Sort coordinates with a positive part by decreasing part; on ties the lower index first, which
    * keeps the walk inside the simplex. `vertex` holds the order until it is overwritten from the
    * front. */
   for (size_t i = 1; i < k; i++) {
-    if (!(part[i] > 0)) continue;
+    if (!(fraction[i] > 0)) continue;
     size_t j = order_count++;
-    while (j > 0 && part[vertex[j - 1]] < part[i]) {
+    while (j > 0 && fraction[vertex[j - 1]] < fraction[i]) {
       vertex[j] = vertex[j - 1];
       j--;
     }
@@ -225,19 +226,19 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   /* Vertex 0 is the floor; each next one steps up one coordinate. Weights are differences of the
    * parts. */
   size_t count = 0;
-  double above = 1;
+  double upper_part = 1;
   for (size_t j = 0; j <= order_count; j++) {
     const size_t i = j < order_count ? vertex[j] : 0;
-    const double next = j < order_count ? part[i] : 0;
-    if (above - next > 0) {
+    const double next = j < order_count ? fraction[i] : 0;
+    if (upper_part - next > 0) {
       /* Slot `count` was read already: count <= j, and a slot is read at step j = its index. */
       vertex[count] = (uint32_t)index;
-      weight[count++] = above - next;
+      weight[count++] = upper_part - next;
     }
     if (j == order_count) break;
     const size_t y = (size_t)base[i];
     index += lattice->rank[i * width + y + 1] - lattice->rank[i * width + y];
-    above = next;
+    upper_part = next;
   }
   return count;
 }
@@ -275,8 +276,8 @@ size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *v
   if (k == 2) return cell_of_pair(lattice, z, vertex, weight, step);
   const size_t width = (size_t)lattice->resolution + 1;
   double *base = scratch;
-  double *part = scratch + k;
-  size_t index = floor_of(lattice, z, base, part);
+  double *fraction = scratch + k;
+  size_t index = floor_of(lattice, z, base, fraction);
   /* Every coordinate that can step up does, by decreasing part and then increasing index: where two
    * coordinates share a base, the lower one has no smaller part, so the walk stays inside. */
   size_t count = 1;
@@ -284,34 +285,34 @@ size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *v
   for (size_t i = 1; i < k; i++) {
     if (!(base[i] < lattice->resolution)) continue;
     size_t j = count++;
-    for (; j > 1 && part[step[j - 1]] < part[i]; j--) step[j] = step[j - 1];
+    for (; j > 1 && fraction[step[j - 1]] < fraction[i]; j--) step[j] = step[j - 1];
     step[j] = (uint32_t)i;
   }
-  double above = 1;
+  double upper_part = 1;
   for (size_t j = 0; j < count; j++) {
     if (j > 0) {
       const size_t *rank = lattice->rank + step[j] * width + (size_t)base[step[j]];
       index += rank[1] - rank[0];
     }
-    const double next = j + 1 < count ? part[step[j + 1]] : 0;
+    const double next = j + 1 < count ? fraction[step[j + 1]] : 0;
     vertex[j] = (uint32_t)index;
-    weight[j] = above - next;
-    above = next;
+    weight[j] = upper_part - next;
+    upper_part = next;
   }
   return count;
 }
 
-void idm_lattice_slope(const idm_lattice *lattice, size_t count, const uint32_t *step,
-                       const double *at, double *slope)
+void idm_lattice_gradient(const idm_lattice *lattice, size_t count, const uint32_t *step,
+                          const double *at, double *derivative)
 {
   const size_t k = lattice->states;
   if (lattice->corners) {
-    memcpy(slope, at, k * sizeof *slope);
+    memcpy(derivative, at, k * sizeof *derivative);
     return;
   }
   /* A step in y_i is worth the difference of its ends, and z_s adds r to every y_i with i <= s. */
   const double r = lattice->resolution;
-  memset(slope, 0, k * sizeof *slope);
-  for (size_t j = 1; j < count; j++) slope[step[j]] = r * (at[j] - at[j - 1]);
-  for (size_t s = 1; s < k; s++) slope[s] += slope[s - 1];
+  memset(derivative, 0, k * sizeof *derivative);
+  for (size_t j = 1; j < count; j++) derivative[step[j]] = r * (at[j] - at[j - 1]);
+  for (size_t s = 1; s < k; s++) derivative[s] += derivative[s - 1];
 }

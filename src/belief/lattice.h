@@ -27,7 +27,7 @@ size_t idm_lattice_count(size_t states, int resolution);
  * points. */
 int idm_lattice_default(size_t states);
 /* The largest resolution with at most `points` points (0: not even one). */
-int idm_lattice_fitting(size_t states, size_t points);
+int idm_lattice_max_resolution(size_t states, size_t points);
 
 idm_status idm_lattice_create(size_t states, int resolution, bool corners,
                               idm_lattice **ret_lattice, idm_error *opt_error);
@@ -45,7 +45,7 @@ size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *v
                         double *weight, uint32_t *step, double *scratch);
 /* Derivative with respect to z, [state], of the function that is linear on a cell and `at` its
  * vertices; determined up to a number common to all states. */
-void idm_lattice_slope(const idm_lattice *lattice, size_t count, const uint32_t *step,
-                       const double *at, double *slope);
+void idm_lattice_gradient(const idm_lattice *lattice, size_t count, const uint32_t *step,
+                          const double *at, double *derivative);
 
 #endif

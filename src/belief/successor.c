@@ -4,22 +4,22 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/gamma.h"
 #include "base/memory.h"
-#include "base/soft_block.h"
+#include "base/soft.h"
+#include "base/statistics.h"
 
 /* Two columns are proportional when, scaled to sum to 1, their entries differ by less than this,
  * relatively. */
-static const double proportional = 1e-12;
+static const double relative_tolerance = 1e-12;
 
-static bool same_row(const idm_world *w, size_t s, size_t t)
+static bool same_row(const idm_action_model *w, size_t s, size_t t)
 {
   return memcmp(w->transition + s * w->states, w->transition + t * w->states,
                 w->states * sizeof *w->transition) == 0;
 }
 
 /* Every state moves alike (a reset). */
-static bool forgets(const idm_world *w)
+static bool is_reset(const idm_action_model *w)
 {
   for (size_t s = 1; s < w->states; s++)
     if (!same_row(w, 0, s)) return false;
@@ -27,7 +27,7 @@ static bool forgets(const idm_world *w)
 }
 
 /* Emissions of every state are alike. */
-static bool tells_nothing(const idm_world *w)
+static bool is_uninformative(const idm_action_model *w)
 {
   for (size_t s = 1; s < w->states; s++)
     if (memcmp(w->emission, w->emission + s * w->observations,
@@ -39,13 +39,13 @@ static bool tells_nothing(const idm_world *w)
 /* --- observations that lead to the same belief ---------------------------------------------- */
 
 /* omega(x|s) as far as it counts: without weight, whether it is possible at all. */
-static double evidence(const idm_world *w, size_t s, size_t x)
+static double evidence(const idm_action_model *w, size_t s, size_t x)
 {
   const double seen = w->emission[s * w->observations + x];
-  return w->update.bent && w->update.evidence == 0 ? seen > 0 : seen;
+  return w->update.distorted && w->update.evidence == 0 ? seen > 0 : seen;
 }
 
-static bool same_direction(const idm_world *w, size_t a, size_t b)
+static bool proportional_columns(const idm_action_model *w, size_t a, size_t b)
 {
   double sum_a = 0, sum_b = 0;
   for (size_t s = 0; s < w->states; s++) {
@@ -55,7 +55,7 @@ static bool same_direction(const idm_world *w, size_t a, size_t b)
   for (size_t s = 0; s < w->states; s++) {
     const double p = evidence(w, s, a) / sum_a;
     const double q = evidence(w, s, b) / sum_b;
-    if (fabs(p - q) > proportional * fmax(p, q)) return false;
+    if (fabs(p - q) > relative_tolerance * fmax(p, q)) return false;
   }
   return true;
 }
@@ -63,26 +63,27 @@ static bool same_direction(const idm_world *w, size_t a, size_t b)
 /* z'(a) - z'(b) is a sum over pairs of states of z_s z_t (omega_a(s) omega_b(t) - omega_a(t)
  * omega_b(s)) (tau_s - tau_t): it is 0 at every z exactly when no pair that moves unlike has unlike
  * products. */
-static bool same_successor(const idm_world *w, size_t a, size_t b)
+static bool same_successor(const idm_action_model *w, size_t a, size_t b)
 {
   for (size_t s = 0; s < w->states; s++)
     for (size_t t = 0; t < s; t++) {
       const double p = evidence(w, s, a) * evidence(w, t, b);
       const double q = evidence(w, t, a) * evidence(w, s, b);
-      if (fabs(p - q) > proportional * fmax(p, q) && !same_row(w, s, t)) return false;
+      if (fabs(p - q) > relative_tolerance * fmax(p, q) && !same_row(w, s, t)) return false;
     }
   return true;
 }
 
-void idm_observation_groups(const idm_world *w, int *group)
+void idm_observation_groups(const idm_action_model *w, int *group)
 {
   for (size_t x = 0; x < w->observations; x++) {
-    bool occurs = false;
-    for (size_t s = 0; s < w->states && !occurs; s++)
-      occurs = w->emission[s * w->observations + x] > 0;
-    group[x] = occurs ? (int)x : -1;
-    for (size_t y = 0; occurs && y < x; y++)
-      if (group[y] == (int)y && (w->before ? same_successor(w, y, x) : same_direction(w, y, x))) {
+    bool is_possible = false;
+    for (size_t s = 0; s < w->states && !is_possible; s++)
+      is_possible = w->emission[s * w->observations + x] > 0;
+    group[x] = is_possible ? (int)x : -1;
+    for (size_t y = 0; is_possible && y < x; y++)
+      if (group[y] == (int)y &&
+          (w->before ? same_successor(w, y, x) : proportional_columns(w, y, x))) {
         group[x] = (int)y;
         break;
       }
@@ -90,27 +91,27 @@ void idm_observation_groups(const idm_world *w, int *group)
 }
 
 /* Nothing perceived is a column of ones. */
-static bool leads_nowhere(const idm_world *w, size_t x)
+static bool leaves_prediction(const idm_action_model *w, size_t x)
 {
   for (size_t s = 0; s < w->states; s++)
     for (size_t t = 0; t < s; t++) {
       const double p = evidence(w, s, x), q = evidence(w, t, x);
-      const bool alike = fabs(p - q) <= proportional * fmax(p, q);
-      const bool kept = !w->update.bent || w->update.prior == 1;
+      const bool alike = fabs(p - q) <= relative_tolerance * fmax(p, q);
+      const bool kept = !w->update.distorted || w->update.prior == 1;
       if (!(alike && kept) && !(w->before && same_row(w, s, t))) return false;
     }
   return true;
 }
 
-int idm_observation_idle(const idm_world *w, const int *group)
+int idm_observation_uninformative(const idm_action_model *w, const int *group)
 {
   for (size_t x = 0; x < w->observations; x++)
-    if (group[x] == (int)x && leads_nowhere(w, x)) return (int)x;
+    if (group[x] == (int)x && leaves_prediction(w, x)) return (int)x;
   return -1;
 }
 
-bool idm_group_correct(const idm_world *w, const int *group, size_t leader, const double *emitter,
-                       double *posterior)
+bool idm_group_correct(const idm_action_model *w, const int *group, size_t leader,
+                       const double *emitter, double *posterior)
 {
   for (size_t x = leader; x < w->observations; x++)
     if (group[x] == (int)leader && idm_filter_correct(w, emitter, x, posterior) > 0) return true;
@@ -133,16 +134,16 @@ double idm_belief_prior_log(size_t states, const double *opt_concentration, int 
   return log_density + idm_log_gamma(total);
 }
 
-void idm_belief_prior_slope(size_t states, const double *concentration, int resolution,
-                            const double *z, double factor, double *slope)
+void idm_belief_prior_gradient(size_t states, const double *concentration, int resolution,
+                               const double *z, double factor, double *derivative)
 {
   const double half_cell = 0.5 / resolution;
   double total = 0;
   for (size_t s = 0; s < states; s++) total += concentration[s];
   const double level = idm_digamma(total);
   for (size_t s = 0; s < states; s++)
-    slope[s] += factor * (log((z[s] + half_cell) / (1 + (double)states * half_cell)) + level -
-                          idm_digamma(concentration[s]));
+    derivative[s] += factor * (log((z[s] + half_cell) / (1 + (double)states * half_cell)) + level -
+                               idm_digamma(concentration[s]));
 }
 
 static double sum_of(size_t count, const double *x)
@@ -157,12 +158,12 @@ double idm_state_prior_log(size_t states, const double *opt_weight, size_t state
   return opt_weight ? log(opt_weight[state] / sum_of(states, opt_weight)) : 0;
 }
 
-void idm_state_prior_slope(size_t states, const double *weight, size_t state, double factor,
-                           double *slope)
+void idm_state_prior_gradient(size_t states, const double *weight, size_t state, double factor,
+                              double *derivative)
 {
   const double share = factor / sum_of(states, weight);
-  for (size_t s = 0; s < states; s++) slope[s] -= share;
-  slope[state] += factor / weight[state];
+  for (size_t s = 0; s < states; s++) derivative[s] -= share;
+  derivative[state] += factor / weight[state];
 }
 
 /* --- one row -------------------------------------------------------------------------------- */
@@ -170,39 +171,40 @@ void idm_state_prior_slope(size_t states, const double *weight, size_t state, do
 typedef struct builder {
   const idm_lattice *lattice;
   const idm_successor_request *request;
-  idm_world world;   /* of the block under construction */
-  size_t action;     /* of it */
-  int *group;        /* [observations] */
-  int idle;          /* of a limited sensor: the group that leads to the prediction; -1: none */
-  double passes;     /* a(z,u) at the point under construction */
-  double untold;     /* probability of that group, where it counts as one with nothing perceived */
-  double *emitter;   /* [states] */
-  double *posterior; /* [states] */
-  double *scratch;   /* [2 * states] */
-  double *expected;  /* of the sensor */
-  uint32_t *vertex;  /* [states] */
-  double *weight;    /* [states] */
+  idm_action_model action_model; /* of the block under construction */
+  size_t action;                 /* of it */
+  int *group;                    /* [observations] */
+  int uninformative; /* of a limited sensor: the group that leads to the prediction; -1: none */
+  double pass_probability; /* a(z,u) at the point under construction */
+  double uninformative_p;  /* probability of that group, where it counts as one with nothing
+                              perceived */
+  double *emitter;         /* [states] */
+  double *posterior;       /* [states] */
+  double *scratch;         /* [2 * states] */
+  double *expected;        /* of the sensor */
+  uint32_t *vertex;        /* [states] */
+  double *weight;          /* [states] */
   /* The row being gathered: entries, and where each lattice point stands in it (+1; 0: absent). */
   uint32_t *column;
   double *value;
   size_t entries;
-  double certain;  /* expected certainty of its successors */
-  uint32_t *place; /* [points] */
+  double expected_certainty; /* expected certainty of its successors */
+  uint32_t *entry_index;     /* [points] */
 } builder;
 
 static void add_entry(builder *b, uint32_t column, double value)
 {
-  if (b->place[column]) {
-    b->value[b->place[column] - 1] += value;
+  if (b->entry_index[column]) {
+    b->value[b->entry_index[column] - 1] += value;
     return;
   }
   b->column[b->entries] = column;
   b->value[b->entries++] = value;
-  b->place[column] = (uint32_t)b->entries;
+  b->entry_index[column] = (uint32_t)b->entries;
 }
 
 /* Two states: a cell is two neighbours, and rows are kept as pairs. */
-static bool pairs_up(const idm_lattice *lattice)
+static bool uses_pairs(const idm_lattice *lattice)
 {
   return lattice->states == 2 && !lattice->corners;
 }
@@ -211,11 +213,11 @@ static bool pairs_up(const idm_lattice *lattice)
  * pair. */
 static void add_pair(builder *b, double p, size_t vertices)
 {
-  const bool last = b->vertex[0] == (uint32_t)b->lattice->resolution;
+  const bool at_end = b->vertex[0] == (uint32_t)b->lattice->resolution;
   double *value = b->value + 2 * b->entries;
-  b->column[b->entries++] = last ? b->vertex[0] - 1 : b->vertex[0];
-  value[0] = last ? 0 : p * b->weight[0];
-  value[1] = last ? p : vertices > 1 ? p * b->weight[1] : 0;
+  b->column[b->entries++] = at_end ? b->vertex[0] - 1 : b->vertex[0];
+  value[0] = at_end ? 0 : p * b->weight[0];
+  value[1] = at_end ? p : vertices > 1 ? p * b->weight[1] : 0;
 }
 
 static double surprise_term(double p, double log_prior)
@@ -238,14 +240,14 @@ static double corner_row(builder *b, size_t row)
   const size_t k = b->request->sizes.states;
   double surprise = 0;
   b->entries = 0;
-  if (b->request->opt_moves) {
-    const idm_moves *moves = b->request->opt_moves;
+  if (b->request->opt_sparse) {
+    const idm_sparse_rows *moves = b->request->opt_sparse;
     const size_t at = b->action * k + row;
     for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++)
       surprise += corner_entry(b, moves->next[i], moves->probability[i]);
     return surprise;
   }
-  const double *p = b->world.transition + row * k;
+  const double *p = b->action_model.transition + row * k;
   for (size_t s = 0; s < k; s++) surprise += corner_entry(b, s, p[s]);
   return surprise;
 }
@@ -254,10 +256,10 @@ static double corner_row(builder *b, size_t row)
 static void add_successor(builder *b, double p)
 {
   const size_t k = b->request->sizes.states;
-  b->certain += p * idm_belief_certain(b->request->certainty, k, b->posterior).share;
+  b->expected_certainty += p * idm_belief_certainty(b->request->certainty, k, b->posterior).share;
   const size_t vertices =
       idm_lattice_locate(b->lattice, b->posterior, b->vertex, b->weight, b->scratch);
-  if (pairs_up(b->lattice)) {
+  if (uses_pairs(b->lattice)) {
     add_pair(b, p, vertices);
     return;
   }
@@ -268,7 +270,7 @@ static void add_successor(builder *b, double p)
 static double group_row(builder *b, size_t leader)
 {
   const idm_sizes n = b->request->sizes;
-  if (!idm_group_correct(&b->world, b->group, leader, b->emitter, b->posterior)) return 0;
+  if (!idm_group_correct(&b->action_model, b->group, leader, b->emitter, b->posterior)) return 0;
   const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
                                                 b->lattice->resolution, b->posterior);
   double total = 0;
@@ -277,65 +279,66 @@ static double group_row(builder *b, size_t leader)
     if (b->group[x] != (int)leader) continue;
     double p = 0;
     for (size_t s = 0; s < n.states; s++)
-      p += b->emitter[s] * b->world.emission[s * n.observations + x];
-    p *= b->passes;
+      p += b->emitter[s] * b->action_model.emission[s * n.observations + x];
+    p *= b->pass_probability;
     total += p;
     if (!b->request->merge_surprise) surprise += surprise_term(p, log_prior);
   }
   add_successor(b, total);
   if (!b->request->merge_surprise) return surprise;
-  if (b->idle != (int)leader) return surprise_term(total, log_prior);
-  b->untold = total;
+  if (b->uninformative != (int)leader) return surprise_term(total, log_prior);
+  b->uninformative_p = total;
   return 0;
 }
 
 /* Nothing is perceived: the belief is predicted by the transition alone. */
-static double unseen_row(builder *b, const double *z)
+static double unperceived_row(builder *b, const double *z)
 {
   const idm_sizes n = b->request->sizes;
-  const double p = 1 - b->passes;
-  if (!(p + b->untold > 0)) return 0;
-  idm_filter_predict(n.states, b->world.transition, z, b->posterior);
+  const double p = 1 - b->pass_probability;
+  if (!(p + b->uninformative_p > 0)) return 0;
+  idm_filter_predict(n.states, b->action_model.transition, z, b->posterior);
   const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
                                                 b->lattice->resolution, b->posterior);
   if (p > 0) add_successor(b, p);
-  return surprise_term(p + b->untold, log_prior);
+  return surprise_term(p + b->uninformative_p, log_prior);
 }
 
 /* Fill the builder's row for a point z; returns H_m(z,u). */
 static double gather_row(builder *b, size_t row)
 {
   const idm_sizes n = b->request->sizes;
-  b->certain = 0;
+  b->expected_certainty = 0;
   if (b->lattice->corners) return corner_row(b, row);
   const idm_sensor *sensor = b->request->opt_sensor;
   const double *z = b->lattice->belief + row * n.states;
   b->entries = 0;
-  b->untold = 0;
-  b->passes = sensor ? idm_sensor_passes(sensor, z, b->action, b->expected) : 1;
-  idm_filter_emitter(&b->world, z, b->emitter);
+  b->uninformative_p = 0;
+  b->pass_probability = sensor ? idm_sensor_passes(sensor, z, b->action, b->expected) : 1;
+  idm_filter_emitter(&b->action_model, z, b->emitter);
   double surprise = 0;
-  for (size_t x = 0; b->passes > 0 && x < n.observations; x++)
+  for (size_t x = 0; b->pass_probability > 0 && x < n.observations; x++)
     if (b->group[x] == (int)x) surprise += group_row(b, x);
-  if (sensor) surprise += unseen_row(b, z);
-  if (!pairs_up(b->lattice))
-    for (size_t e = 0; e < b->entries; e++) b->place[b->column[e]] = 0;
+  if (sensor) surprise += unperceived_row(b, z);
+  if (!uses_pairs(b->lattice))
+    for (size_t e = 0; e < b->entries; e++) b->entry_index[b->column[e]] = 0;
   return surprise;
 }
 
 /* --- one block ------------------------------------------------------------------------------ */
 
-static idm_world world_of(const idm_successor_request *request, size_t u, size_t m)
+static idm_action_model world_of(const idm_successor_request *request, size_t u, size_t m)
 {
   const idm_sizes n = request->sizes;
   const size_t at = m * n.actions + u;
-  if (request->opt_moves) return (idm_world){.states = n.states, .observations = n.observations};
-  return (idm_world){.states = n.states,
-                     .observations = n.observations,
-                     .transition = request->transition + at * n.states * n.states,
-                     .emission = request->emission + at * n.states * n.observations,
-                     .before = request->before,
-                     .update = request->update};
+  if (request->opt_sparse)
+    return (idm_action_model){.states = n.states, .observations = n.observations};
+  return (idm_action_model){.states = n.states,
+                            .observations = n.observations,
+                            .transition = request->transition + at * n.states * n.states,
+                            .emission = request->emission + at * n.states * n.observations,
+                            .before = request->before,
+                            .update = request->update};
 }
 
 /* One row serves every belief: all lead to the same successors, as likely and as surprising.
@@ -344,24 +347,25 @@ static idm_world world_of(const idm_successor_request *request, size_t u, size_t
  * limited sensor passes follows from what is expected under all models. */
 static bool is_constant(const idm_successor_request *request, size_t u, size_t m)
 {
-  const idm_world w = world_of(request, u, m);
+  const idm_action_model w = world_of(request, u, m);
   const bool limited = request->opt_sensor != NULL;
-  if (!forgets(&w)) return false;
-  if (w.before) return request->merge_surprise || (!limited && tells_nothing(&w));
+  if (!is_reset(&w)) return false;
+  if (w.before) return request->merge_surprise || (!limited && is_uninformative(&w));
   for (size_t other = 0; limited && other < request->models; other++) {
-    const idm_world also = world_of(request, u, other);
-    if (!forgets(&also)) return false;
+    const idm_action_model other_model = world_of(request, u, other);
+    if (!is_reset(&other_model)) return false;
   }
   return true;
 }
 
 /* The longest row of an action. */
-static size_t longest(const idm_moves *moves, size_t states, size_t u)
+static size_t max_row_length(const idm_sparse_rows *moves, size_t states, size_t u)
 {
-  size_t most = 0;
+  size_t longest_row = 0;
   for (size_t i = u * states; i < (u + 1) * states; i++)
-    if (moves->first[i + 1] - moves->first[i] > most) most = moves->first[i + 1] - moves->first[i];
-  return most;
+    if (moves->first[i + 1] - moves->first[i] > longest_row)
+      longest_row = moves->first[i + 1] - moves->first[i];
+  return longest_row;
 }
 
 /* Successors of a belief, at most: the groups, and what follows where nothing is perceived. */
@@ -373,10 +377,11 @@ static size_t successor_count(const idm_successor_request *request, const int *g
 }
 
 /* Entries that a row of an action can have at most; `group` is of beliefs between corners. */
-static size_t widest(const idm_successor_request *request, size_t u, const int *group, bool corners)
+static size_t max_row_entries(const idm_successor_request *request, size_t u, const int *group,
+                              bool corners)
 {
   const size_t k = request->sizes.states;
-  if (request->opt_moves) return longest(request->opt_moves, k, u);
+  if (request->opt_sparse) return max_row_length(request->opt_sparse, k, u);
   return corners ? k : idm_times(successor_count(request, group), k);
 }
 
@@ -386,7 +391,7 @@ static void free_block(idm_successor_block *block)
   free(block->column);
   free(block->value);
   free(block->surprise);
-  free(block->certain);
+  free(block->expected_certainty);
 }
 
 static void *aligned(size_t count, size_t size)
@@ -407,7 +412,7 @@ static idm_status reserve_slices(idm_successor_block *block, size_t width, idm_e
 }
 
 /* Lay a gathered row into its lane, widening the slice where needed. */
-static void place_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane)
+static void store_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane)
 {
   const size_t begin = block->offset[slice];
   const size_t end = block->offset[slice + 1];
@@ -424,7 +429,7 @@ static void place_row(idm_successor_block *block, const builder *b, size_t slice
 }
 
 /* A row of pairs. Observations that cannot be seen from z leave empty pairs behind. */
-static void place_pairs(idm_successor_block *block, const builder *b, size_t row)
+static void store_pairs(idm_successor_block *block, const builder *b, size_t row)
 {
   memcpy(block->column + row * block->pairs, b->column, b->entries * sizeof *b->column);
   memcpy(block->value + 2 * row * block->pairs, b->value, 2 * b->entries * sizeof *b->value);
@@ -445,31 +450,35 @@ static idm_status build_block(builder *b, size_t model, idm_successor_block *blo
   const bool corners = b->lattice->corners;
   const bool constant = !corners && is_constant(b->request, b->action, model);
   /* Moves are given in place of matrices only where states are observed. */
-  assert(corners || (b->world.transition && b->world.emission));
-  if (!corners) idm_observation_groups(&b->world, b->group);
-  b->idle = b->request->opt_sensor ? idm_observation_idle(&b->world, b->group) : -1;
+  assert(corners || (b->action_model.transition && b->action_model.emission));
+  if (!corners) idm_observation_groups(&b->action_model, b->group);
+  b->uninformative =
+      b->request->opt_sensor ? idm_observation_uninformative(&b->action_model, b->group) : -1;
   block->rows = constant ? 1 : b->lattice->points;
   block->slices = (block->rows + IDM_LANES - 1) / IDM_LANES;
   block->offset = idm_new(block->slices + 1, sizeof *block->offset);
   block->surprise = aligned(block->slices * IDM_LANES, sizeof *block->surprise);
-  block->certain = aligned(block->slices * IDM_LANES, sizeof *block->certain);
-  if (!block->offset || !block->surprise || !block->certain) return idm_fail_memory(opt_error);
+  block->expected_certainty = aligned(block->slices * IDM_LANES, sizeof *block->expected_certainty);
+  if (!block->offset || !block->surprise || !block->expected_certainty)
+    return idm_fail_memory(opt_error);
   memset(block->surprise, 0, block->slices * IDM_LANES * sizeof *block->surprise);
-  memset(block->certain, 0, block->slices * IDM_LANES * sizeof *block->certain);
+  memset(block->expected_certainty, 0,
+         block->slices * IDM_LANES * sizeof *block->expected_certainty);
 
   const idm_status status =
-      pairs_up(b->lattice)
+      uses_pairs(b->lattice)
           ? make_pairs(block, successor_count(b->request, b->group), opt_error)
-          : reserve_slices(block, widest(b->request, b->action, b->group, corners), opt_error);
+          : reserve_slices(block, max_row_entries(b->request, b->action, b->group, corners),
+                           opt_error);
   for (size_t row = 0; status == IDM_OK && row < block->rows; row++) {
     const size_t slice = row / IDM_LANES;
     block->surprise[row] = gather_row(b, row);
-    block->certain[row] = b->certain;
+    block->expected_certainty[row] = b->expected_certainty;
     if (!block->pairs && row % IDM_LANES == 0) block->offset[slice + 1] = block->offset[slice];
     if (block->pairs)
-      place_pairs(block, b, row);
+      store_pairs(block, b, row);
     else
-      place_row(block, b, slice, row % IDM_LANES);
+      store_row(block, b, slice, row % IDM_LANES);
   }
   return status;
 }
@@ -485,11 +494,11 @@ double idm_successors_bytes(const idm_successor_request *request, size_t points,
   for (size_t m = 0; m < request->models; m++)
     for (size_t u = 0; u < n.actions; u++) {
       if (request->terminal[u]) continue;
-      const idm_world world = world_of(request, u, m);
-      if (!corners) idm_observation_groups(&world, group);
+      const idm_action_model action_model = world_of(request, u, m);
+      if (!corners) idm_observation_groups(&action_model, group);
       const size_t rows = !corners && is_constant(request, u, m) ? 1 : points;
       const double lanes = ceil((double)rows / IDM_LANES) * IDM_LANES;
-      const double width = (double)widest(request, u, group, corners);
+      const double width = (double)max_row_entries(request, u, group, corners);
       bytes += lanes * (width * (sizeof(double) + sizeof(uint32_t)) + 2 * sizeof(double));
     }
   free(group);
@@ -507,7 +516,7 @@ static void free_builder(builder *b)
   free(b->weight);
   free(b->column);
   free(b->value);
-  free(b->place);
+  free(b->entry_index);
 }
 
 static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
@@ -525,9 +534,9 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
   b->weight = idm_new(n.states, sizeof *b->weight);
   b->column = idm_new(width, sizeof *b->column);
   b->value = idm_new(2 * width, sizeof *b->value);
-  b->place = idm_new(lattice->points, sizeof *b->place);
+  b->entry_index = idm_new(lattice->points, sizeof *b->entry_index);
   if (b->group && b->emitter && b->posterior && b->scratch && b->expected && b->vertex &&
-      b->weight && b->column && b->value && b->place)
+      b->weight && b->column && b->value && b->entry_index)
     return IDM_OK;
   free_builder(b);
   return idm_fail_memory(opt_error);
@@ -554,7 +563,7 @@ idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor
   for (size_t u = 0; u < n.actions && status == IDM_OK; u++)
     for (size_t m = 0; m < request->models && status == IDM_OK; m++) {
       if (request->terminal[u]) continue;
-      b.world = world_of(request, u, m);
+      b.action_model = world_of(request, u, m);
       b.action = u;
       status = build_block(&b, m, &successors->block[u * request->models + m], opt_error);
     }

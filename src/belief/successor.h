@@ -13,11 +13,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/soft_block.h"
+#include "base/soft.h"
 #include "base/vector.h"
 #include "belief/filter.h"
 #include "belief/lattice.h"
-#include "belief/sensor.h"
 
 /* Rows of one (action, model), in one of two formats.
  *
@@ -33,8 +32,9 @@ typedef struct idm_successor_block {
   size_t *offset; /* [slices + 1] */
   uint32_t *column;
   double *value;
-  double *surprise; /* H_m(z,u): [slices * IDM_LANES] */
-  double *certain;  /* expected certainty of the successors: [slices * IDM_LANES]; 0 at corners */
+  double *surprise;           /* H_m(z,u): [slices * IDM_LANES] */
+  double *expected_certainty; /* expected certainty of the successors: [slices * IDM_LANES]; 0 at
+                                 corners */
 } idm_successor_block;
 
 typedef struct idm_successors {
@@ -47,7 +47,7 @@ typedef struct idm_successors {
 /* When a belief is certain of its likeliest state: above a threshold, or over a width around it
  * ever more. */
 typedef struct idm_certainty {
-  double above;
+  double threshold;
   double width; /* 0: at once */
 } idm_certainty;
 
@@ -55,11 +55,11 @@ typedef struct idm_certainty {
 typedef struct idm_successor_request {
   idm_sizes sizes;
   size_t models;
-  const double *transition;     /* [model][action][s][s'] */
-  const double *emission;       /* [model][action][emitter][x] */
-  bool before;                  /* the emitter is the state acted in */
-  const idm_moves *opt_moves;   /* in place of both, where states are observed */
-  idm_update update;            /* how beliefs take up what is seen */
+  const double *transition;          /* [model][action][s][s'] */
+  const double *emission;            /* [model][action][emitter][x] */
+  bool before;                       /* the emitter is the state acted in */
+  const idm_sparse_rows *opt_sparse; /* in place of both, where states are observed */
+  idm_update update;                 /* how beliefs take up what is seen */
   const idm_sensor *opt_sensor; /* a limited one, of the same dynamics; NULL: everything is seen */
   const bool *terminal;         /* [action] */
   const double *belief_prior;   /* Dirichlet concentrations [s], of observed states weights; NULL:
@@ -79,34 +79,35 @@ void idm_successors_destroy(idm_successors *successors);
  * of x's group, -1 where x never occurs. They do so when their emission columns are proportional;
  * where the emitter is the state acted in, proportional between states that move unlike; and where
  * evidence has no weight, when they can come from the same states. */
-void idm_observation_groups(const idm_world *world, int *group);
+void idm_observation_groups(const idm_action_model *action_model, int *group);
 /* The first observation that leads at every z to the belief that is predicted without any; -1:
  * there is none. */
-int idm_observation_idle(const idm_world *world, const int *group);
+int idm_observation_uninformative(const idm_action_model *action_model, const int *group);
 /* The belief that a group of observations leads to, from the first of them that can be seen: false,
  * and the posterior left alone, where none can. */
-bool idm_group_correct(const idm_world *world, const int *group, size_t leader,
+bool idm_group_correct(const idm_action_model *action_model, const int *group, size_t leader,
                        const double *emitter, double *posterior);
 /* How certain a belief is, from 0 to 1, and the derivative of that by the probability of its
  * likeliest state. */
-typedef struct idm_certain {
+typedef struct idm_certainty_degree {
   double share;
-  double slope;
+  double derivative;
   size_t state;
-} idm_certain;
+} idm_certainty_degree;
 
-IDM_INLINE idm_certain idm_belief_certain(idm_certainty certainty, size_t states, const double *z)
+IDM_INLINE idm_certainty_degree idm_belief_certainty(idm_certainty certainty, size_t states,
+                                                     const double *z)
 {
-  idm_certain is = {0, 0, 0};
+  idm_certainty_degree is = {0, 0, 0};
   for (size_t s = 1; s < states; s++)
     if (z[s] > z[is.state]) is.state = s;
-  const double over = z[is.state] - certainty.above;
-  if (!(2 * fabs(over) < certainty.width)) {
-    is.share = over > IDM_TIE; /* on the threshold it is not, however its numbers were rounded */
+  const double excess = z[is.state] - certainty.threshold;
+  if (!(2 * fabs(excess) < certainty.width)) {
+    is.share = excess > IDM_TIE; /* on the threshold it is not, however its numbers were rounded */
     return is;
   }
-  is.slope = 1 / certainty.width;
-  is.share = 0.5 + over * is.slope;
+  is.derivative = 1 / certainty.width;
+  is.share = 0.5 + excess * is.derivative;
   return is;
 }
 /* log of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which keeps corners finite; 0 without a
@@ -114,13 +115,13 @@ IDM_INLINE idm_certain idm_belief_certain(idm_certainty certainty, size_t states
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
                             const double *z);
 /* slope[state] += factor times the derivative of that by the concentrations. */
-void idm_belief_prior_slope(size_t states, const double *concentration, int resolution,
-                            const double *z, double factor, double *slope);
+void idm_belief_prior_gradient(size_t states, const double *concentration, int resolution,
+                               const double *z, double factor, double *derivative);
 /* The same where states are observed: log of the share of a state among weights, and its derivative
  * by the weights. */
 double idm_state_prior_log(size_t states, const double *opt_weight, size_t state);
-void idm_state_prior_slope(size_t states, const double *weight, size_t state, double factor,
-                           double *slope);
+void idm_state_prior_gradient(size_t states, const double *weight, size_t state, double factor,
+                              double *derivative);
 
 /* Two neighbouring numbers. */
 typedef double idm_pair __attribute__((vector_size(16)));

@@ -2,14 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checksum.h"
-#include "cli/calibrate.h"
+#include "base/text.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/progress.h"
+#include "cli/terminal.h"
 
 /* A campaign draws one vector per log from the prior, which is neither a population nor people. */
-static idm_status refuse_people(cli_call *call, const cli_subject *run)
+static idm_status check_no_people(cli_call *call, const cli_input *run)
 {
   if (!run->posterior->series_count) return IDM_OK;
   return idm_fail(
@@ -23,17 +22,17 @@ static idm_status refuse_people(cli_call *call, const cli_subject *run)
 
 /* The settings that a run was fitted with, and options over them; where no number of trajectories
  * is asked for, the design of its log. */
-static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_like)
+static idm_status take_run_design(cli_call *call, cli_input *run, idm_data **ret_like)
 {
   idm_calibration_settings *settings = &call->settings.calibration;
-  const idm_status people = refuse_people(call, run);
+  const idm_status people = check_no_people(call, run);
   if (people != IDM_OK) return people;
   settings->fit = run->request->settings;
   snprintf(settings->inverse, sizeof settings->inverse, "%s", run->request->inverse);
   cli_take_keys(call, settings);
-  if (cli_given(call, "number")) return cli_need_utilities(call, run->problem);
+  if (cli_given(call, "number")) return cli_check_utilities(call, run->problem);
   idm_status status = cli_read_run_data(call, run, ret_like);
-  settings->opt_like = *ret_like;
+  settings->opt_design_log = *ret_like;
   if (status == IDM_OK && run->request->preferences[0] && !cli_given(call, "pairs")) {
     status =
         idm_preferences_read_csv(run->request->preferences, *ret_like, &call->notes, &call->error);
@@ -48,7 +47,7 @@ static idm_status follow_run(cli_call *call, cli_subject *run, idm_data **ret_li
 idm_status cli_calibrate(cli_call *call,
                          idm_status (*report)(cli_call *call, const idm_calibration *calibration))
 {
-  cli_subject subject;
+  cli_input input;
   idm_data *like = NULL;
   idm_calibration *c = NULL;
   idm_calibration_settings *settings = &call->settings.calibration;
@@ -56,27 +55,27 @@ idm_status cli_calibrate(cli_call *call,
   cli_progress progress;
   cli_progress_begin(&progress, NULL);
   if (cli_given(call, "threads")) settings->threads = (int)cli_integer(call, "threads");
-  idm_status status = cli_open_subject(call, call->argument[0], &subject);
+  idm_status status = cli_input_open(call, call->argument[0], &input);
   if (status == IDM_OK)
-    status = subject.posterior ? follow_run(call, &subject, &like)
-                               : cli_need_utilities(call, subject.problem);
+    status = input.posterior ? take_run_design(call, &input, &like)
+                             : cli_check_utilities(call, input.problem);
   if (status == IDM_OK && free_blocks)
-    status = idm_problem_free(subject.problem, free_blocks, &call->error);
+    status = idm_problem_set_free(input.problem, free_blocks, &call->error);
   if (status == IDM_OK) {
-    status = idm_calibration_create(subject.problem, settings, &c, &call->error);
+    status = idm_calibration_create(input.problem, settings, &c, &call->error);
     /* The file was sound: what is wrong now came from the command line. */
     if (status == IDM_INPUT && free_blocks) status = IDM_USAGE;
   }
   if (status == IDM_OK) {
     cli_catch_signals();
-    status =
-        idm_campaign_run(c, cli_text(call, "output"), cli_progress_watch, &progress, &call->error);
+    status = idm_replications_run(c, cli_text(call, "output"), cli_progress_watch, &progress,
+                                  &call->error);
     cli_progress_end(&progress);
   }
   if (status == IDM_OK) status = report(call, c);
   idm_calibration_destroy(c);
   idm_data_destroy(like);
-  cli_close_subject(&subject);
+  cli_input_close(&input);
   return status;
 }
 

@@ -1,4 +1,6 @@
-/* The command line: one option table drives parsing, help and man pages. */
+/* The command line: options, help, tables and the registry of commands.
+ *
+ * Contents: cli · options · table · csv · commands · help */
 #ifndef IDM_CLI_CLI_H
 #define IDM_CLI_CLI_H
 
@@ -9,6 +11,10 @@
 #include "idm/idm.h"
 #include "io/json.h"
 
+/* === cli ==================================================================================== */
+
+/* The command line: one option table drives parsing, help and man pages. */
+
 typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_LIST, CLI_KEY } cli_kind;
 
 /* One option. A list may be given several times. A key is a field of the command's settings: all
@@ -17,15 +23,15 @@ typedef struct cli_option {
   const char *name;
   char letter; /* 0: none */
   cli_kind kind;
-  const char *value;    /* name of its value in help; NULL for a flag */
-  const char *standard; /* default, as text; NULL: none */
-  double low;           /* legal range of an integer */
+  const char *value;         /* name of its value in help; NULL for a flag */
+  const char *default_value; /* default, as text; NULL: none */
+  double low;                /* legal range of an integer */
   double high;
   const char *help;
   bool problem; /* changes the problem */
 } cli_option;
 
-enum { CLI_MOST_OPTIONS = 40, CLI_ANY_NUMBER = INT_MAX };
+enum { CLI_MAX_OPTIONS = 40, CLI_ANY_NUMBER = INT_MAX };
 
 typedef struct cli_call cli_call;
 
@@ -39,8 +45,8 @@ typedef union cli_settings {
 typedef struct cli_command {
   const char *name;
   const char *arguments; /* as in "PROBLEM DATA" */
-  int least;             /* positional arguments */
-  int most;              /* or CLI_ANY_NUMBER */
+  int min_arguments;     /* positional arguments */
+  int max_arguments;     /* or CLI_ANY_NUMBER */
   const char *summary;
   const char *description;
   const cli_option *options; /* ends with a NULL name */
@@ -55,9 +61,9 @@ struct cli_call {
   const cli_command *command;
   int arguments;
   const char **argument;
-  size_t counts[CLI_MOST_OPTIONS];       /* how often each option was given */
-  const char **values[CLI_MOST_OPTIONS]; /* [option][occurrence] */
-  cli_settings settings;                 /* defaults, and options over them */
+  size_t counts[CLI_MAX_OPTIONS];       /* how often each option was given */
+  const char **values[CLI_MAX_OPTIONS]; /* [option][occurrence] */
+  cli_settings settings;                /* defaults, and options over them */
   idm_notes notes;
   idm_error error;
 };
@@ -94,7 +100,7 @@ struct cli_call {
   }
 #define CLI_DRAW_OPTION(usual, what)                                                               \
   {                                                                                                \
-    .name = "draw", .kind = CLI_TEXT, .value = "N", .standard = (usual), .help = what              \
+    .name = "draw", .kind = CLI_TEXT, .value = "N", .default_value = (usual), .help = what         \
   }
 #define CLI_PROBLEM_OPTION                                                                         \
   {                                                                                                \
@@ -134,12 +140,76 @@ struct cli_call {
   }
 #define CLI_OUTPUT_OPTION(what)                                                                    \
   {                                                                                                \
-    .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "FILE", .standard = "-",           \
+    .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "FILE", .default_value = "-",      \
     .help = what                                                                                   \
   }
 #define CLI_END                                                                                    \
   {                                                                                                \
     .name = NULL                                                                                   \
   }
+
+/* === options ================================================================================ */
+
+/* Options of a call: parsed, and asked for. */
+
+/* Option i of a command, complete; false past the last. */
+bool cli_option_at(const cli_command *command, size_t index, cli_option *option);
+/* The key of an option; NULL where it is none. */
+const idm_key *cli_key(const cli_command *command, const cli_option *option);
+idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words);
+void cli_call_free(cli_call *call);
+bool cli_given(const cli_call *call, const char *option);
+/* Text of an option: as given, or its default, or NULL. */
+const char *cli_text(const cli_call *call, const char *option);
+long cli_integer(const cli_call *call, const char *option);
+size_t cli_list(const cli_call *call, const char *option, const char *const **ret_values);
+/* Put the keys that were given into settings that came from elsewhere. */
+void cli_take_keys(const cli_call *call, void *fields);
+
+/* === table ================================================================================== */
+
+/* Cells by the columns of a terminal, not by bytes. */
+
+int cli_width(const char *text);
+/* A text at the left or the right of `width` columns, or running over; cut: never. */
+void cli_print_left(FILE *out, int width, const char *text);
+void cli_print_right(FILE *out, int width, const char *text);
+void cli_print_truncated(FILE *out, int width, const char *text);
+/* The ends of an interval in two columns of 10; where both are NaN, "depends on dynamics". */
+void cli_print_interval_ends(FILE *out, double low, double high);
+/* A number; NaN as a dash. */
+void cli_print_cell(FILE *out, int width, int digits, double value);
+/* A row of a table of quantities, `width` columns for the name. */
+void cli_print_quantity_heading(FILE *out, int width, const char *last);
+void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
+                        const char *last);
+
+/* === csv ==================================================================================== */
+
+/* Tables that commands write, with --spreadsheet-safe. */
+
+/* Writes a table to a path. */
+typedef idm_status (*cli_csv_writer)(const void *content, const char *path, idm_error *error);
+/* Call it for the path; with --spreadsheet-safe by way of a private file, which
+ * idm_csv_escape_formulas copies to the path. */
+idm_status cli_write_csv(cli_call *call, const char *path, cli_csv_writer writer,
+                         const void *content);
+
+/* === commands =============================================================================== */
+
+/* The registry of commands. */
+
+extern const cli_command *const cli_commands[]; /* ends with NULL */
+
+/* === help =================================================================================== */
+
+/* Help and man pages, from the table of options. */
+
+void cli_print_help(FILE *out, const cli_command *command);
+/* Commands are a list that ends with NULL. */
+void cli_print_overview(FILE *out, const cli_command *const *commands);
+/* A man page of one command, or where it is NULL of all. */
+void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command);
+const cli_command *cli_find(const cli_command *const *commands, const char *name);
 
 #endif

@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/texts.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/posterior.h"
-#include "cli/progress.h"
-#include "cli/spark.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
 
 static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN";
 
@@ -19,19 +16,20 @@ static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN
 /* Whose dynamics: a word, or a run of `idm learn --draws`. */
 static idm_status take_dynamics(cli_call *call, idm_audit_request *r)
 {
-  const char *whose = cli_text(call, "dynamics");
-  if (!whose) return IDM_OK;
+  const char *dynamics_option = cli_text(call, "dynamics");
+  if (!dynamics_option) return IDM_OK;
   idm_request *request = &r->request;
   request->dynamics[0] = request->dynamics_hash[0] = '\0';
-  r->dynamics = strcmp(whose, idm_audit_dynamics_word(IDM_AUDIT_BY_GROUP)) == 0 ? IDM_AUDIT_BY_GROUP
-                                                                                : IDM_AUDIT_POOLED;
-  if (idm_audit_dynamics_word(r->dynamics) &&
-      strcmp(whose, idm_audit_dynamics_word(r->dynamics)) == 0)
+  r->dynamics = strcmp(dynamics_option, idm_audit_dynamics_name(IDM_AUDIT_BY_GROUP)) == 0
+                    ? IDM_AUDIT_BY_GROUP
+                    : IDM_AUDIT_POOLED;
+  if (idm_audit_dynamics_name(r->dynamics) &&
+      strcmp(dynamics_option, idm_audit_dynamics_name(r->dynamics)) == 0)
     return IDM_OK;
-  if (strlen(whose) >= sizeof request->dynamics)
+  if (strlen(dynamics_option) >= sizeof request->dynamics)
     return idm_fail(&call->error, IDM_USAGE, "--dynamics: the name is too long");
-  snprintf(request->dynamics, sizeof request->dynamics, "%s", whose);
-  return idm_request_locate_dynamics(request, &call->error);
+  snprintf(request->dynamics, sizeof request->dynamics, "%s", dynamics_option);
+  return idm_request_hash_dynamics(request, &call->error);
 }
 
 /* Options that are keys of the audit's own. What is given replaces what a config.yaml said. */
@@ -62,7 +60,7 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_audit_r
   cli_take_keys(call, &r->request);
   idm_status status = take_groups(call, r);
   if (status == IDM_OK && free_blocks)
-    status = idm_problem_free(problem, free_blocks, &call->error);
+    status = idm_problem_set_free(problem, free_blocks, &call->error);
   if (status != IDM_OK) return status;
   status = idm_request_check(problem, &r->request, &call->error);
   /* The file was sound: what is wrong now came from the command line. */
@@ -81,7 +79,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
   idm_status status = idm_audit_request_read(path, ret_problem, r, &call->notes, &call->error);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
   if (status != IDM_OK) return status;
-  cli_remark_on_settings(call, *ret_problem);
+  cli_note_unread_settings(call, *ret_problem);
   char paths[sizeof request->data];
   status = cli_data_paths(call, 1, paths, sizeof paths);
   if (status == IDM_OK && cli_given(call, "where"))
@@ -89,7 +87,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
   if (status == IDM_OK && !paths[0] && !request->data[0])
     status = idm_fail(&call->error, IDM_USAGE, "%s", usage);
   if (status == IDM_OK)
-    status = idm_request_locate(request, path, paths[0] ? paths : NULL, &call->error);
+    status = idm_request_set_inputs(request, path, paths[0] ? paths : NULL, &call->error);
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
@@ -97,7 +95,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_audit_request *r)
 {
-  idm_status status = cli_refuse_changes(call, run);
+  idm_status status = cli_check_unchanged(call, run);
   if (status == IDM_OK && call->arguments)
     status =
         idm_fail(&call->error, IDM_USAGE,
@@ -116,52 +114,54 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
 static int name_width(const idm_audit *a)
 {
   int width = 8;
-  char spoken[128];
+  char display_name[128];
   for (size_t i = 0; i < a->groups; i++) {
     const int length = cli_width(a->group[i].name);
     width = length > width ? length : width;
   }
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    const int length = cli_width(idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
+    const int length =
+        cli_width(idm_quantity_label(a->coordinate.name[j], display_name, sizeof display_name));
     width = length > width ? length : width;
   }
   return width < 40 ? width : 40;
 }
 
 /* Where the intervals of all groups lie. */
-static cli_span reach_of(const idm_audit *a, size_t j)
+static cli_span interval_range(const idm_audit *a, size_t j)
 {
-  cli_span reach = {.low = INFINITY, .high = -INFINITY};
+  cli_span range = {.low = INFINITY, .high = -INFINITY};
   for (size_t i = 0; i < a->groups; i++) {
     const idm_diagnosis *d = &a->group[i].number[j].diagnosis;
-    if (isfinite(d->q05)) reach.low = fmin(reach.low, d->q05);
-    if (isfinite(d->q95)) reach.high = fmax(reach.high, d->q95);
+    if (isfinite(d->q05)) range.low = fmin(range.low, d->q05);
+    if (isfinite(d->q95)) range.high = fmax(range.high, d->q95);
   }
-  return reach;
+  return range;
 }
 
 static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int width)
 {
   enum { columns = 24 };
-  const cli_span reach = reach_of(a, j);
-  char spoken[128];
-  cli_print_left(stdout, width, idm_quantity_spoken(a->coordinate.name[j], spoken, sizeof spoken));
+  const cli_span range = interval_range(a, j);
+  char display_name[128];
+  cli_print_left(stdout, width,
+                 idm_quantity_label(a->coordinate.name[j], display_name, sizeof display_name));
   printf(" %7s %9s %10s %10s %10s %10s %9s %6s %6s %6s  %s\n", a->people ? "agents" : "cases",
          "decisions", "mean", "sd", "5%", "95%", "ess_bulk", "r_hat", "contr.", "prior",
-         cli_draws(call) ? "90 % interval             verdict" : "verdict");
+         cli_is_graphical(call) ? "90 % interval             verdict" : "verdict");
   for (size_t i = 0; i < a->groups; i++) {
     const idm_audit_group *g = &a->group[i];
-    const idm_audit_number *n = &g->number[j];
-    cli_print_cut(stdout, width, g->name);
-    char drawn[CLI_SPARK];
+    const idm_audit_quantity *n = &g->number[j];
+    cli_print_truncated(stdout, width, g->name);
+    char drawn[CLI_SPARKLINE];
     const cli_span span = {n->diagnosis.q05, n->diagnosis.mean, n->diagnosis.q95};
     printf(" %7zu %9llu %10.4g %10.3g", a->people ? g->agents : g->trajectories,
            (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd);
-    cli_print_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
+    cli_print_interval_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
     printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
            n->contraction, n->prior_shift,
-           cli_draws(call) ? cli_interval(&span, reach.low, reach.high, columns, drawn) : "",
-           cli_draws(call) ? "  " : "", idm_audit_group_word(g));
+           cli_is_graphical(call) ? cli_interval(&span, range.low, range.high, columns, drawn) : "",
+           cli_is_graphical(call) ? "  " : "", idm_audit_group_verdict(g));
   }
 }
 
@@ -173,23 +173,23 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
          a->dynamics == IDM_AUDIT_BY_GROUP ? "     pooled      shift" : "");
   for (size_t i = 0; i < a->contrasts; i++) {
     const idm_audit_contrast *c = &a->contrast[i];
-    const idm_audit_number *n = &c->number[j];
-    cli_print_cut(stdout, width, c->group);
+    const idm_audit_quantity *n = &c->number[j];
+    cli_print_truncated(stdout, width, c->group);
     printf(" - ");
-    cli_print_cut(stdout, width, c->against);
+    cli_print_truncated(stdout, width, c->against);
     printf(" %10.4g %10.3g", n->diagnosis.mean, n->diagnosis.sd);
-    cli_print_ends(stdout, n->low, n->high);
+    cli_print_interval_ends(stdout, n->low, n->high);
     cli_print_cell(stdout, 9, 4, n->positive);
     if (holm) cli_print_cell(stdout, 8, 4, n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
-    const char *word = idm_audit_contrast_word(c);
-    const bool plain = strcmp(word, idm_audit_verdict_word(IDM_AUDIT_IDENTIFIED)) == 0;
-    printf("%s%s%s\n", n->flagged ? " *" : "", plain ? "" : "  ", plain ? "" : word);
+    const char *word = idm_audit_contrast_verdict(c);
+    const bool plain = strcmp(word, idm_audit_verdict_name(IDM_AUDIT_IDENTIFIED)) == 0;
+    printf("%s%s%s\n", n->significant ? " *" : "", plain ? "" : "  ", plain ? "" : word);
   }
   printf("\n");
 }
 
-static void print_spread(const char *where, const idm_audit_number *n, const char *end)
+static void print_sd_row(const char *where, const idm_audit_quantity *n, const char *end)
 {
   if (isnan(n->low))
     printf("agents differ within %s: sd %.3g, depends on dynamics%s", where, n->diagnosis.mean,
@@ -202,9 +202,9 @@ static void print_spread(const char *where, const idm_audit_number *n, const cha
 /* How agents vary around their group, in one line, or one a group. */
 static void print_within(const idm_audit *a, size_t j)
 {
-  if (a->within) print_spread("groups", &a->within[j], "\n\n");
+  if (a->within) print_sd_row("groups", &a->within[j], "\n\n");
   for (size_t i = 0; i < a->groups && a->group[i].within; i++) {
-    print_spread(a->group[i].name, &a->group[i].within[j], i + 1 < a->groups ? "\n" : "\n\n");
+    print_sd_row(a->group[i].name, &a->group[i].within[j], i + 1 < a->groups ? "\n" : "\n\n");
   }
 }
 
@@ -259,9 +259,9 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
   idm_data *data = NULL;
   idm_audit *found = NULL;
   idm_status status = read_log(call, request, problem, &data);
-  if (status == IDM_OK && request->by[0]) status = cli_note_twins(call, data, request->by);
+  if (status == IDM_OK && request->by[0]) status = cli_note_equal_labels(call, data, request->by);
   if (status == IDM_OK) {
-    idm_assess_inert(problem, &call->notes);
+    idm_assess_note_inert(problem, &call->notes);
     cli_print_notes(call);
     cli_catch_signals();
     status = idm_run_audit(folder,
@@ -367,8 +367,8 @@ static const cli_option options[] = {
 const cli_command cli_audit = {
     .name = "audit",
     .arguments = "PROBLEM DATA... --by COLUMN | --group PREDICATE... -o RUN",
-    .least = 0,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 0,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Compare how groups decide",
     .description =
         "Infers the free parameters of every group of trajectories and of all, with partial "

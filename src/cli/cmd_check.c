@@ -1,10 +1,9 @@
 /* idm check: whether to believe a run. */
 #include <math.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/posterior.h"
-#include "io/run/checks.h"
+#include "io/run/summary.h"
 
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {
@@ -38,7 +37,7 @@ static void print_checks(const idm_checks *checks)
       const idm_check_id id = (idm_check_id)i;
       const idm_check_result *r = &checks->of[i];
       if (!idm_check_applies(checks, id) || (r->outcome >= IDM_CHECK_PASSED) != ran) continue;
-      printf("%-17s %-12s %s%s%s\n", idm_check_at(id)->name, idm_check_outcome_word(r->outcome),
+      printf("%-17s %-12s %s%s%s\n", idm_check_at(id)->name, idm_check_outcome_name(r->outcome),
              compare(id, r, buffer, sizeof buffer), ran && r->why[0] ? "; " : "", r->why);
     }
 }
@@ -70,8 +69,8 @@ static const cli_option options[] = {CLI_PLUGIN_OPTION, CLI_JSON_OPTION, CLI_END
 const cli_command cli_check = {
     .name = "check",
     .arguments = "RUN...",
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 1,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Say whether runs can be trusted",
     .description =
         "Prints every check that applies to the run (`idm list checks`): its outcome, value and "

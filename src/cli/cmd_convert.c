@@ -2,8 +2,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
 
 static bool is_pomdp(const char *path)
 {
@@ -24,10 +24,10 @@ static idm_status find_target(cli_call *call, const char **ret_target)
 }
 
 /* A problem with the numbers of a run as they are, nothing free. */
-static idm_status settle(cli_call *call, cli_subject *subject)
+static idm_status set_to_centre(cli_call *call, cli_input *input)
 {
-  idm_problem *problem = subject->problem;
-  const idm_status status = cli_settle(call, subject, cli_text(call, "draw"));
+  idm_problem *problem = input->problem;
+  const idm_status status = cli_set_to_draw(call, input, cli_text(call, "draw"));
   idm_theta_clamp(problem->theta);
   for (size_t i = 0; i < problem->theta->blocks; i++)
     problem->theta->block[i].population = (idm_population){0};
@@ -36,11 +36,11 @@ static idm_status settle(cli_call *call, cli_subject *subject)
 }
 
 /* The comment that names the point of a run's posterior; empty of a problem. */
-static void describe(const cli_call *call, const cli_subject *subject, char *head, size_t size)
+static void describe(const cli_call *call, const cli_input *input, char *head, size_t size)
 {
   const char *draw = cli_text(call, "draw");
   head[0] = '\0';
-  if (!subject->posterior) return;
+  if (!input->posterior) return;
   if (strcmp(draw, "centre") == 0)
     snprintf(head, size,
              "Numbers inferred by %.300s, at the centre of its posterior:\n"
@@ -51,28 +51,28 @@ static void describe(const cli_call *call, const cli_subject *subject, char *hea
              call->argument[0], draw);
 }
 
-static idm_status write(cli_call *call, const cli_subject *subject, const char *target)
+static idm_status write(cli_call *call, const cli_input *input, const char *target)
 {
   char head[480];
-  describe(call, subject, head, sizeof head);
+  describe(call, input, head, sizeof head);
   return is_pomdp(target)
-             ? idm_problem_write_pomdp(subject->problem, target, &call->notes, &call->error)
-             : idm_problem_write_yaml_headed(subject->problem, head, target, &call->error);
+             ? idm_problem_write_pomdp(input->problem, target, &call->notes, &call->error)
+             : idm_problem_write_yaml_headed(input->problem, head, target, &call->error);
 }
 
 static idm_status run(cli_call *call)
 {
   const char *target;
-  cli_subject subject = {0};
+  cli_input input = {0};
   idm_status status = find_target(call, &target);
   if (status == IDM_OK) status = cli_check_target(call, target);
   if (status != IDM_OK) return status;
-  status = cli_open_subject(call, call->argument[0], &subject);
-  if (status == IDM_OK) status = cli_check_draw(call, &subject);
-  if (status == IDM_OK && subject.posterior) status = settle(call, &subject);
-  if (status == IDM_OK) status = cli_warn_of_run(call, subject.posterior);
-  if (status == IDM_OK) status = write(call, &subject, target);
-  cli_close_subject(&subject);
+  status = cli_input_open(call, call->argument[0], &input);
+  if (status == IDM_OK) status = cli_check_draw(call, &input);
+  if (status == IDM_OK && input.posterior) status = set_to_centre(call, &input);
+  if (status == IDM_OK) status = cli_check_planable(call, input.posterior);
+  if (status == IDM_OK) status = write(call, &input, target);
+  cli_input_close(&input);
   return status == IDM_OK ? cli_report_file(call, target) : status;
 }
 
@@ -93,8 +93,8 @@ static const cli_option options[] = {
 const cli_command cli_convert = {
     .name = "convert",
     .arguments = "PROBLEM|RUN OUT",
-    .least = 1,
-    .most = 2,
+    .min_arguments = 1,
+    .max_arguments = 2,
     .summary = "Convert a problem between YAML and Cassandra's .POMDP, or write that of a run",
     .description =
         "The format of OUT follows its name: .POMDP (any case), else YAML. What the target cannot "

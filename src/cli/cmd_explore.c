@@ -1,26 +1,26 @@
 /* idm explore: a page to play with an agent. */
 #include <string.h>
 
-#include "cli/options.h"
-#include "cli/plan.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 static idm_status run(cli_call *call)
 {
   const char *path = cli_text(call, "output");
-  cli_subject subject = {0};
+  cli_input input = {0};
   idm_workspace *workspace = NULL;
   idm_plan_report report;
   idm_status status = cli_check_target(call, path);
-  if (status == IDM_OK) status = cli_open_subject(call, call->argument[0], &subject);
-  if (status == IDM_OK) status = cli_need_utilities(call, subject.problem);
-  if (status == IDM_OK && subject.posterior) status = cli_settle(call, &subject, "centre");
+  if (status == IDM_OK) status = cli_input_open(call, call->argument[0], &input);
+  if (status == IDM_OK) status = cli_check_utilities(call, input.problem);
+  if (status == IDM_OK && input.posterior) status = cli_set_to_draw(call, &input, "centre");
   /* A problem that cannot be planned for is refused here, not by its page; capacities become the
    * multipliers that use them up. */
-  if (status == IDM_OK) status = cli_plan(call, subject.problem, NULL, &workspace, &report);
-  if (status == IDM_OK) status = idm_explorer_write(subject.problem, path, &call->error);
+  if (status == IDM_OK) status = cli_plan(call, input.problem, NULL, &workspace, &report);
+  if (status == IDM_OK) status = idm_explorer_write(input.problem, path, &call->error);
   if (status == IDM_OK && strcmp(path, "-") != 0) status = cli_report_file(call, path);
   idm_workspace_destroy(workspace);
-  cli_close_subject(&subject);
+  cli_input_close(&input);
   return status;
 }
 
@@ -30,8 +30,8 @@ static const cli_option options[] = {CLI_OUTPUT_OPTION("page to write, as HTML")
 const cli_command cli_explore = {
     .name = "explore",
     .arguments = "PROBLEM|RUN",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Write a page to play with an agent",
     .description =
         "Writes one HTML file in which every number of the agent moves by a slider, and policy, "

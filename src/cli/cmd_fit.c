@@ -1,55 +1,279 @@
-/* idm fit: from a log to a posterior. */
+/* The command `fit`.
+ *
+ * Contents: classes · cmd fit */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/texts.h"
-#include "cli/classes.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/page.h"
-#include "cli/people.h"
-#include "cli/progress.h"
-#include "io/place.h"
+#include "cli/terminal.h"
+#include "io/file.h"
+
+/* === classes ================================================================================ */
+
+/* idm fit --class all: every class on one log, and how far each stays from it. */
+
+/* What became of a class on the log. */
+typedef struct class_result {
+  const idm_class *model_class;
+  const idm_class
+      *duplicate_of; /* asked the same before, where states are observed; NULL: none was */
+  idm_projection projection;
+  double seconds;
+  bool done;
+  bool evaluated; /* for what is left open */
+  size_t open;
+  char failure_reason[600]; /* not */
+} class_result;
+
+/* Refuse --set of a key that the class decides. */
+static idm_status cli_class_check(cli_call *call, const idm_class *model_class)
+{
+  const char *const *settings;
+  const size_t count = cli_list(call, "set", &settings);
+  for (size_t i = 0; i < count; i++) {
+    char key[64];
+    cli_setting_key(settings[i], key, sizeof key);
+    if (idm_class_decides(model_class, key))
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--class %s decides '%s'; leave --set %s out, or --class: --inverse and "
+                      "--free take its place",
+                      model_class->name, key, key);
+  }
+  return IDM_OK;
+}
+
+static idm_status fit_class(cli_call *call, const idm_class *model_class, idm_problem *problem,
+                            const idm_data *data, idm_request *request, class_result *o)
+{
+  const idm_inverse *inverse = idm_inverse_find(model_class->inverse);
+  idm_posterior *posterior = NULL;
+  idm_error error = {0};
+  const idm_fit_settings saved_settings = request->settings;
+  const double begun = idm_seconds();
+  idm_class_settings(model_class, &request->settings);
+  cli_take_keys(call, request);
+  idm_status status = idm_class_apply(model_class, problem, &error);
+  if (status == IDM_OK && !inverse)
+    status = idm_fail(&error, IDM_INPUT, "there is no inverse planner '%s'", model_class->inverse);
+  if (status == IDM_OK) status = idm_inverse_check(inverse, problem, data, &error);
+  if (status == IDM_OK)
+    status = idm_project(problem, data, inverse, &request->settings, NULL, &posterior,
+                         &o->projection, &call->notes, &error);
+  if (status == IDM_OK && posterior->answer == IDM_POSTERIOR)
+    status = idm_projection_draws(problem, posterior, data, &o->projection, &error);
+  request->settings = saved_settings;
+  o->seconds = idm_seconds() - begun;
+  o->done = status == IDM_OK;
+  if (o->done && posterior->finding) {
+    o->evaluated = posterior->finding->evaluated;
+    o->open = posterior->finding->open;
+  }
+  idm_posterior_destroy(posterior);
+  if (status == IDM_MEMORY || status == IDM_SYSTEM) {
+    call->error = error;
+    return status;
+  }
+  if (!o->done) snprintf(o->failure_reason, sizeof o->failure_reason, "%.590s", error.message);
+  return IDM_OK;
+}
+
+/* Where states are observed there is no emission to learn, and classes that differ in nothing but
+ * hidden states are one: their first is fitted, the others have its answer. */
+static bool is_same_problem(const idm_problem *problem, const idm_class *a, const idm_class *b)
+{
+  char blocks[2][200];
+  const char *held[] = {a->fixed ? a->fixed : "", b->fixed ? b->fixed : ""};
+  return strcmp(a->planner, b->planner) == 0 && strcmp(a->inverse, b->inverse) == 0 &&
+         strcmp(held[0], held[1]) == 0 && a->deterministic == b->deterministic &&
+         idm_class_blocks(a, problem, blocks[0], sizeof blocks[0]) &&
+         idm_class_blocks(b, problem, blocks[1], sizeof blocks[1]) &&
+         strcmp(blocks[0], blocks[1]) == 0;
+}
+
+static bool copy_duplicate(const idm_problem *problem, class_result *list, size_t index)
+{
+  const idm_class *model_class = list[index].model_class;
+  if (!problem->setting->fully_observed) return false;
+  for (size_t i = 0; i < index; i++) {
+    if (!is_same_problem(problem, list[i].model_class, model_class)) continue;
+    list[index] = list[i];
+    list[index].model_class = model_class;
+    list[index].duplicate_of = list[i].model_class;
+    return true;
+  }
+  return false;
+}
+
+static json_t *object_of(const class_result *o)
+{
+  json_t *object = cli_entry(o->model_class->name, o->model_class->question);
+  idm_json_set(&object, "planner", json_string(o->model_class->planner));
+  idm_json_set(&object, "inverse", json_string(o->model_class->inverse));
+  if (o->duplicate_of) idm_json_set(&object, "same_as", json_string(o->duplicate_of->name));
+  if (!o->done) {
+    idm_json_set(&object, "why_not", idm_json_text(o->failure_reason));
+    return object;
+  }
+  idm_json_set(&object, "log_loss", idm_json_number(o->projection.log_loss));
+  idm_json_set(&object, "brier", idm_json_number(o->projection.brier));
+  idm_json_set(&object, "divergence", idm_json_number(o->projection.divergence));
+  idm_json_set(&object, "seconds", idm_json_number(o->seconds));
+  if (o->evaluated) idm_json_set(&object, "open_directions", json_integer((json_int_t)o->open));
+  idm_json_set(&object, "leaves_open", json_string(o->model_class->open));
+  return object;
+}
+
+static idm_status print_list(cli_call *call, const class_result *list, size_t count)
+{
+  json_t *array = json_array();
+  json_t *object = json_object();
+  for (size_t i = 0; i < count; i++) idm_json_append(&array, object_of(&list[i]));
+  idm_json_set(&object, "classes", array);
+  return cli_print_json(call, object);
+}
+
+/* A row as soon as there is one: some classes take minutes. */
+static void print_row(const class_result *o, bool first)
+{
+  if (first)
+    printf("%-12s %9s %9s %9s %9s  %s\n", "class", "log-loss", "Brier", "KL", "seconds",
+           "what it leaves open");
+  if (o->duplicate_of) {
+    printf("%-12s as %s: states are observed\n", o->model_class->name, o->duplicate_of->name);
+  } else if (o->done) {
+    printf("%-12s %9.4f %9.4f %9.4f %9.1f  %s", o->model_class->name, o->projection.log_loss,
+           o->projection.brier, o->projection.divergence, o->seconds, o->model_class->open);
+    if (o->evaluated) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
+    printf("\n");
+  } else {
+    printf("%-12s not here: %s\n", o->model_class->name, o->failure_reason);
+  }
+  fflush(stdout);
+}
+
+static void print_end(void)
+{
+  printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
+         "lower number is nearer to the log.\nPolicies of posteriors are averaged over their "
+         "draws. `idm fit --class NAME` says how far an answer is to be trusted.\n");
+}
+
+/* Each class takes the problem as the file has it. */
+static idm_status fit_all(cli_call *call, const char *paths, const char *where, class_result *list,
+                          size_t *ret_count)
+{
+  idm_status status = IDM_OK;
+  idm_request request;
+  idm_request_default(&request);
+  /* Few draws of a posterior are enough to compare by. */
+  request.settings.chains = 2;
+  request.settings.warmup = 300;
+  request.settings.draws = 200;
+  request.settings.keep = IDM_KEEP_NOTHING;
+  cli_take_keys(call, &request);
+  for (size_t i = 0; idm_class_at(i) && status == IDM_OK; i++) {
+    idm_problem *problem = NULL;
+    idm_data *data = NULL;
+    const idm_class *model_class = idm_class_at(i);
+    const idm_inverse *inverse = idm_inverse_find(model_class->inverse);
+    status = cli_class_check(call, model_class);
+    if (status == IDM_OK)
+      status = idm_problem_read(call->argument[0], &problem, i ? NULL : &call->notes, &call->error);
+    if (status == IDM_OK) status = cli_override(call, problem);
+    if (status == IDM_OK)
+      status =
+          cli_read_log_with(call, paths, where, problem,
+                            (idm_csv_options){.columns = inverse ? inverse->columns : 0}, &data);
+    list[i].model_class = model_class;
+    if (status == IDM_OK && !copy_duplicate(problem, list, i))
+      status = fit_class(call, model_class, problem, data, &request, &list[i]);
+    if (status == IDM_OK && !cli_given(call, "json")) print_row(&list[i], i == 0);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+    *ret_count = i + 1;
+  }
+  return status;
+}
+
+idm_status cli_fit_classes(cli_call *call)
+{
+  enum { most = 32 };
+  idm_request *request = calloc(1, sizeof *request);
+  class_result *list = calloc(most, sizeof *list);
+  size_t count = 0;
+  idm_status status = request && list ? IDM_OK : idm_fail_memory(&call->error);
+  if (status == IDM_OK && cli_given(call, "output"))
+    status = idm_fail(&call->error, IDM_USAGE,
+                      "--class all prints a table and keeps no run; leave -o out");
+  if (status == IDM_OK && call->arguments < 2)
+    status = idm_fail(&call->error, IDM_USAGE, "usage: idm fit PROBLEM DATA... --class all");
+  if (status == IDM_OK) status = cli_data_paths(call, 1, request->data, sizeof request->data);
+  if (status == IDM_OK && cli_given(call, "where"))
+    status = cli_where(call, request->where, sizeof request->where);
+  if (status == IDM_OK) status = fit_all(call, request->data, request->where, list, &count);
+  if (status == IDM_OK && cli_given(call, "json"))
+    status = print_list(call, list, count);
+  else if (status == IDM_OK)
+    print_end();
+  free(request);
+  free(list);
+  return status;
+}
+
+/* === cmd fit ================================================================================ */
+
+/* idm fit: from a log to a posterior. */
 
 static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* An option of some inverse planners that this one does not read would change nothing in silence.
- */
-static idm_status refuse_idle(cli_call *call, const idm_request *r)
+/* Options that the inverse planner does not read. Those of single inverse planners are refused;
+ * those of every sampler are noted, so that one command line serves several inverse planners. */
+static idm_status check_unused_options(cli_call *call, const idm_request *r)
 {
   const idm_inverse *inverse = idm_inverse_find(r->inverse);
+  char unused[128] = "";
   cli_option option;
   for (size_t i = 0; inverse && cli_option_at(call->command, i, &option); i++) {
     const idm_key *key = cli_key(call->command, &option);
-    if (key && key->later && idm_key_find(idm_fit_keys(), key->name) && call->counts[i] &&
-        !idm_inverse_reads(inverse, key->name))
+    if (!key || !idm_key_find(idm_fit_keys(), key->name) || !call->counts[i] ||
+        idm_inverse_reads(inverse, key->name))
+      continue;
+    if (key->later)
       return idm_fail(&call->error, IDM_USAGE, "--%s says nothing to '%s'; see `idm list inverses`",
                       option.name, inverse->name);
+    if (strcmp(key->name, "seed") == 0 || strcmp(key->name, "checks") == 0) continue;
+    const size_t used = strlen(unused);
+    snprintf(unused + used, sizeof unused - used, "%s--%s", used ? ", " : "", option.name);
   }
+  if (unused[0])
+    idm_notes_add(&call->notes, "'%s' does not read %s: the answer is the same without", r->inverse,
+                  unused);
   return IDM_OK;
 }
 
 /* Make the problem one of the class that --class names. */
 static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *r)
 {
-  const idm_class *of = idm_class_find(r->of_class);
-  if (!of)
+  const idm_class *model_class = idm_class_find(r->of_class);
+  if (!model_class)
     return idm_fail(&call->error, IDM_USAGE, "the class '%s' is not known; see `idm list classes`",
                     r->of_class);
   if (cli_given(call, "inverse") || cli_given(call, "free"))
     return idm_fail(&call->error, IDM_USAGE,
                     "--class says which inverse planner and what is free; leave --inverse and "
                     "--free out");
-  const idm_status status = cli_class_check(call, of);
+  const idm_status status = cli_class_check(call, model_class);
   if (status != IDM_OK) return status;
-  snprintf(r->inverse, sizeof r->inverse, "%s", of->inverse);
-  idm_class_settings(of, &r->settings);
+  snprintf(r->inverse, sizeof r->inverse, "%s", model_class->inverse);
+  idm_class_settings(model_class, &r->settings);
   cli_take_keys(call, r);
-  return idm_class_apply(of, problem, &call->error);
+  return idm_class_apply(model_class, problem, &call->error);
 }
 
 static idm_status take_options(cli_call *call, idm_problem *problem, idm_request *r)
@@ -61,16 +285,16 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     status = take_class(call, problem, r);
     if (status != IDM_OK) return status;
   }
-  cli_remark_on_settings(call, problem);
+  cli_note_unread_settings(call, problem);
   if (r->dynamics[0]) {
-    status = idm_request_locate_dynamics(r, &call->error);
+    status = idm_request_hash_dynamics(r, &call->error);
     if (status != IDM_OK) return status;
   } else if (cli_given(call, "dynamics-draws")) {
     return idm_fail(&call->error, IDM_USAGE,
                     "--dynamics-draws counts draws of a run of dynamics; expected --dynamics RUN");
   }
   if (cli_given(call, "preferences")) r->preferences_hash[0] = '\0'; /* those of another table */
-  status = idm_request_locate_preferences(r, &call->error);
+  status = idm_request_hash_preferences(r, &call->error);
   if (status != IDM_OK) return status;
   const idm_sampler *sampler = idm_sampler_find(r->settings.sampler);
   const bool plain = sampler && sampler->plain;
@@ -78,12 +302,12 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     idm_fit_settings_plain(&r->settings);
     cli_take_keys(call, r);
   }
-  status = refuse_idle(call, r);
+  status = check_unused_options(call, r);
   if (status != IDM_OK) return status;
-  if (free_blocks) status = idm_problem_free(problem, free_blocks, &call->error);
+  if (free_blocks) status = idm_problem_set_free(problem, free_blocks, &call->error);
   if (status != IDM_OK) return status;
   if (plain) {
-    idm_problem_flatten(problem);
+    idm_problem_set_flat_priors(problem);
     idm_notes_add(&call->notes,
                   "--sampler %s: a fixed random walk of step 0.1 with flat priors (on the "
                   "logarithms of alpha, beta, eta), as in the paper; one chain of 100 + 1000 draws "
@@ -127,7 +351,8 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   if (status == IDM_OK && cli_given(call, "model")) status = take_models(call, r);
   if (status == IDM_OK && !paths[0] && !r->data[0])
     status = idm_fail(&call->error, IDM_USAGE, "%s", usage);
-  if (status == IDM_OK) status = idm_request_locate(r, path, paths[0] ? paths : NULL, &call->error);
+  if (status == IDM_OK)
+    status = idm_request_set_inputs(r, path, paths[0] ? paths : NULL, &call->error);
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
@@ -135,7 +360,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_request *r, bool *ret_complete)
 {
-  idm_status status = cli_refuse_changes(call, run);
+  idm_status status = cli_check_unchanged(call, run);
   if (status == IDM_OK && !idm_run_is(run))
     status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
   if (status != IDM_OK) return status;
@@ -155,13 +380,13 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   cli_take_keys(call, r);
   char paths[sizeof r->data];
   status = cli_data_paths(call, 1, paths, sizeof paths);
-  if (status == IDM_OK) status = idm_request_locate_preferences(r, &call->error);
+  if (status == IDM_OK) status = idm_request_hash_preferences(r, &call->error);
   if (status != IDM_OK) return status;
-  return idm_request_relocate(r, paths[0] ? paths : NULL, &call->error);
+  return idm_request_set_log(r, paths[0] ? paths : NULL, &call->error);
 }
 
 /* A share of what there is to explain, where there is anything. */
-static const char *share_text(double share, char *buffer, size_t size)
+static const char *fraction_text(double share, char *buffer, size_t size)
 {
   if (isnan(share))
     snprintf(buffer, size, "none, as nothing is left to explain");
@@ -182,7 +407,7 @@ static void print_people(const char *folder, const idm_run *found, double second
   char share[48];
   printf("\nlog-loss %.4f a decision (chance %.4f; pseudo-R2 %s) over %llu decisions\n\n",
          found->projection.log_loss, found->projection.uniform_log_loss,
-         share_text(found->projection.pseudo_r2, share, sizeof share),
+         fraction_text(found->projection.pseudo_r2, share, sizeof share),
          (unsigned long long)found->projection.decisions);
   cli_print_verdict(stdout, found->assessment);
   if (!found->stopped)
@@ -199,8 +424,8 @@ static void print_projection(const idm_run *found)
          "actions' own rates %.4f; pseudo-R2 %s and %s), Brier %.4f",
          found->posterior->answer != IDM_POSTERIOR ? "the answer" : "the posterior's centre",
          projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
-         share_text(projection->pseudo_r2, share[0], sizeof share[0]),
-         share_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);
+         fraction_text(projection->pseudo_r2, share[0], sizeof share[0]),
+         fraction_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);
   if (projection->repeated)
     printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
            projection->divergence, (unsigned long long)projection->repeated);
@@ -232,8 +457,9 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
   if (!r->by[0] && !r->each[0]) return IDM_OK;
   size_t models = 0;
   char **model = idm_texts_split(r->model, &models);
-  const idm_design_request asked = {r->by[0] ? r->by : r->each, (const char *const *)model, models};
-  const idm_status status = model ? idm_design_columns(problem, &asked, keep, &call->error)
+  const idm_design_request design_request = {r->by[0] ? r->by : r->each, (const char *const *)model,
+                                             models};
+  const idm_status status = model ? idm_design_columns(problem, &design_request, keep, &call->error)
                                   : idm_fail_memory(&call->error);
   free(model);
   return status;
@@ -271,12 +497,12 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   if (status == IDM_OK && request->preferences[0])
     status = idm_preferences_read_csv(request->preferences, data, &call->notes, &call->error);
   if (status == IDM_OK && keep.count)
-    status = cli_note_twins(call, data, request->by[0] ? request->by : request->each);
-  if (status == IDM_OK) status = idm_data_note_copies(data, &call->notes, &call->error);
+    status = cli_note_equal_labels(call, data, request->by[0] ? request->by : request->each);
+  if (status == IDM_OK) status = idm_data_note_duplicates(data, &call->notes, &call->error);
   if (status == IDM_OK && request->by[0])
-    status = idm_population_settle(problem, &call->notes, &call->error);
+    status = idm_population_set_priors(problem, &call->notes, &call->error);
   if (status == IDM_OK) {
-    idm_assess_inert(problem, &call->notes);
+    idm_assess_note_inert(problem, &call->notes);
     cli_print_notes(call);
     cli_catch_signals();
     status = idm_run_fit(folder, mode, problem, data, request, cli_progress_watch, progress, &found,
@@ -286,8 +512,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   if (status == IDM_OK && found.assessment && !found.stopped)
     status = report(call, folder, problem, request, data, &found);
   if (found.assessment && (status == IDM_OK || found.stopped)) {
-    const idm_status printed = print(call, folder, &found, idm_seconds() - progress->started);
-    if (status == IDM_OK) status = printed;
+    const idm_status was_printed = print(call, folder, &found, idm_seconds() - progress->started);
+    if (status == IDM_OK) status = was_printed;
   }
   idm_run_clear(&found);
   idm_labels_destroy(&keep);
@@ -299,8 +525,8 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
 static idm_status complete_page(cli_call *call, const char *folder)
 {
   char path[CLI_PAGE_PATH];
-  const idm_place page = idm_place_of(cli_page_path(folder, path));
-  if (idm_place_exists(&page)) {
+  const idm_location page = idm_location_of(cli_page_path(folder, path));
+  if (idm_location_exists(&page)) {
     idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
     return IDM_OK;
   }
@@ -321,7 +547,7 @@ static idm_status fit_request(cli_call *call, const char *folder, idm_request *r
                              : make_request(call, &problem, request);
   if (cli_given(call, "threads")) request->settings.threads = (int)cli_integer(call, "threads");
   if (status == IDM_OK && !complete && idm_inverse_find(request->inverse)->answer == IDM_POINT)
-    progress.farewell = "interrupted; stopping";
+    progress.stop_message = "interrupted; stopping";
   if (status == IDM_OK && complete)
     status = complete_page(call, folder);
   else if (status == IDM_OK)
@@ -402,8 +628,8 @@ static const cli_option options[] = {
 const cli_command cli_fit = {
     .name = "fit",
     .arguments = "PROBLEM DATA... -o RUN",
-    .least = 0,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 0,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Infer how decisions were made",
     .description =
         "Infers the free parameters from a log: simulated chains, their diagnostics, what the data "

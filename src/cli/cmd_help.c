@@ -1,7 +1,6 @@
 /* idm help: the commands and their options. */
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/help.h"
-#include "cli/options.h"
 
 static json_t *command_json(const cli_command *command)
 {
@@ -51,8 +50,8 @@ static const cli_option options[] = {
 const cli_command cli_help = {
     .name = "help",
     .arguments = "[COMMAND]",
-    .least = 0,
-    .most = 1,
+    .min_arguments = 0,
+    .max_arguments = 1,
     .summary = "Explain a command",
     .description = "Without a command, lists them all.",
     .options = options,

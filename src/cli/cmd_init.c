@@ -1,6 +1,6 @@
 /* idm init: a problem file from a table. */
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
 
 static idm_status run(cli_call *call)
 {
@@ -17,8 +17,8 @@ static const cli_option options[] = {CLI_OUTPUT_OPTION("problem file to write"),
 const cli_command cli_init = {
     .name = "init",
     .arguments = "DATA",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Start a problem file from a table of decisions",
     .description =
         "Finds the columns, actions and observations of a CSV file and writes a problem file with "

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
 
 /* Models nearer to each other than this are said to be nearly equal: the share of a row's
  * probability, on average, that one has elsewhere than their mean. The paper's perturbation by .1
@@ -16,33 +15,33 @@
 static const double nearly_equal = 0.02;
 
 /* Everything that is learnt. */
-typedef struct learning {
+typedef struct learn_job {
   cli_call *call;
   idm_learn_settings settings;
   idm_problem *problem;
   idm_data *data;
   idm_iohmm *learner;
-  idm_learnt learnt;
-  size_t counts;          /* numbers of states compared; 0: none */
-  size_t least;           /* of them */
-  idm_held_out *held_out; /* [counts], or of the problem's own alone */
-  size_t unknown;         /* actions whose utilities are to be filled in */
+  idm_learn_result learnt;
+  size_t counts;                   /* numbers of states compared; 0: none */
+  size_t least;                    /* of them */
+  idm_cross_validation *cv_result; /* [counts], or of the problem's own alone */
+  size_t unknown;                  /* actions whose utilities are to be filled in */
   idm_dynamics_draws draws;
   double spread[2]; /* of models: mean, largest */
   cli_progress progress;
-} learning;
+} learn_job;
 
-static bool stop(void *context, double done)
+static bool is_interrupted(void *context, double done)
 {
-  learning *l = context;
-  const idm_work work = {.done = done};
+  learn_job *l = context;
+  const idm_progress_state work = {.done = done};
   return cli_progress_watch(&l->progress, &work);
 }
 
 /* --- the request ---------------------------------------------------------------------------- */
 
 /* "3" or "2..5". */
-static idm_status parse_states(learning *l)
+static idm_status parse_states(learn_job *l)
 {
   const char *text = cli_text(l->call, "states");
   char *end;
@@ -64,18 +63,18 @@ static idm_status parse_states(learning *l)
 }
 
 /* What the options ask for: perturb, pessimistic, or a number of draws. */
-typedef struct wanted_models {
+typedef struct model_request {
   bool given;
   bool perturb;
   bool pessimistic;
   size_t draws;
-} wanted_models;
+} model_request;
 
-static idm_status parse_models(cli_call *call, wanted_models *ret)
+static idm_status parse_models(cli_call *call, model_request *ret)
 {
   const char *text = cli_text(call, "models");
   char *end;
-  *ret = (wanted_models){.given = text != NULL};
+  *ret = (model_request){.given = text != NULL};
   if (!text) return IDM_OK;
   ret->perturb = strcmp(text, "perturb") == 0;
   ret->pessimistic = strcmp(text, "pessimistic") == 0;
@@ -90,7 +89,7 @@ static idm_status parse_models(cli_call *call, wanted_models *ret)
   return IDM_OK;
 }
 
-static idm_status take_options(learning *l, const wanted_models *models)
+static idm_status take_options(learn_job *l, const model_request *models)
 {
   cli_call *call = l->call;
   idm_learn_settings *s = &l->settings;
@@ -104,8 +103,8 @@ static idm_status take_options(learning *l, const wanted_models *models)
   if (models->draws && !s->draws) {
     /* Enough sweeps that the models are nearly independent draws. */
     enum { thin = 10, least = 250 };
-    const long wanted = (long)((models->draws + s->chains - 1) / s->chains * thin);
-    s->draws = wanted > least ? wanted : least;
+    const long requested = (long)((models->draws + s->chains - 1) / s->chains * thin);
+    s->draws = requested > least ? requested : least;
   }
   if (!cli_given(call, "starts")) {
     if (s->draws || s->start == IDM_LEARN_FROM_RANDOM) s->starts = IDM_LEARN_STARTS;
@@ -123,31 +122,32 @@ static idm_status take_options(learning *l, const wanted_models *models)
 
 /* --- number of states ----------------------------------------------------------------------- */
 
-static idm_status choose_states(learning *l)
+static idm_status choose_states(learn_job *l)
 {
   cli_call *call = l->call;
   const size_t count = l->counts ? l->counts : 1;
   size_t states[100] = {0};
   if (!l->settings.folds) return IDM_OK;
   for (size_t i = 0; i < l->counts; i++) states[i] = l->least + i;
-  l->held_out = calloc(count, sizeof *l->held_out);
-  if (!l->held_out) return idm_fail_memory(&call->error);
-  return idm_learn_hold_out(l->problem, l->data, states, count, !l->counts, &l->settings, stop, l,
-                            l->held_out, &call->error);
+  l->cv_result = calloc(count, sizeof *l->cv_result);
+  if (!l->cv_result) return idm_fail_memory(&call->error);
+  return idm_learn_cross_validate(l->problem, l->data, states, count, !l->counts, &l->settings,
+                                  is_interrupted, l, l->cv_result, &call->error);
 }
 
 /* The number of states that predicts best, with new names. */
-static idm_status take_states(learning *l)
+static idm_status use_best_states(learn_job *l)
 {
   cli_call *call = l->call;
   if (!l->counts) return IDM_OK;
   size_t best = 0;
   for (size_t i = 1; i < l->counts; i++)
-    if (l->held_out[i].mean > l->held_out[best].mean) best = i;
-  const size_t states = l->held_out[best].states;
+    if (l->cv_result[i].mean > l->cv_result[best].mean) best = i;
+  const size_t states = l->cv_result[best].states;
   idm_status status =
       idm_iohmm_create(l->problem, l->data, states, l->settings.hold, &l->learner, &call->error);
-  if (status == IDM_OK) status = idm_problem_renew(l->problem, states, &l->unknown, &call->error);
+  if (status == IDM_OK)
+    status = idm_problem_reset_states(l->problem, states, &l->unknown, &call->error);
   if (status != IDM_OK) return status;
   idm_notes_add(&call->notes,
                 "%zu states predict best; they are new, called state1 to state%zu in the order of "
@@ -164,7 +164,7 @@ static idm_status take_states(learning *l)
 /* --- models --------------------------------------------------------------------------------- */
 
 /* As many draws as there are to be models, evenly over all chains. */
-static idm_status list_draws(learning *l, size_t count)
+static idm_status list_draws(learn_job *l, size_t count)
 {
   cli_call *call = l->call;
   const size_t all = l->draws.chains * l->draws.draws;
@@ -177,24 +177,24 @@ static idm_status list_draws(learning *l, size_t count)
     const size_t at = m * all / count;
     status = idm_dynamics_create(l->learnt.dynamics->sizes, &list[m], &call->error);
     if (status == IDM_OK)
-      status = idm_dynamics_take(l->problem, &l->draws, at / l->draws.draws, at % l->draws.draws,
-                                 list[m], &call->error);
+      status = idm_dynamics_of_draw(l->problem, &l->draws, at / l->draws.draws, at % l->draws.draws,
+                                    list[m], &call->error);
   }
   if (status == IDM_OK)
     status =
-        idm_problem_list_models(l->problem, (const idm_dynamics *const *)list, count, &call->error);
+        idm_problem_set_models(l->problem, (const idm_dynamics *const *)list, count, &call->error);
   for (size_t m = 0; list && m < count; m++) idm_dynamics_destroy(list[m]);
   free(list);
   return status;
 }
 
 /* The learnt dynamics in the problem, and the models that are asked for around them. */
-static idm_status put_models(learning *l, const wanted_models *models)
+static idm_status set_models(learn_job *l, const model_request *models)
 {
   cli_call *call = l->call;
   idm_problem *problem = l->problem;
   idm_model_rule rule = problem->models;
-  const bool follow = idm_problem_models_follow(problem);
+  const bool follow = idm_problem_models_derived(problem);
   if (models->perturb)
     rule = (idm_model_rule){.perturb = {problem->setting->fully_observed ? 0.1 : 0,
                                         problem->setting->fully_observed ? 0 : 0.1}};
@@ -207,10 +207,10 @@ static idm_status put_models(learning *l, const wanted_models *models)
   }
   idm_status status = idm_problem_apply_rule(problem, &rule, &call->error);
   if (status == IDM_OK)
-    status = idm_problem_put_dynamics(problem, l->learnt.dynamics, &call->error);
+    status = idm_problem_set_dynamics(problem, l->learnt.dynamics, &call->error);
   if (status == IDM_OK && models->draws) status = list_draws(l, models->draws);
   if (status != IDM_OK) return status;
-  idm_theta_spread(problem, &l->spread[0], &l->spread[1]);
+  idm_theta_models_distance(problem, &l->spread[0], &l->spread[1]);
   if (problem->theta->models > 1 && l->spread[0] < nearly_equal)
     idm_notes_add(&call->notes,
                   "the %zu models are nearly equal (%.4f of a row's probability apart, at most "
@@ -235,11 +235,11 @@ static json_t *matrices(const idm_setting *setting, const double *numbers, size_
   return object;
 }
 
-static json_t *held_out_json(const learning *l)
+static json_t *held_out_json(const learn_job *l)
 {
   json_t *list = json_array();
   for (size_t i = 0; i < (l->counts ? l->counts : 1); i++) {
-    const idm_held_out *h = &l->held_out[i];
+    const idm_cross_validation *h = &l->cv_result[i];
     json_t *one = json_object();
     idm_json_set(&one, "states", json_integer((json_int_t)h->states));
     idm_json_set(&one, "log_likelihood_per_decision", idm_json_number(h->mean));
@@ -259,7 +259,7 @@ static json_t *names(const idm_labels *labels)
 }
 
 /* Diagnostics of the draws, by the names of what was learnt. */
-static json_t *draws_json(const learning *l)
+static json_t *draws_json(const learn_job *l)
 {
   const idm_dynamics_draws *d = &l->draws;
   json_t *object = json_object();
@@ -281,7 +281,7 @@ static json_t *draws_json(const learning *l)
 }
 
 /* Modes between which chains are moved. */
-static json_t *modes_json(const learning *l)
+static json_t *modes_json(const learn_job *l)
 {
   json_t *object = json_object();
   const idm_modes *modes = &l->learnt.modes;
@@ -291,7 +291,7 @@ static json_t *modes_json(const learning *l)
   return object;
 }
 
-static idm_status print_json(learning *l)
+static idm_status print_json(learn_job *l)
 {
   const idm_setting *setting = l->problem->setting;
   const idm_dynamics *d = l->learnt.dynamics;
@@ -308,7 +308,7 @@ static idm_status print_json(learning *l)
   idm_json_set(&object, "start", idm_json_numbers(d->start, d->sizes.states));
   idm_json_set(&object, "transition", matrices(setting, d->transition, d->sizes.states));
   idm_json_set(&object, "observation", matrices(setting, d->emission, d->sizes.observations));
-  if (l->held_out) idm_json_set(&object, "held_out", held_out_json(l));
+  if (l->cv_result) idm_json_set(&object, "held_out", held_out_json(l));
   if (l->draws.numbers) idm_json_set(&object, "draws", draws_json(l));
   if (l->draws.modes > 1) idm_json_set(&object, "modes", modes_json(l));
   if (l->problem->theta->models > 1) {
@@ -322,13 +322,13 @@ static idm_status print_json(learning *l)
   return cli_print_json(l->call, object);
 }
 
-static void print_held_out(const learning *l)
+static void print_held_out(const learn_job *l)
 {
-  if (!l->held_out) return;
+  if (!l->cv_result) return;
   printf("\nheld out in turn, %zu folds: log-likelihood a decision\n\n", l->settings.folds);
   printf("states        mean       s.e.   to the best       s.e.\n");
   for (size_t i = 0; i < (l->counts ? l->counts : 1); i++) {
-    const idm_held_out *h = &l->held_out[i];
+    const idm_cross_validation *h = &l->cv_result[i];
     printf("%6zu  %10.5f  %9.5f    %10.5f  %9.5f\n", h->states, h->mean, h->error, h->difference,
            h->difference_error);
   }
@@ -345,7 +345,7 @@ static void print_rows(const idm_labels *states, const idm_labels *columns, cons
   putchar('\n');
   for (size_t s = 0; s < states->count; s++) {
     printf("  ");
-    cli_print_cut(stdout, 16, states->name[s]);
+    cli_print_truncated(stdout, 16, states->name[s]);
     for (size_t i = 0; i < columns->count; i++) {
       const int width = cli_width(columns->name[i]);
       printf(" %*.4f", width > 7 ? width : 7, numbers[s * columns->count + i]);
@@ -376,7 +376,7 @@ static void print_matrix(const char *what, const idm_setting *setting, const dou
 }
 
 /* The least good R-hat over all numbers, and of the log-likelihood. */
-static void print_draws(const learning *l)
+static void print_draws(const learn_job *l)
 {
   const idm_dynamics_draws *d = &l->draws;
   double worst = 0, ess = INFINITY;
@@ -404,12 +404,12 @@ static void print_draws(const learning *l)
   putchar('\n');
 }
 
-static idm_status print(learning *l)
+static idm_status print(learn_job *l)
 {
   if (cli_given(l->call, "json")) return print_json(l);
   const idm_setting *setting = l->problem->setting;
   const idm_dynamics *d = l->learnt.dynamics;
-  const idm_learnt *it = &l->learnt;
+  const idm_learn_result *it = &l->learnt;
   printf("log-likelihood %.6f of %.0f observations: %.6f each; %zu step%s from start %zu of %zu%s",
          it->log_likelihood, idm_iohmm_rows(l->learner),
          it->log_likelihood / idm_iohmm_rows(l->learner), it->steps - 1, it->steps == 2 ? "" : "s",
@@ -445,44 +445,44 @@ static idm_run_mode run_mode(const cli_call *call)
 }
 
 /* The request of a run, for the caller to free. */
-static idm_status make_request(const learning *l, const char *paths, idm_request **ret_request)
+static idm_status make_request(const learn_job *l, const char *paths, idm_request **ret_request)
 {
   cli_call *call = l->call;
   idm_request *request = *ret_request = calloc(1, sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
   idm_request_default(request);
   request->settings.seed = l->settings.seed;
-  const idm_status status = idm_request_locate(request, call->argument[0], paths, &call->error);
+  const idm_status status = idm_request_set_inputs(request, call->argument[0], paths, &call->error);
   return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
 }
 
 /* Compare draws with dispersed starts, also where the search for their mode had fewer. */
-static idm_status look_higher(learning *l)
+static idm_status compare_with_starts(learn_job *l)
 {
   idm_learn_settings settings = l->settings;
-  idm_learnt found = {0};
+  idm_learn_result found = {0};
   l->draws.highest = fmax(l->draws.highest, l->learnt.log_likelihood);
   if (settings.starts >= IDM_LEARN_STARTS) return IDM_OK;
   settings.starts = IDM_LEARN_STARTS + (settings.start == IDM_LEARN_FROM_FILE);
   settings.repeats = 0;
   const idm_status status =
-      idm_learn(l->learner, l->problem, &settings, stop, l, &found, &l->call->error);
+      idm_learn(l->learner, l->problem, &settings, is_interrupted, l, &found, &l->call->error);
   if (status == IDM_OK) l->draws.highest = fmax(l->draws.highest, found.log_likelihood);
-  idm_learnt_clear(&found);
+  idm_learn_result_clear(&found);
   return status;
 }
 
 /* Draws, in the folder of their run where they have one: there they can be resumed. */
-static idm_status draw(learning *l, const char *paths)
+static idm_status draw(learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
   const char *folder = cli_text(call, "output");
   idm_request *request = NULL;
   if (!folder || !cli_given(call, "draws"))
-    return idm_learn_draw(l->learner, l->problem, &l->learnt.modes, &l->settings, stop, l,
+    return idm_learn_draw(l->learner, l->problem, &l->learnt.modes, &l->settings, is_interrupted, l,
                           &l->draws, &call->error);
   idm_status status = make_request(l, paths, &request);
-  l->progress.farewell = "interrupted; saving the draws made so far";
+  l->progress.stop_message = "interrupted; saving the draws made so far";
   if (status == IDM_OK)
     status = idm_dynamics_draw_run(folder, run_mode(call), l->learner, l->problem, &l->learnt.modes,
                                    request, &l->settings, cli_progress_watch, &l->progress,
@@ -491,17 +491,18 @@ static idm_status draw(learning *l, const char *paths)
   return status;
 }
 
-static idm_status learn(learning *l, const char *paths)
+static idm_status learn(learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
   idm_status status = choose_states(l);
-  if (status == IDM_OK) status = take_states(l);
+  if (status == IDM_OK) status = use_best_states(l);
   if (status == IDM_OK && !l->learner)
     status = idm_iohmm_create(l->problem, l->data, 0, l->settings.hold, &l->learner, &call->error);
   if (status == IDM_OK)
-    status = idm_learn(l->learner, l->problem, &l->settings, stop, l, &l->learnt, &call->error);
+    status = idm_learn(l->learner, l->problem, &l->settings, is_interrupted, l, &l->learnt,
+                       &call->error);
   if (status == IDM_OK && l->settings.draws) status = draw(l, paths);
-  if (status == IDM_OK && cli_given(call, "draws")) status = look_higher(l);
+  if (status == IDM_OK && cli_given(call, "draws")) status = compare_with_starts(l);
   if (status == IDM_OK && l->learnt.unvisited)
     idm_notes_add(
         &call->notes,
@@ -518,7 +519,7 @@ static idm_status learn(learning *l, const char *paths)
 }
 
 /* Check the folder before anything is learnt. */
-static idm_status check_run(const learning *l, const char *paths)
+static idm_status check_run(const learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
   idm_request *request = NULL;
@@ -531,7 +532,7 @@ static idm_status check_run(const learning *l, const char *paths)
 }
 
 /* The draws as a run, beside the problem. */
-static idm_status write_run(learning *l, const char *folder, const char *paths)
+static idm_status write_run(learn_job *l, const char *folder, const char *paths)
 {
   cli_call *call = l->call;
   idm_posterior *posterior = NULL;
@@ -556,7 +557,7 @@ static idm_status write_run(learning *l, const char *folder, const char *paths)
   return status;
 }
 
-static idm_status write(learning *l, const char *paths)
+static idm_status write(learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
   const char *path = cli_text(call, "output");
@@ -567,8 +568,8 @@ static idm_status write(learning *l, const char *paths)
 
 static idm_status run(cli_call *call)
 {
-  learning l = {.call = call};
-  wanted_models models;
+  learn_job l = {.call = call};
+  model_request models;
   char paths[1 << 15];
   cli_progress_begin(&l.progress, "interrupted; nothing is written");
   idm_status status = parse_states(&l);
@@ -594,13 +595,13 @@ static idm_status run(cli_call *call)
     status = learn(&l, paths);
     cli_progress_end(&l.progress);
   }
-  if (status == IDM_OK) status = put_models(&l, &models);
+  if (status == IDM_OK) status = set_models(&l, &models);
   if (status == IDM_OK) status = write(&l, paths);
   if (status == IDM_OK) status = print(&l);
   idm_dynamics_draws_clear(&l.draws);
-  idm_learnt_clear(&l.learnt);
+  idm_learn_result_clear(&l.learnt);
   idm_iohmm_destroy(l.learner);
-  free(l.held_out);
+  free(l.cv_result);
   idm_data_destroy(l.data);
   idm_problem_destroy(l.problem);
   return status;
@@ -654,8 +655,8 @@ static const cli_option options[] = {
 const cli_command cli_learn = {
     .name = "learn",
     .arguments = "PROBLEM DATA... [-o FILE]",
-    .least = 2,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 2,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Learn the dynamics from a log",
     .description =
         "Learns start, transitions and observations of the environment from what followed which\n"

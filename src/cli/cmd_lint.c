@@ -4,20 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/table.h"
 
 /* Faults and impossible observations shown before a list is cut. */
-enum { shown_faults = 20 };
+enum { max_faults = 20 };
 
 /* What a log was found to be. */
-typedef struct look {
+typedef struct log_report {
   idm_problem *problem;
   idm_data *data;
   idm_lint *lint;
-  idm_faults faults;
-} look;
+  idm_read_errors faults;
+} log_report;
 
 /* --- JSON ----------------------------------------------------------------------------------- */
 
@@ -26,7 +25,7 @@ static json_t *count_json(size_t count)
   return json_integer((json_int_t)count);
 }
 
-static json_t *counts_json(idm_count count)
+static json_t *counts_json(idm_log_size count)
 {
   json_t *object = json_object();
   idm_json_set(&object, "rows", count_json(count.rows));
@@ -35,7 +34,7 @@ static json_t *counts_json(idm_count count)
   return object;
 }
 
-static json_t *dropped_json(const idm_intake *intake)
+static json_t *dropped_json(const idm_log_counts *intake)
 {
   json_t *array = json_array();
   for (size_t i = 0; i < intake->reasons; i++) {
@@ -47,11 +46,11 @@ static json_t *dropped_json(const idm_intake *intake)
   return array;
 }
 
-static json_t *cuts_json(const idm_problem *problem, const idm_intake *intake)
+static json_t *cuts_json(const idm_problem *problem, const idm_log_counts *intake)
 {
   json_t *all = json_object();
   for (size_t i = 0; i < intake->cuts; i++) {
-    const idm_cut *cut = &intake->cut[i];
+    const idm_breakpoints *cut = &intake->cut[i];
     const idm_derived *derived = &problem->columns.derived[cut->derived];
     json_t *object = json_object();
     idm_json_set(&object, "column", json_string(derived->source.name[0]));
@@ -116,25 +115,25 @@ static json_t *by_action_json(const idm_setting *setting, const double *counts,
 }
 
 /* What was seen after each action, and what the filter of the same histories expects. */
-static json_t *seen_json(const idm_setting *setting, const idm_lint *lint)
+static json_t *observed_json(const idm_setting *setting, const idm_lint *lint)
 {
   json_t *object = json_object();
   const size_t n = lint->sizes.observations;
   for (size_t u = 0; u < lint->sizes.actions; u++) {
     json_t *row = json_object();
-    idm_json_set(&row, "log", idm_json_numbers(lint->seen + u * n, n));
+    idm_json_set(&row, "log", idm_json_numbers(lint->observed + u * n, n));
     idm_json_set(&row, "expected", idm_json_numbers(lint->expected + u * n, n));
     idm_json_set(&object, setting->actions.name[u], row);
   }
   return object;
 }
 
-static const char *states_from(const idm_lint *lint)
+static const char *state_source(const idm_lint *lint)
 {
   return lint->states == IDM_LINT_COLUMN ? "column" : "posterior";
 }
 
-static json_t *impossible_json(const look *l)
+static json_t *impossible_json(const log_report *l)
 {
   const idm_data *data = l->data;
   const idm_setting *setting = l->problem->setting;
@@ -153,7 +152,7 @@ static json_t *impossible_json(const look *l)
   return array;
 }
 
-static json_t *faults_json(const idm_faults *faults)
+static json_t *faults_json(const idm_read_errors *faults)
 {
   json_t *array = json_array();
   for (size_t i = 0; i < faults->count && i < faults->room; i++) {
@@ -167,17 +166,17 @@ static json_t *faults_json(const idm_faults *faults)
   return array;
 }
 
-static json_t *look_json(const look *l)
+static json_t *report_json(const log_report *l)
 {
-  const idm_intake *intake = l->data->intake;
+  const idm_log_counts *intake = l->data->intake;
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
   json_t *object = json_object();
   idm_json_set(&object, "read", counts_json(intake->read));
   idm_json_set(&object, "dropped", dropped_json(intake));
   idm_json_set(&object, "kept", counts_json(intake->kept));
-  idm_json_set(&object, "closing", count_json(intake->closing));
-  idm_json_set(&object, "parted", count_json(intake->parted));
+  idm_json_set(&object, "closing", count_json(intake->final_rows));
+  idm_json_set(&object, "parted", count_json(intake->truncated));
   idm_json_set(&object, "unsorted", count_json(intake->unsorted));
   idm_json_set(&object, "cuts", cuts_json(l->problem, intake));
   idm_json_set(&object, "actions", labels_json(&setting->actions, lint->action));
@@ -188,13 +187,13 @@ static json_t *look_json(const look *l)
   idm_json_set(&object, "missing", missing);
   idm_json_set(&object, "missed", count_json(lint->missed));
   idm_json_set(&object, "lengths", lengths_json(lint));
-  if (lint->seen) {
-    idm_json_set(&object, "seen", seen_json(setting, lint));
+  if (lint->observed) {
+    idm_json_set(&object, "seen", observed_json(setting, lint));
     idm_json_set(&object, "unfiltered", count_json(lint->unfiltered));
   }
   if (lint->states != IDM_LINT_NO_STATES) {
-    idm_json_set(&object, "states", json_string(states_from(lint)));
-    idm_json_set(&object, "stateless", count_json(lint->stateless));
+    idm_json_set(&object, "states", json_string(state_source(lint)));
+    idm_json_set(&object, "stateless", count_json(lint->unlabelled));
     idm_json_set(&object, "start", idm_json_numbers(lint->start, lint->sizes.states));
     idm_json_set(
         &object, "transition",
@@ -209,13 +208,13 @@ static json_t *look_json(const look *l)
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-static void print_count(const char *what, idm_count count)
+static void print_count(const char *what, idm_log_size count)
 {
-  cli_print_cut(stdout, 40, what);
+  cli_print_truncated(stdout, 40, what);
   printf(" %10zu %13zu %8zu\n", count.rows, count.trajectories, count.agents);
 }
 
-static void print_intake(const idm_problem *problem, const idm_intake *intake)
+static void print_intake(const idm_problem *problem, const idm_log_counts *intake)
 {
   printf("%-40s %10s %13s %8s\n", "", "rows", "trajectories", "agents");
   print_count("read", intake->read);
@@ -225,22 +224,22 @@ static void print_intake(const idm_problem *problem, const idm_intake *intake)
     print_count(what, intake->dropped[i].lost);
   }
   print_count("kept", intake->kept);
-  if (intake->closing)
+  if (intake->final_rows)
     printf("%zu of these rows only say where a trajectory went, and are no decisions\n",
-           intake->closing);
+           intake->final_rows);
   for (size_t i = 0; i < intake->reasons; i++)
     if (intake->dropped[i].missing)
       printf("%s: %zu of its rows have no value there\n", intake->dropped[i].reason,
              intake->dropped[i].missing);
   for (size_t i = 0; i < intake->cuts; i++) {
-    const idm_cut *cut = &intake->cut[i];
+    const idm_breakpoints *cut = &intake->cut[i];
     printf("%s: cut at", problem->columns.derived[cut->derived].name);
     for (size_t k = 0; k < cut->count; k++) printf(" %.6g", cut->at[k]);
     printf(" (mean %.6g, sd %.6g of %zu rows)\n", cut->mean, cut->sd, cut->rows);
   }
 }
 
-static void print_rest(const char *what, size_t count, size_t rows)
+static void print_remaining(const char *what, size_t count, size_t rows)
 {
   if (count) printf("%-28s %10zu %8.4f\n", what, count, (double)count / (double)rows);
 }
@@ -250,20 +249,20 @@ static void print_labels(const char *what, const idm_labels *labels, const size_
 {
   printf("\n%-28s %10s %8s\n", what, "rows", "share");
   for (size_t i = 0; i < labels->count; i++) {
-    cli_print_cut(stdout, 28, labels->name[i]);
+    cli_print_truncated(stdout, 28, labels->name[i]);
     printf(" %10zu %8.4f\n", count[i], (double)count[i] / (double)rows);
   }
-  print_rest("(not recorded)", missing, rows);
+  print_remaining("(not recorded)", missing, rows);
 }
 
 /* A label, and a blank behind it. */
 static void print_cut(int width, const char *label)
 {
-  cli_print_cut(stdout, width, label);
+  cli_print_truncated(stdout, width, label);
   putchar(' ');
 }
 
-static void print_seen(const idm_setting *setting, const idm_lint *lint)
+static void print_observed(const idm_setting *setting, const idm_lint *lint)
 {
   const size_t n = lint->sizes.observations;
   printf("\nobservations after each action: the log, and what the file's dynamics expect of the "
@@ -271,12 +270,13 @@ static void print_seen(const idm_setting *setting, const idm_lint *lint)
   printf("%-20s %-28s %10s %10s\n", "action", "observation", "log", "file");
   for (size_t u = 0; u < lint->sizes.actions; u++) {
     double total = 0;
-    for (size_t x = 0; x < n; x++) total += lint->seen[u * n + x];
+    for (size_t x = 0; x < n; x++) total += lint->observed[u * n + x];
     for (size_t x = 0; x < n && total > 0; x++)
-      if (lint->seen[u * n + x] > 0 || lint->expected[u * n + x] > 0) {
+      if (lint->observed[u * n + x] > 0 || lint->expected[u * n + x] > 0) {
         print_cut(20, setting->actions.name[u]);
         print_cut(28, setting->observations.name[x]);
-        printf("%10.4f %10.4f\n", lint->seen[u * n + x] / total, lint->expected[u * n + x] / total);
+        printf("%10.4f %10.4f\n", lint->observed[u * n + x] / total,
+               lint->expected[u * n + x] / total);
       }
   }
 }
@@ -319,35 +319,35 @@ static void print_states(const idm_setting *setting, const idm_lint *lint)
          lint->states == IDM_LINT_COLUMN
              ? "are those of the column"
              : "are expected under the file's own dynamics, given the whole trajectory");
-  if (lint->stateless) printf("%zu rows tell no state\n", lint->stateless);
+  if (lint->unlabelled) printf("%zu rows tell no state\n", lint->unlabelled);
   print_matrix("state", "next state", setting, lint->transition, setting->transition,
                &setting->states);
   print_matrix(setting->emits_before ? "state" : "next state", "observation", setting,
                lint->emission, setting->emission, &setting->observations);
 }
 
-static void print_impossible(const look *l)
+static void print_impossible(const log_report *l)
 {
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
   if (!lint->impossibles) return;
   printf("\n%zu observation%s that the file's dynamics cannot give there\n", lint->impossibles,
          lint->impossibles == 1 ? "" : "s");
-  for (size_t i = 0; i < lint->impossibles && i < shown_faults; i++) {
+  for (size_t i = 0; i < lint->impossibles && i < max_faults; i++) {
     const size_t row = lint->impossible[i];
     printf("%s:%lu: '%s' after '%s'%s\n", idm_data_file(l->data, row),
            (unsigned long)l->data->line[row], setting->observations.name[l->data->observation[row]],
            setting->actions.name[l->data->action[row]],
            lint->allowed[i] ? "" : " (no model of the agent can give it either)");
   }
-  if (lint->impossibles > shown_faults)
-    printf("... and %zu more (--json lists all)\n", lint->impossibles - shown_faults);
+  if (lint->impossibles > max_faults)
+    printf("... and %zu more (--json lists all)\n", lint->impossibles - max_faults);
 }
 
 /* What is particular, and what to do about it. */
-static void add_advice(cli_call *call, const look *l)
+static void add_recommendations(cli_call *call, const log_report *l)
 {
-  const idm_intake *intake = l->data->intake;
+  const idm_log_counts *intake = l->data->intake;
   const idm_lint *lint = l->lint;
   idm_notes *notes = &call->notes;
   if (!intake->timed)
@@ -381,18 +381,18 @@ static void add_advice(cli_call *call, const look *l)
                          "observation probabilities that allow them");
 }
 
-static void print_table(const look *l)
+static void print_table(const log_report *l)
 {
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
   print_intake(l->problem, l->data->intake);
   print_labels("action", &setting->actions, lint->action, lint->action_missing, l->data->rows);
-  print_rest("(missed)", lint->missed, l->data->rows);
+  print_remaining("(missed)", lint->missed, l->data->rows);
   print_labels("observation", &setting->observations, lint->observation, lint->observation_missing,
                l->data->rows);
   printf("\nrows a trajectory: %zu to %zu, median %g, mean %.4g; %zu of one row\n", lint->shortest,
          lint->longest, lint->median, lint->mean, lint->single);
-  if (lint->seen) print_seen(setting, lint);
+  if (lint->observed) print_observed(setting, lint);
   print_states(setting, lint);
   print_impossible(l);
 }
@@ -400,7 +400,7 @@ static void print_table(const look *l)
 /* --- the command ---------------------------------------------------------------------------- */
 
 /* All rows that cannot be read, not the first alone. */
-static idm_status report_faults(cli_call *call, const idm_faults *faults)
+static idm_status report_faults(cli_call *call, const idm_read_errors *faults)
 {
   if (cli_given(call, "json")) {
     json_t *object = json_object();
@@ -420,7 +420,7 @@ static idm_status report_faults(cli_call *call, const idm_faults *faults)
                   faults->count == 1 ? "it is" : "they are");
 }
 
-static idm_status read_data(cli_call *call, look *l)
+static idm_status read_data(cli_call *call, log_report *l)
 {
   char paths[sizeof((idm_request *)0)->data];
   char where[sizeof((idm_request *)0)->where];
@@ -433,7 +433,7 @@ static idm_status read_data(cli_call *call, look *l)
   return cli_read_log_with(call, paths, where, l->problem, options, &l->data);
 }
 
-static idm_status look_at(cli_call *call, look *l)
+static idm_status inspect_log(cli_call *call, log_report *l)
 {
   idm_status status = cli_read_problem(call, call->argument[0], &l->problem);
   if (status == IDM_OK) status = read_data(call, l);
@@ -441,12 +441,12 @@ static idm_status look_at(cli_call *call, look *l)
   if (status == IDM_OK)
     status = idm_lint_create(l->problem, l->data, cli_text(call, "state"), &l->lint, &call->error);
   if (status != IDM_OK) return status;
-  add_advice(call, l);
-  status = cli_note_twins(call, l->data, NULL);
-  if (status == IDM_OK) status = idm_data_note_copies(l->data, &call->notes, &call->error);
+  add_recommendations(call, l);
+  status = cli_note_equal_labels(call, l->data, NULL);
+  if (status == IDM_OK) status = idm_data_note_duplicates(l->data, &call->notes, &call->error);
   if (status != IDM_OK) return status;
   if (cli_given(call, "json")) {
-    json_t *object = look_json(l);
+    json_t *object = report_json(l);
     idm_json_set(&object, "notes", idm_json_texts(&call->notes));
     status = cli_print_json(call, object);
   } else {
@@ -460,9 +460,9 @@ static idm_status look_at(cli_call *call, look *l)
 
 static idm_status run(cli_call *call)
 {
-  look l = {.faults = {.room = shown_faults}};
-  l.faults.shown = calloc(shown_faults, sizeof *l.faults.shown);
-  const idm_status status = l.faults.shown ? look_at(call, &l) : idm_fail_memory(&call->error);
+  log_report l = {.faults = {.room = max_faults}};
+  l.faults.shown = calloc(max_faults, sizeof *l.faults.shown);
+  const idm_status status = l.faults.shown ? inspect_log(call, &l) : idm_fail_memory(&call->error);
   free(l.faults.shown);
   idm_lint_destroy(l.lint);
   idm_data_destroy(l.data);
@@ -485,8 +485,8 @@ static const cli_option options[] = {
 const cli_command cli_lint = {
     .name = "lint",
     .arguments = "PROBLEM DATA...",
-    .least = 2,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 2,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Look at a log: what was read, dropped and why, and how it fits its problem",
     .description =
         "Counts the rows, trajectories and agents that were read, what each rule of data: rules: "

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/table.h"
 
 /* One object, {"planners": [...]}, where --json asks for it. */
 static idm_status finish(cli_call *call, json_t *array)
@@ -19,13 +18,13 @@ static idm_status finish(cli_call *call, json_t *array)
 }
 
 /* Blocks that a planner reads, its own among them. */
-static json_t *reads_json(const idm_planner *planner)
+static json_t *blocks_read_json(const idm_planner *planner)
 {
   json_t *reads = json_array();
   for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
     if (idm_planner_reads(planner, id))
       idm_json_append(&reads, json_string(idm_block_name((idm_block_id)id)));
-  for (size_t i = 0; i < planner->owns; i++)
+  for (size_t i = 0; i < planner->own_count; i++)
     idm_json_append(&reads, json_string(planner->own[i].name));
   return reads;
 }
@@ -39,7 +38,7 @@ static idm_status list_planners(cli_call *call, bool agents)
     if (planner->agent != agents) continue;
     json_t *object = cli_entry(planner->name, planner->summary);
     idm_json_set(&object, "row", json_string(planner->row));
-    idm_json_set(&object, "reads", reads_json(planner));
+    idm_json_set(&object, "reads", blocks_read_json(planner));
     idm_json_append(&array, object);
     if (!cli_given(call, "json"))
       printf("%-24s %-34s %s\n", planner->name, planner->row, planner->summary);
@@ -81,7 +80,7 @@ static idm_status show_regularisers(cli_call *call, const idm_problem *problem, 
       if (status == IDM_OK)
         printf("%-9s  %5g  %-7s  %15.10f  %15.10f  %9.1e  %9.1e\n", idm_zeta_name(p->zeta),
                p->lambda, units[k] ? "network" : "rule", p->margin, p->matching,
-               fabs(p->margin + p->matching - p->constant), p->apart);
+               fabs(p->margin + p->matching - p->constant), p->occupancy_difference);
       idm_proposition_destroy(p);
     }
   return status;
@@ -121,14 +120,14 @@ static idm_status list_plots(cli_call *call)
 /* The paper's table "Inverse Decision Modeling", its ticks computed. */
 static idm_status list_classes(cli_call *call)
 {
-  static const char *const ticks[IDM_TICK_COUNT] = {
+  static const char *const ticks[IDM_PROPERTY_COUNT] = {
       "tau_env", "omega_env", "upsilon", "tau,omega", "pi", "rho,sigma", "alpha", "beta", "eta"};
   if (cli_given(call, "proposition")) return show_proposition(call);
   json_t *array = json_array();
   const bool print = !cli_given(call, "json");
   if (print) {
     printf("%-12s", "class");
-    for (size_t t = 0; t < IDM_TICK_COUNT; t++) printf(" %s", ticks[t]);
+    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) printf(" %s", ticks[t]);
     printf("  planner, inverse planner, free\n");
   }
   for (size_t i = 0; idm_class_at(i); i++) {
@@ -141,8 +140,8 @@ static idm_status list_classes(cli_call *call)
     idm_json_set(&object, "free", json_string(of->free));
     idm_json_set(&object, "leaves_open", json_string(of->open));
     if (print) printf("%-12s", of->name);
-    for (size_t t = 0; t < IDM_TICK_COUNT; t++) {
-      const bool tick = idm_class_ticks(of, (idm_tick)t);
+    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) {
+      const bool tick = idm_class_has_property(of, (idm_class_property)t);
       idm_json_set(&has, ticks[t], json_boolean(tick));
       if (print)
         printf(" %*s%*s", (int)(strlen(ticks[t]) + 1) / 2, tick ? "x" : "-",
@@ -250,7 +249,7 @@ static void set_text(json_t **entry, const char *key, const char *text)
 
 /* --- parameters ----------------------------------------------------------------------------- */
 
-static const char *place_of(const idm_block_info *info, char *buffer, size_t size)
+static const char *file_position(const idm_block_info *info, char *buffer, size_t size)
 {
   static const char *const forms[] = {[IDM_FORM_NUMBER] = "a number",
                                       [IDM_FORM_WEIGHTS] = "weights by action",
@@ -279,27 +278,27 @@ static const char *support_of(const idm_block_info *info)
   return words[info->support];
 }
 
-static const char *standard_of(const idm_block_info *info, char *buffer, size_t size)
+static const char *default_text(const idm_block_info *info, char *buffer, size_t size)
 {
   if (info->optional) return "absent";
   if (info->opaque && !info->count) return "of its planner";
   if (info->tied) return "the environment's";
   if (info->support == IDM_DISTRIBUTION) return "uniform";
-  snprintf(buffer, size, "%g", info->standard);
+  snprintf(buffer, size, "%g", info->default_number);
   size_t used = 0;
   for (const idm_field *field = info->field; field && field->name && used < size; field++)
     used += (size_t)snprintf(buffer + used, size - used, "%s%s %g", used ? ", " : "", field->name,
-                             field->standard);
+                             field->default_number);
   return buffer;
 }
 
 /* Planners that read a block, in words: those that do not, where they are fewer. */
-static void set_readers(json_t **entry, json_t *readers, const json_t *others)
+static void set_readers(json_t **entry, json_t *readers, const json_t *non_readers)
 {
   char names[400];
   char words[420];
-  const bool most = json_array_size(others) < json_array_size(readers);
-  join(most ? others : readers, names, sizeof names);
+  const bool most = json_array_size(non_readers) < json_array_size(readers);
+  join(most ? non_readers : readers, names, sizeof names);
   snprintf(words, sizeof words, "%s%s", most ? (names[0] ? "all but " : "all") : "", names);
   set_text(entry, "read_by", words);
   idm_json_set(entry, "planners", readers);
@@ -311,19 +310,19 @@ static json_t *parameter_json(const idm_block_info *info, int id, const idm_plan
   char buffer[160];
   json_t *entry = cli_entry(info->name, info->summary);
   json_t *readers = json_array();
-  json_t *others = json_array();
+  json_t *non_readers = json_array();
   for (size_t i = 0; idm_planner_at(i); i++) {
     const idm_planner *planner = idm_planner_at(i);
     const bool reads = opt_owner ? planner == opt_owner : idm_planner_reads(planner, (size_t)id);
-    idm_json_append(reads ? &readers : &others, json_string(planner->name));
+    idm_json_append(reads ? &readers : &non_readers, json_string(planner->name));
   }
-  set_text(&entry, "place", place_of(info, buffer, sizeof buffer));
+  set_text(&entry, "place", file_position(info, buffer, sizeof buffer));
   set_text(&entry, "support", support_of(info));
-  set_text(&entry, "default", standard_of(info, buffer, sizeof buffer));
+  set_text(&entry, "default", default_text(info, buffer, sizeof buffer));
   set_text(&entry, "scale", info->scales ? idm_scale_name(info->scale) : "never free");
   set_text(&entry, "prior", idm_block_prior_text(info, buffer, sizeof buffer));
-  set_readers(&entry, readers, others);
-  json_decref(others);
+  set_readers(&entry, readers, non_readers);
+  json_decref(non_readers);
   return entry;
 }
 
@@ -337,14 +336,14 @@ static idm_status list_parameters(cli_call *call)
   for (int id = 0; id < IDM_BLOCK_COUNT; id++)
     idm_json_append(&array, parameter_json(idm_block_describe((idm_block_id)id), id, NULL));
   for (size_t i = 0; idm_planner_at(i); i++)
-    for (size_t k = 0; k < idm_planner_at(i)->owns; k++)
+    for (size_t k = 0; k < idm_planner_at(i)->own_count; k++)
       idm_json_append(&array, parameter_json(&idm_planner_at(i)->own[k], -1, idm_planner_at(i)));
   return finish_table(call, array, headings);
 }
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-static const char *cells_of(const idm_column_info *info, char *buffer, size_t size)
+static const char *cell_description(const idm_column_info *info, char *buffer, size_t size)
 {
   static const char *const words[] = {[IDM_COLUMN_ID] = "an id",
                                       [IDM_COLUMN_ORDER] = "a number",
@@ -377,7 +376,7 @@ static idm_status list_columns(cli_call *call)
       idm_json_append(i < info->defaults ? &headers : &guesses, json_string(info->names[i]));
     idm_json_set(&entry, "headers", headers);
     idm_json_set(&entry, "guesses", guesses);
-    set_text(&entry, "cells", cells_of(info, buffer, sizeof buffer));
+    set_text(&entry, "cells", cell_description(info, buffer, sizeof buffer));
     set_text(&entry, "by", info->by_trajectory ? "trajectory" : "row");
     set_text(&entry, "need",
              info->of_state   ? "read where states are observed"
@@ -392,7 +391,7 @@ static idm_status list_columns(cli_call *call)
 /* --- checks --------------------------------------------------------------------------------- */
 
 /* "above 1.01", "below 400"; "" where there is no threshold. */
-static const char *beyond(const idm_check *row, char *buffer, size_t size)
+static const char *threshold_text(const idm_check *row, char *buffer, size_t size)
 {
   buffer[0] = '\0';
   if (!isnan(row->threshold))
@@ -400,7 +399,7 @@ static const char *beyond(const idm_check *row, char *buffer, size_t size)
   return buffer;
 }
 
-static const char *consequence_of(const idm_check *row)
+static const char *outcome_text(const idm_check *row)
 {
   return row->worst == IDM_CHECK_FAILED   ? "fails the draws"
          : row->worst == IDM_CHECK_MISFIT ? "fails the model"
@@ -428,13 +427,13 @@ static idm_status list_checks(cli_call *call)
     json_t *kinds = json_array();
     for (unsigned kind = 1; kind < IDM_CHECK_KINDS; kind <<= 1)
       if (row->kinds & kind)
-        idm_json_append(&kinds, json_string(idm_check_kind_word((idm_check_kind)kind)));
+        idm_json_append(&kinds, json_string(idm_check_kind_name((idm_check_kind)kind)));
     set_text(&entry, "measures", row->measures);
-    set_text(&entry, "beyond", beyond(row, buffer, sizeof buffer));
-    set_text(&entry, "consequence", consequence_of(row));
+    set_text(&entry, "beyond", threshold_text(row, buffer, sizeof buffer));
+    set_text(&entry, "consequence", outcome_text(row));
     idm_json_set(&entry, "kinds", kinds);
     set_text(&entry, "needs", row->needs ? row->needs : "");
-    set_text(&entry, "cure", row->cure);
+    set_text(&entry, "cure", row->remedy);
     idm_json_set(&entry, "threshold", idm_json_number(row->threshold));
     idm_json_append(&array, entry);
   }
@@ -510,8 +509,8 @@ static const cli_option options[] = {
 const cli_command cli_list_command = {
     .name = "list",
     .arguments = "WHAT",
-    .least = 0,
-    .most = 1,
+    .min_arguments = 0,
+    .max_arguments = 1,
     .summary = "List planners, agents, inverse planners, classes, plots, samplers, parameters, "
                "columns, checks, examples",
     .description =

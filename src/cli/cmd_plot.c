@@ -1,9 +1,8 @@
 /* idm plot: a figure of a problem, a log or a run. */
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/csv.h"
-#include "cli/options.h"
 
 static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
 {
@@ -18,17 +17,17 @@ static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
                   call->argument[0], names);
 }
 
-static idm_status read_look(cli_call *call, idm_figure_look *look)
+static idm_status read_style(cli_call *call, idm_figure_options *style)
 {
   static const char *const themes[] = {"auto", "light", "dark"};
   const char *size = cli_text(call, "size"), *theme = cli_text(call, "theme");
   const bool narrow = strcmp(size, "narrow") == 0;
   if (!narrow && strcmp(size, "wide") != 0)
     return idm_fail(&call->error, IDM_USAGE, "--size is '%s'; expected narrow or wide", size);
-  look->width = narrow ? IDM_FIGURE_NARROW : IDM_FIGURE_WIDE;
+  style->width = narrow ? IDM_FIGURE_NARROW : IDM_FIGURE_WIDE;
   for (int i = 0; i < 3; i++)
     if (strcmp(theme, themes[i]) == 0) {
-      look->theme = (idm_figure_theme)i;
+      style->theme = (idm_figure_theme)i;
       return IDM_OK;
     }
   return idm_fail(&call->error, IDM_USAGE, "--theme is '%s'; expected auto, light or dark", theme);
@@ -41,37 +40,37 @@ static bool has_centre(const idm_posterior *opt_posterior)
 }
 
 /* The log: what is named, or, where one is needed, what the run was fitted to. */
-static idm_status read_log(cli_call *call, const idm_plot *plot, cli_shown *s)
+static idm_status read_log(cli_call *call, const idm_plot *plot, cli_plot_input *s)
 {
   char paths[sizeof((idm_request *)0)->data];
   if (call->arguments > 2) {
     const idm_status status = cli_data_paths(call, 2, paths, sizeof paths);
-    return status == IDM_OK ? cli_read_data(call, paths, s->subject.problem, 0, &s->data) : status;
+    return status == IDM_OK ? cli_read_data(call, paths, s->input.problem, 0, &s->data) : status;
   }
   const bool needed =
       (plot->needs & IDM_PLOT_DATA) || cli_given(call, "trajectory") || cli_given(call, "due");
-  return needed && s->subject.posterior ? cli_read_run_data(call, &s->subject, &s->data) : IDM_OK;
+  return needed && s->input.posterior ? cli_read_run_data(call, &s->input, &s->data) : IDM_OK;
 }
 
 /* What is to be drawn, as far as the arguments say. */
-static idm_status open_shown(cli_call *call, const idm_plot *plot, cli_shown *s,
-                             idm_plot_subject *ret_subject)
+static idm_status open_plot_input(cli_call *call, const idm_plot *plot, cli_plot_input *s,
+                                  idm_plot_subject *ret_subject)
 {
   const char *first = call->argument[1];
-  idm_status status = cli_open_shown(call, first, s);
+  idm_status status = cli_plot_input_open(call, first, s);
   /* An audit is of groups: a plot of one agent has nothing to draw. */
-  const idm_problem *problem = idm_audit_is(first) ? NULL : s->subject.problem;
-  if (status == IDM_OK && problem && has_centre(s->subject.posterior) &&
+  const idm_problem *problem = idm_audit_is(first) ? NULL : s->input.problem;
+  if (status == IDM_OK && problem && has_centre(s->input.posterior) &&
       (plot->needs & IDM_PLOT_PROBLEM))
-    status = cli_settle(call, &s->subject, "centre");
+    status = cli_set_to_draw(call, &s->input, "centre");
   if (status == IDM_OK && problem) status = read_log(call, plot, s);
   *ret_subject = (idm_plot_subject){.problem = problem,
                                     .folder = idm_run_is(first) ? first : NULL,
-                                    .posterior = s->subject.posterior,
+                                    .posterior = s->input.posterior,
                                     .assessment = s->assessment,
                                     .data = s->data,
-                                    .study = s->study,
-                                    .request = s->subject.request,
+                                    .calibration = s->study,
+                                    .request = s->input.request,
                                     .fitted = s->data && call->arguments == 2};
   return status;
 }
@@ -81,12 +80,13 @@ static idm_status write_data(const void *figure, const char *path, idm_error *er
   return idm_figure_write_csv(figure, path, error);
 }
 
-static idm_status put_out(cli_call *call, const idm_figure *figure, const idm_figure_look *look)
+static idm_status write_output(cli_call *call, const idm_figure *figure,
+                               const idm_figure_options *style)
 {
   const char *path = cli_text(call, "output"), *data = cli_text(call, "data");
   idm_status status = IDM_OK;
   if (data) status = cli_write_csv(call, data, write_data, figure);
-  if (status == IDM_OK) status = idm_figure_write(figure, look, path, &call->error);
+  if (status == IDM_OK) status = idm_figure_write(figure, style, path, &call->error);
   if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
   return status;
 }
@@ -94,10 +94,10 @@ static idm_status put_out(cli_call *call, const idm_figure *figure, const idm_fi
 static idm_status run(cli_call *call)
 {
   const idm_plot *plot;
-  cli_shown s;
-  idm_plot_subject subject;
+  cli_plot_input s;
+  idm_plot_subject input;
   idm_figure *figure = NULL;
-  idm_figure_look look = {.id = "figure"};
+  idm_figure_options style = {.id = "figure"};
   const char *data = cli_text(call, "data");
   idm_plot_settings settings = {.path = cli_text(call, "path"),
                                 .trajectory = cli_text(call, "trajectory"),
@@ -106,17 +106,17 @@ static idm_status run(cli_call *call)
   settings.quantities = cli_list(call, "quantity", &settings.quantity);
   settings.truths = cli_list(call, "truth", &settings.truth);
   idm_status status = find_kind(call, &plot);
-  if (status == IDM_OK) status = read_look(call, &look);
+  if (status == IDM_OK) status = read_style(call, &style);
   if (status == IDM_OK) status = idm_figure_check_path(cli_text(call, "output"), &call->error);
   if (status == IDM_OK) status = cli_check_target(call, cli_text(call, "output"));
   if (status == IDM_OK && data) status = cli_check_target(call, data);
   if (status != IDM_OK) return status;
-  status = open_shown(call, plot, &s, &subject);
+  status = open_plot_input(call, plot, &s, &input);
   if (status == IDM_OK)
-    status = idm_plot_make(plot, &subject, &settings, &figure, &call->notes, &call->error);
-  if (status == IDM_OK) status = put_out(call, figure, &look);
+    status = idm_plot_make(plot, &input, &settings, &figure, &call->notes, &call->error);
+  if (status == IDM_OK) status = write_output(call, figure, &style);
   idm_figure_destroy(figure);
-  cli_close_shown(&s);
+  cli_plot_input_close(&s);
   return status;
 }
 
@@ -125,19 +125,19 @@ static const cli_option options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "FILE",
-     .standard = "-",
+     .default_value = "-",
      .help = "where to: SVG, or by its ending .png or .pdf"},
     {.name = "data", .kind = CLI_TEXT, .value = "FILE", .help = "write what is drawn as CSV, too"},
     CLI_SAFE_OPTION,
     {.name = "size",
      .kind = CLI_TEXT,
      .value = "SIZE",
-     .standard = "wide",
+     .default_value = "wide",
      .help = "narrow or wide: one or two columns of a journal"},
     {.name = "theme",
      .kind = CLI_TEXT,
      .value = "THEME",
-     .standard = "auto",
+     .default_value = "auto",
      .help = "light, dark, or auto: as the reader's screen has it"},
     {.name = "panel",
      .kind = CLI_LIST,
@@ -176,8 +176,8 @@ static const cli_option options[] = {
 const cli_command cli_plot = {
     .name = "plot",
     .arguments = "KIND PROBLEM|FOLDER [DATA...]",
-    .least = 2,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 2,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Draw a figure",
     .description = "Draws a figure of a problem, of a log or of what a run, an audit or a study "
                    "found, as SVG, "

@@ -1,10 +1,8 @@
 /* idm recover: does a log of this size answer the question? */
 #include <math.h>
 
-#include "cli/calibrate.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/table.h"
 
 static idm_status report(cli_call *call, const idm_calibration *c)
 {
@@ -18,7 +16,7 @@ static idm_status report(cli_call *call, const idm_calibration *c)
            "correlation");
   }
   for (size_t q = 0; q + 1 < c->quantity.count; q++) {
-    const idm_recovered r = idm_calibration_recovered(c, q);
+    const idm_recovery_accuracy r = idm_calibration_accuracy(c, q);
     json_t *one = json_object();
     idm_json_set(&one, "coverage_90", idm_json_number(r.coverage));
     idm_json_set(&one, "bias_in_sd", idm_json_number(r.bias));
@@ -27,7 +25,7 @@ static idm_status report(cli_call *call, const idm_calibration *c)
     idm_json_set(&object, c->quantity.name[q], one);
     char name[128];
     if (json) continue;
-    cli_print_left(stdout, 24, idm_quantity_spoken(c->quantity.name[q], name, sizeof name));
+    cli_print_left(stdout, 24, idm_quantity_label(c->quantity.name[q], name, sizeof name));
     printf(" %9.0f%% %10.2f %12.4g %12.3f\n", 100 * r.coverage, r.bias, r.error, r.correlation);
   }
   if (json) return cli_print_json(call, object);
@@ -50,8 +48,8 @@ static void defaults(cli_settings *settings)
 const cli_command cli_recover = {
     .name = "recover",
     .arguments = "PROBLEM|RUN",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "See whether a log of this size answers the question",
     .description =
         "Draws agents from the prior, simulates a log of each, fits it, and reports how often the "

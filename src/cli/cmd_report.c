@@ -1,18 +1,17 @@
 /* idm report: what a run found, as one page. */
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/page.h"
 
 static idm_status run(cli_call *call)
 {
-  char usual[CLI_PAGE_PATH];
+  char default_path[CLI_PAGE_PATH];
   const char *folder = call->argument[0];
   const char *path = cli_text(call, "output");
   if (!idm_run_is(folder))
     return idm_fail(&call->error, IDM_INPUT, "'%s' is not the folder of a run", folder);
-  if (!path) path = cli_page_path(folder, usual);
+  if (!path) path = cli_page_path(folder, default_path);
   idm_status status = cli_check_target(call, path);
   if (status == IDM_OK) status = cli_write_page(call, folder, path);
   if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
@@ -33,8 +32,8 @@ static const cli_option options[] = {
 const cli_command cli_report_command = {
     .name = "report",
     .arguments = "RUN|AUDIT|STUDY",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Write what a run, an audit or a study found as one page",
     .description =
         "One HTML file that needs nothing else: the answer in two sentences, the verdict, figures, "

@@ -1,10 +1,8 @@
 /* idm sbc: do the ranks of the truth say that prior, simulation and posterior agree? */
 #include <math.h>
 
-#include "cli/calibrate.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "cli/table.h"
 
 enum { bins = 20 };
 
@@ -68,8 +66,8 @@ static void defaults(cli_settings *settings)
 const cli_command cli_sbc = {
     .name = "sbc",
     .arguments = "PROBLEM|RUN",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Simulation-based calibration of the whole program",
     .description =
         "The same as recover, but ranks the truth among the draws: for a sound program the ranks "

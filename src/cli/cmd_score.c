@@ -3,23 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/csv.h"
-#include "cli/options.h"
-#include "cli/plan.h"
-#include "cli/table.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 /* Agents shown in the table before it is cut. */
-enum { shown_agents = 20 };
+enum { max_listed = 20 };
 
 /* Rows that are scored, and the trajectories that hold them. */
-typedef struct scope {
+typedef struct scored_counts {
   size_t rows;
   size_t trajectories;
-} scope;
+} scored_counts;
 
-static scope scope_of(const idm_data *data)
+static scored_counts scope_of(const idm_data *data)
 {
-  scope s = {0};
+  scored_counts s = {0};
   for (size_t t = 0; t < data->trajectories; t++) {
     const size_t before = s.rows;
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++)
@@ -35,7 +33,7 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
   json_t *by_agent = json_object();
   for (size_t a = 0; a < data->agent_name.count; a++)
     idm_json_set(&by_agent, data->agent_name.name[a], idm_json_number(agents[a]));
-  const scope s = scope_of(data);
+  const scored_counts s = scope_of(data);
   json_t *object = json_object();
   idm_json_set(&object, "log_likelihood", idm_json_number(score->log_likelihood));
   idm_json_set(&object, "decisions", json_integer((json_int_t)score->decisions));
@@ -50,7 +48,7 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
 
 static void print_table(const idm_data *data, const idm_score *score, const double *agents)
 {
-  const scope s = scope_of(data);
+  const scored_counts s = scope_of(data);
   printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
          (unsigned long long)score->decisions,
          score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
@@ -62,12 +60,12 @@ static void print_table(const idm_data *data, const idm_score *score, const doub
          s.trajectories == 1 ? "y" : "ies", data->agent_name.count,
          data->agent_name.count == 1 ? "" : "s", data->variants, data->variants == 1 ? "" : "s");
   printf("%-24s %16s\n", "agent", "log-likelihood");
-  for (size_t a = 0; a < data->agent_name.count && a < shown_agents; a++) {
+  for (size_t a = 0; a < data->agent_name.count && a < max_listed; a++) {
     cli_print_left(stdout, 24, data->agent_name.name[a]);
     printf(" %16.6f\n", agents[a]);
   }
-  if (data->agent_name.count > shown_agents)
-    printf("... and %zu more (--json lists all)\n", data->agent_name.count - shown_agents);
+  if (data->agent_name.count > max_listed)
+    printf("... and %zu more (--json lists all)\n", data->agent_name.count - max_listed);
 }
 
 static idm_status print(cli_call *call, const idm_data *data, const idm_score *score,
@@ -81,15 +79,15 @@ static idm_status print(cli_call *call, const idm_data *data, const idm_score *s
   return IDM_OK;
 }
 
-typedef struct scored {
+typedef struct trials_output {
   const idm_trials *trials;
   const idm_data *data;
   const idm_setting *setting;
-} scored;
+} trials_output;
 
 static idm_status write_table(const void *content, const char *path, idm_error *error)
 {
-  const scored *s = content;
+  const trials_output *s = content;
   return idm_trials_write_csv(s->trials, s->data, s->setting, path, error);
 }
 
@@ -98,8 +96,8 @@ static idm_status write_trials(cli_call *call, const idm_problem *problem, const
                                idm_trials *trials)
 {
   const char *path = cli_text(call, "trials");
-  const idm_status status =
-      cli_write_csv(call, path, write_table, &(const scored){trials, data, problem->setting});
+  const idm_status status = cli_write_csv(call, path, write_table,
+                                          &(const trials_output){trials, data, problem->setting});
   if (status == IDM_OK && !cli_given(call, "json")) fprintf(stderr, "idm: wrote %s\n", path);
   idm_trials_destroy(trials);
   return status;
@@ -163,7 +161,7 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
   idm_status status = cli_data_paths(call, 1, paths, room);
   if (status == IDM_OK && opt_request)
     status = idm_request_check_log(opt_request, paths, &call->error);
-  if (status == IDM_OK) status = cli_where_of_run(call, opt_request, where, sizeof where);
+  if (status == IDM_OK) status = cli_run_where(call, opt_request, where, sizeof where);
   bool history = false;
   if (status == IDM_OK) status = parse_history(call, &history);
   if (status == IDM_OK && history && !where[0])
@@ -178,58 +176,58 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
 /* By the draws of a run: one vector for all, or each person by their own. */
 static idm_status predict(cli_call *call, const idm_problem *problem,
                           const idm_posterior *posterior, const idm_request *request,
-                          const idm_data *data, double *each, idm_score *score)
+                          const idm_data *data, double *by_person, idm_score *score)
 {
   if (!posterior->series_count)
-    return idm_posterior_predict(problem, posterior, data, each, score, &call->error);
+    return idm_posterior_predict(problem, posterior, data, by_person, score, &call->error);
   if (cli_given(call, "trials"))
     return idm_fail(&call->error, IDM_USAGE,
                     "--trials is for a run of one vector for all, and this one is of people");
   return idm_people_predict(problem, posterior, data, cli_people_column(request),
-                            request->settings.threads, each, score, &call->error);
+                            request->settings.threads, by_person, score, &call->error);
 }
 
 /* A run; the columns of the log give it utilities, and no number in their place. */
-static idm_status open_run(cli_call *call, cli_subject *subject)
+static idm_status open_run(cli_call *call, cli_input *input)
 {
-  idm_status status = cli_open_subject(call, call->argument[0], subject);
-  if (status == IDM_OK && subject->problem->utility_sources != subject->utility_sources)
+  idm_status status = cli_input_open(call, call->argument[0], input);
+  if (status == IDM_OK && input->problem->utility_sources != input->utility_sources)
     status = idm_fail(&call->error, IDM_USAGE,
                       "--set does not change the utilities of a log that is scored: they come from "
                       "its columns");
-  return status == IDM_OK ? cli_warn_of_run(call, subject->posterior) : status;
+  return status == IDM_OK ? cli_check_planable(call, input->posterior) : status;
 }
 
 /* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
 static idm_status score_by_run(cli_call *call)
 {
-  cli_subject subject;
+  cli_input input;
   idm_data *data = NULL;
-  double *each = NULL;
+  double *by_person = NULL;
   double *agents = NULL;
   idm_score score;
-  idm_status status = open_run(call, &subject);
-  idm_problem *problem = subject.problem;
-  if (status == IDM_OK) status = read_data(call, subject.request, problem, &data);
+  idm_status status = open_run(call, &input);
+  idm_problem *problem = input.problem;
+  if (status == IDM_OK) status = read_data(call, input.request, problem, &data);
   if (status == IDM_OK) {
-    each = calloc(data->trajectories, sizeof *each);
+    by_person = calloc(data->trajectories, sizeof *by_person);
     agents = calloc(data->agent_name.count, sizeof *agents);
-    status = each && agents
-                 ? predict(call, problem, subject.posterior, subject.request, data, each, &score)
+    status = by_person && agents
+                 ? predict(call, problem, input.posterior, input.request, data, by_person, &score)
                  : idm_fail_memory(&call->error);
   }
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
-    agents[data->agent[t]] += each[t];
+    agents[data->agent[t]] += by_person[t];
   if (status == IDM_OK && cli_given(call, "trials")) {
     idm_trials *trials;
-    status = idm_posterior_trials(problem, subject.posterior, data, &trials, &call->error);
+    status = idm_posterior_trials(problem, input.posterior, data, &trials, &call->error);
     if (status == IDM_OK) status = write_trials(call, problem, data, trials);
   }
   if (status == IDM_OK) status = print(call, data, &score, agents);
-  free(each);
+  free(by_person);
   free(agents);
   idm_data_destroy(data);
-  cli_close_subject(&subject);
+  cli_input_close(&input);
   return status;
 }
 
@@ -242,7 +240,7 @@ static idm_status run(cli_call *call)
   idm_workspace *workspace = NULL;
   idm_data *data = NULL;
   idm_plan_report report;
-  status = cli_check_move(call, false);
+  status = cli_check_relocation(call, false);
   if (status == IDM_OK) status = cli_read_problem(call, call->argument[0], &problem);
   if (status == IDM_OK) status = read_data(call, NULL, problem, &data);
   if (status == IDM_OK) status = cli_plan(call, problem, NULL, &workspace, &report);
@@ -269,7 +267,7 @@ static const cli_option options[] = {
     {.name = "history",
      .kind = CLI_TEXT,
      .value = "keep|drop",
-     .standard = "drop",
+     .default_value = "drop",
      .help = "rows that --where leaves out: keep reads them for the agent's memory and does not "
              "score them, drop does not read them"},
     CLI_SET_OPTION,
@@ -283,8 +281,8 @@ static const cli_option options[] = {
 const cli_command cli_score = {
     .name = "score",
     .arguments = "PROBLEM|RUN DATA...",
-    .least = 2,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 2,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Score a log: its log-likelihood under an agent",
     .description =
         "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/csv.h"
-#include "cli/options.h"
-#include "cli/plan.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 static idm_status report(cli_call *call, const idm_data *data, long seed)
 {
@@ -24,17 +23,17 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
 }
 
 /* One log to be made. */
-typedef struct job {
-  cli_subject subject;
-  idm_data *like; /* the log whose design is kept; NULL: none */
+typedef struct simulation_job {
+  cli_input input;
+  idm_data *design_log; /* the log whose design is kept; NULL: none */
   idm_data *data;
-} job;
+} simulation_job;
 
-static void close_job(job *j)
+static void close_job(simulation_job *j)
 {
   idm_data_destroy(j->data);
-  idm_data_destroy(j->like);
-  cli_close_subject(&j->subject);
+  idm_data_destroy(j->design_log);
+  cli_input_close(&j->input);
 }
 
 /* Refuse to write over the log of a run, which may be several files, one a line. */
@@ -53,33 +52,34 @@ static idm_status check_logs(cli_call *call, const char *output, const char *log
 }
 
 /* The log that --like names: of a run by its own --where, unless the call has one. */
-static idm_status read_like(cli_call *call, const char *like, job *j)
+static idm_status read_like(cli_call *call, const char *design_log, simulation_job *j)
 {
   char where[sizeof((idm_request *)0)->where];
   const idm_status status =
-      cli_where_of_run(call, j->subject.posterior ? j->subject.request : NULL, where, sizeof where);
-  return status == IDM_OK ? cli_read_log(call, like, where, j->subject.problem, 0, &j->like)
-                          : status;
+      cli_run_where(call, j->input.posterior ? j->input.request : NULL, where, sizeof where);
+  return status == IDM_OK
+             ? cli_read_log(call, design_log, where, j->input.problem, 0, &j->design_log)
+             : status;
 }
 
 /* The problem, and the log that --like names; that of a run, unless a number of trajectories
  * is asked for. */
-static idm_status open_job(cli_call *call, job *j)
+static idm_status open_job(cli_call *call, simulation_job *j)
 {
-  const char *like = cli_text(call, "like");
-  idm_status status = cli_open_subject(call, call->argument[0], &j->subject);
-  if (status == IDM_OK) status = cli_warn_of_run(call, j->subject.posterior);
+  const char *design_log = cli_text(call, "like");
+  idm_status status = cli_input_open(call, call->argument[0], &j->input);
+  if (status == IDM_OK) status = cli_check_planable(call, j->input.posterior);
   if (status != IDM_OK) return status;
   const char *output = cli_text(call, "output");
-  if (like) status = idm_file_check_output(output, &like, 1, &call->error);
-  if (status == IDM_OK && like) status = read_like(call, like, j);
-  if (like) return status;
+  if (design_log) status = idm_file_check_output(output, &design_log, 1, &call->error);
+  if (status == IDM_OK && design_log) status = read_like(call, design_log, j);
+  if (design_log) return status;
   /* The design of a run's log is of the environment that it is from. */
-  if (!j->subject.posterior || cli_given(call, "number") || cli_given(call, "problem"))
-    return cli_need_utilities(call, j->subject.problem);
-  status = check_logs(call, output, j->subject.request->data);
+  if (!j->input.posterior || cli_given(call, "number") || cli_given(call, "problem"))
+    return cli_check_utilities(call, j->input.problem);
+  status = check_logs(call, output, j->input.request->data);
   if (status != IDM_OK) return status;
-  status = cli_read_run_data(call, &j->subject, &j->like);
+  status = cli_read_run_data(call, &j->input, &j->design_log);
   if (status == IDM_INPUT)
     idm_notes_add(&call->notes, "a run is simulated by the design of its log: say --like DATA "
                                 "where that lies elsewhere, or -n N for a design without a log");
@@ -87,13 +87,13 @@ static idm_status open_job(cli_call *call, job *j)
 }
 
 /* Let the problem's agent act. */
-static idm_status simulate_problem(cli_call *call, job *j, idm_simulation simulation)
+static idm_status simulate_problem(cli_call *call, simulation_job *j, idm_simulation simulation)
 {
   idm_workspace *workspace = NULL;
   idm_plan_report plan;
-  idm_problem *problem = j->subject.problem;
+  idm_problem *problem = j->input.problem;
   idm_status status = cli_plan(call, problem, NULL, &workspace, &plan);
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation_adapt(&simulation, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                           &j->data, &call->error);
@@ -101,25 +101,25 @@ static idm_status simulate_problem(cli_call *call, job *j, idm_simulation simula
   return status;
 }
 
-static idm_status simulate(cli_call *call, job *j, const idm_simulation *simulation)
+static idm_status simulate(cli_call *call, simulation_job *j, const idm_simulation *simulation)
 {
   const char *draw = cli_text(call, "draw");
-  idm_status status = cli_check_draw(call, &j->subject);
+  idm_status status = cli_check_draw(call, &j->input);
   if (status != IDM_OK) return status;
-  if (!j->subject.posterior) return simulate_problem(call, j, *simulation);
+  if (!j->input.posterior) return simulate_problem(call, j, *simulation);
   if (strcmp(draw, "each") == 0)
-    return idm_posterior_simulate(j->subject.problem, j->subject.posterior, simulation, &j->data,
+    return idm_posterior_simulate(j->input.problem, j->input.posterior, simulation, &j->data,
                                   &call->error);
-  status = cli_settle(call, &j->subject, draw);
+  status = cli_set_to_draw(call, &j->input, draw);
   return status == IDM_OK ? simulate_problem(call, j, *simulation) : status;
 }
 
 /* Utilities in the columns that the file takes them from, whatever --set put in their place. */
-static idm_status restate_utilities(cli_call *call, job *j)
+static idm_status restore_utilities(cli_call *call, simulation_job *j)
 {
-  const idm_theta *theta = j->subject.problem->theta;
-  cli_restore_columns(&j->subject);
-  const size_t columns = j->subject.problem->columns.utility.count;
+  const idm_theta *theta = j->input.problem->theta;
+  cli_restore_columns(&j->input);
+  const size_t columns = j->input.problem->columns.utility.count;
   const size_t variants = idm_theta_variants(theta);
   double *values = calloc(variants * columns + 1, sizeof *values);
   if (!values) return idm_fail_memory(&call->error);
@@ -127,7 +127,7 @@ static idm_status restate_utilities(cli_call *call, job *j)
   j->data->variant_value = values;
   j->data->columns = columns;
   j->data->variants = variants;
-  return idm_problem_unbind(j->subject.problem, theta, values, &call->error);
+  return idm_problem_unbind(j->input.problem, theta, values, &call->error);
 }
 
 /* Logs of several environments are read together: their trajectories are not to be taken for each
@@ -144,12 +144,12 @@ static idm_status name_trajectories(cli_call *call, const char *environment, idm
 }
 
 /* Where it was, in a problem of several environments. */
-static idm_status label_environment(cli_call *call, job *j)
+static idm_status label_environment(cli_call *call, simulation_job *j)
 {
-  const idm_problem *problem = j->subject.problem;
+  const idm_problem *problem = j->input.problem;
   idm_data *data = j->data;
-  if (!problem->within || data->label[IDM_COLUMN_ENVIRONMENT]) return IDM_OK;
-  const char *name = problem->environment[problem->within - 1].name;
+  if (!problem->current_environment || data->label[IDM_COLUMN_ENVIRONMENT]) return IDM_OK;
+  const char *name = problem->environment[problem->current_environment - 1].name;
   data->label[IDM_COLUMN_ENVIRONMENT] = calloc(data->trajectories, sizeof(int32_t));
   if (!data->label[IDM_COLUMN_ENVIRONMENT]) return idm_fail_memory(&call->error);
   idm_labels *labels = &data->label_name[IDM_COLUMN_ENVIRONMENT];
@@ -161,26 +161,26 @@ static idm_status label_environment(cli_call *call, job *j)
 }
 
 /* What the file maps and a simulation does not make. */
-static void note_stand_ins(cli_call *call, const job *j)
+static void note_not_simulated(cli_call *call, const simulation_job *j)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
-    if (info->evidence && j->subject.problem->columns.role[c].count && !j->data->number[c] &&
+    if (info->evidence && j->input.problem->columns.role[c].count && !j->data->number[c] &&
         !j->data->label[c])
       idm_notes_add(&call->notes, "column '%s': %s is not simulated; a constant stands there",
-                    j->subject.problem->columns.role[c].name[0], info->what);
+                    j->input.problem->columns.role[c].name[0], info->what);
   }
 }
 
 static idm_status write_log(const void *content, const char *path, idm_error *error)
 {
-  const job *j = content;
-  return idm_data_write_csv(j->data, j->subject.problem, path, error);
+  const simulation_job *j = content;
+  return idm_data_write_csv(j->data, j->input.problem, path, error);
 }
 
 static idm_status run(cli_call *call)
 {
-  job j = {0};
+  simulation_job j = {0};
   const char *output = cli_text(call, "output");
   const long seed = cli_integer(call, "seed");
   idm_status status = cli_check_target(call, output);
@@ -193,12 +193,12 @@ static idm_status run(cli_call *call)
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
                                      .seed = (uint64_t)seed,
-                                     .opt_like = j.like,
+                                     .opt_design_log = j.design_log,
                                      .states = cli_given(call, "states")};
   if (status == IDM_OK) status = simulate(call, &j, &simulation);
-  if (status == IDM_OK) status = restate_utilities(call, &j);
+  if (status == IDM_OK) status = restore_utilities(call, &j);
   if (status == IDM_OK) status = label_environment(call, &j);
-  if (status == IDM_OK) note_stand_ins(call, &j);
+  if (status == IDM_OK) note_not_simulated(call, &j);
   if (status == IDM_OK) status = cli_write_csv(call, output, write_log, &j);
   if (status == IDM_OK) status = report(call, j.data, seed);
   close_job(&j);
@@ -210,7 +210,7 @@ static const cli_option options[] = {
      .letter = 'n',
      .kind = CLI_INTEGER,
      .value = "N",
-     .standard = "1000",
+     .default_value = "1000",
      .low = 1,
      .high = 1e9,
      .help = "trajectories"},
@@ -227,13 +227,13 @@ static const cli_option options[] = {
     {.name = "seed",
      .kind = CLI_INTEGER,
      .value = "SEED",
-     .standard = "1",
+     .default_value = "1",
      .high = 9e18,
      .help = "seed; trajectory i uses stream i"},
     {.name = "steps",
      .kind = CLI_INTEGER,
      .value = "N",
-     .standard = "0",
+     .default_value = "0",
      .high = 1e9,
      .help = "most steps a trajectory (0: the horizon, or 1000)"},
     CLI_OUTPUT_OPTION("CSV file to write"),
@@ -250,8 +250,8 @@ static const cli_option options[] = {
 const cli_command cli_simulate = {
     .name = "simulate",
     .arguments = "PROBLEM|RUN",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Simulate a log of decisions",
     .description =
         "Lets the agent act in the environment (never in its own models) and writes one row a\n"

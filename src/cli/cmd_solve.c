@@ -1,58 +1,228 @@
-/* idm solve: value, policy and complexities of an agent. */
+/* idm solve: value, policy and complexities of an agent.
+ *
+ * Contents: search · states · cmd solve */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "cli/options.h"
-#include "cli/plan.h"
-#include "cli/search.h"
-#include "cli/spark.h"
-#include "cli/states.h"
-#include "cli/table.h"
+#include "base/system.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/terminal.h"
+
+/* === search =================================================================================== */
+
+/* Options of a planner that searches, and its progress. */
+
+static const idm_key seconds_key = {.name = "seconds",
+                                    .kind = IDM_KEY_NUMBER,
+                                    .offset = offsetof(idm_solver, seconds),
+                                    .above = true,
+                                    .most = INFINITY};
+
+/* Set a field by the option of its key's name, where it is given. */
+static idm_status take(cli_call *call, const idm_key *key, void *fields)
+{
+  return cli_given(call, key->name)
+             ? idm_key_set_text(key, fields, cli_text(call, key->name), &call->error)
+             : IDM_OK;
+}
+
+idm_status cli_search_begin(cli_call *call, idm_problem *problem, double begun, cli_search *search)
+{
+  static const char *const options[] = {"gap", "seconds", "alpha"};
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  *search = (cli_search){.goal = problem->agent.gap};
+  idm_solver_default(&search->solver);
+  for (size_t i = 0; i < sizeof options / sizeof options[0] && !planner->search; i++)
+    if (cli_given(call, options[i]))
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--%s is of planner 'point-based', and this agent plans by '%s'; see --set "
+                      "planner=point-based",
+                      options[i], planner->name);
+  idm_status status = take(call, idm_key_find(idm_agent_option_keys(), "gap"), &problem->agent);
+  if (status == IDM_OK) status = take(call, &seconds_key, &search->solver);
+  /* Reading the problem counts, too. */
+  const double left = search->solver.seconds - (idm_seconds() - begun);
+  if (search->solver.seconds > 0) search->solver.seconds = fmax(left, DBL_MIN);
+  if (status == IDM_OK && cli_text(call, "alpha"))
+    status = cli_check_target(call, cli_text(call, "alpha"));
+  if (status != IDM_OK || !planner->search) return status;
+  search->goal = search->solver.tolerance = problem->agent.gap;
+  search->solver.opt_monitor = cli_search_watch;
+  search->solver.monitor_context = search;
+  cli_progress_begin(&search->progress, "interrupted; what was reached follows");
+  cli_catch_signals();
+  return IDM_OK;
+}
+
+static void describe(const void *content, char *buffer, size_t size)
+{
+  const cli_search *search = content;
+  snprintf(buffer, size, "value between %.6g and %.6g", search->lower, search->upper);
+}
+
+bool cli_search_watch(void *context, double lower, double upper)
+{
+  cli_search *search = context;
+  search->lower = lower;
+  search->upper = upper;
+  if (!(search->first > 0)) search->first = upper - lower;
+  /* Gaps close by about the same factor in the same time. */
+  const double closed = log(search->first / (upper - lower)) / log(search->first / search->goal);
+  const idm_progress_state work = {
+      .done = fmin(fmax(closed, 0), 1), .content = search, .describe = describe};
+  return cli_progress_watch(&search->progress, &work);
+}
+
+/* === states =================================================================================== */
+
+/* What an agent does in every state, where states are observed. */
+
+/* One corner after another. */
+typedef struct policy_scan {
+  const idm_setting *setting;
+  idm_workspace *workspace;
+  double *corner;  /* [state] */
+  double *policy;  /* [action]: at choice time */
+  double *planned; /* [action] */
+} policy_scan;
+
+static idm_status policy_scan_open(cli_call *call, policy_scan *t)
+{
+  t->corner = calloc(t->setting->states.count, sizeof *t->corner);
+  t->policy = calloc(t->setting->actions.count, sizeof *t->policy);
+  t->planned = calloc(t->setting->actions.count, sizeof *t->planned);
+  return t->corner && t->policy && t->planned ? IDM_OK : idm_fail_memory(&call->error);
+}
+
+static void policy_scan_close(const policy_scan *t)
+{
+  free(t->corner);
+  free(t->policy);
+  free(t->planned);
+}
+
+/* Both policies in a state, at the first decision; returns its value. Nothing follows arrival at a
+ * terminal state, whatever a planner keeps for it. */
+static double scan_state(const policy_scan *t, size_t state)
+{
+  if (t->setting->terminal_state[state]) return 0;
+  t->corner[state] = 1;
+  idm_plan_choice(t->workspace, 0, 0, t->corner, IDM_MISSING, t->policy);
+  idm_plan_policy_after(t->workspace, 0, 0, t->corner, t->planned);
+  const double value = idm_plan_value_after(t->workspace, 0, 0, t->corner);
+  t->corner[state] = 0;
+  return value;
+}
+
+idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_workspace *workspace,
+                            bool planned)
+{
+  enum { max_lines = 40, least = 12 };
+  policy_scan t = {.setting = setting, .workspace = workspace};
+  const idm_status status = policy_scan_open(call, &t);
+  const size_t shown = setting->states.count < max_lines ? setting->states.count : max_lines;
+  int wide = 8;
+  for (size_t s = 0; s < shown; s++)
+    if (cli_width(setting->states.name[s]) > wide) wide = cli_width(setting->states.name[s]);
+  if (status == IDM_OK) {
+    printf("%-*s %12s", wide, "state", "value");
+    for (size_t u = 0; u < setting->actions.count; u++) {
+      putchar(' ');
+      cli_print_right(stdout, least, setting->actions.name[u]);
+    }
+    putchar('\n');
+  }
+  for (size_t s = 0; s < shown && status == IDM_OK; s++) {
+    const double value = scan_state(&t, s);
+    cli_print_left(stdout, wide, setting->states.name[s]);
+    printf(" %12.6f", value);
+    for (size_t u = 0; u < setting->actions.count && !setting->terminal_state[s]; u++) {
+      const int width = cli_width(setting->actions.name[u]);
+      printf(" %*.6f", width > least ? width : least, (planned ? t.planned : t.policy)[u]);
+    }
+    printf(setting->terminal_state[s] ? "  terminal\n" : "\n");
+  }
+  if (status == IDM_OK && shown < setting->states.count)
+    printf("... and %zu more states: --json has them all\n", setting->states.count - shown);
+  policy_scan_close(&t);
+  return status;
+}
+
+static json_t *state_policy_json(const idm_setting *setting, const double *probability)
+{
+  json_t *policy = json_object();
+  for (size_t u = 0; u < setting->actions.count; u++)
+    idm_json_set(&policy, setting->actions.name[u], idm_json_number(probability[u]));
+  return policy;
+}
+
+idm_status cli_states_json(cli_call *call, const idm_setting *setting, idm_workspace *workspace,
+                           json_t **ret_object)
+{
+  policy_scan t = {.setting = setting, .workspace = workspace};
+  const idm_status status = policy_scan_open(call, &t);
+  *ret_object = json_object();
+  for (size_t s = 0; s < setting->states.count && status == IDM_OK; s++) {
+    json_t *one = json_object();
+    idm_json_set(&one, "value", idm_json_number(scan_state(&t, s)));
+    idm_json_set(&one, "policy",
+                 setting->terminal_state[s] ? json_null() : state_policy_json(setting, t.policy));
+    if (!setting->terminal_state[s] && idm_workspace_has_bias(workspace))
+      idm_json_set(&one, "planned", state_policy_json(setting, t.planned));
+    idm_json_set(ret_object, setting->states.name[s], one);
+  }
+  policy_scan_close(&t);
+  return status;
+}
+
+/* === cmd solve ================================================================================ */
 
 /* What was found beside the view. */
-typedef struct answer {
+typedef struct solve_result {
   idm_plan_report report;
   idm_forward forward;
   bool has_forward;
   double lower; /* bounds on the value at the start; NaN: none */
   double upper;
-} answer;
+} solve_result;
 
 /* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
-typedef struct view {
+typedef struct belief_table {
   size_t count;
-  bool believes;   /* there are beliefs to show */
-  bool states;     /* they are states, all of which are shown */
-  double *belief;  /* [count][state] */
-  char **reached;  /* [count]: "monitor:positive", or NULL */
-  double *value;   /* [count] */
-  bool habits;     /* choices differ from the planned policy */
-  double *policy;  /* [count][action]: at choice time */
-  double *planned; /* [count][action] */
-} view;
+  bool has_beliefs;  /* there are beliefs to show */
+  bool states;       /* they are states, all of which are shown */
+  double *belief;    /* [count][state] */
+  char **step_label; /* [count]: "monitor:positive", or NULL */
+  double *value;     /* [count] */
+  bool has_habits;   /* choices differ from the planned policy */
+  double *policy;    /* [count][action]: at choice time */
+  double *planned;   /* [count][action] */
+} belief_table;
 
-static void free_view(view *v)
+static void belief_table_clear(belief_table *v)
 {
-  for (size_t i = 0; v->reached && i < v->count; i++) free(v->reached[i]);
+  for (size_t i = 0; v->step_label && i < v->count; i++) free(v->step_label[i]);
   free(v->belief);
-  free(v->reached);
+  free(v->step_label);
   free(v->value);
   free(v->policy);
   free(v->planned);
 }
 
-static idm_status make_view(cli_call *call, const idm_setting *setting, size_t count, view *v)
+static idm_status belief_table_create(cli_call *call, const idm_setting *setting, size_t count,
+                                      belief_table *v)
 {
   const idm_sizes n = idm_setting_sizes(setting);
   v->count = count;
   v->belief = calloc(count * n.states, sizeof *v->belief);
-  v->reached = calloc(count, sizeof *v->reached);
+  v->step_label = calloc(count, sizeof *v->step_label);
   v->value = calloc(count, sizeof *v->value);
   v->policy = calloc(count * n.actions, sizeof *v->policy);
   v->planned = calloc(count * n.actions, sizeof *v->planned);
-  if (v->belief && v->reached && v->value && v->policy && v->planned) return IDM_OK;
+  if (v->belief && v->step_label && v->value && v->policy && v->planned) return IDM_OK;
   return idm_fail_memory(&call->error);
 }
 
@@ -62,29 +232,29 @@ static idm_status parse_belief(cli_call *call, const idm_setting *setting, const
 {
   const size_t k = setting->states.count;
   const char *at = text;
-  size_t found = 0;
+  size_t result = 0;
   bool more = strpbrk(text, "xX") == NULL; /* no hexadecimal */
-  while (more && found < k) {
-    char *end;
-    belief[found] = strtod(at, &end);
-    if (end == at) break;
-    found++;
-    more = *end == ',';
-    at = end + more;
+  while (more && result < k) {
+    char *policy_scan_close;
+    belief[result] = strtod(at, &policy_scan_close);
+    if (policy_scan_close == at) break;
+    result++;
+    more = *policy_scan_close == ',';
+    at = policy_scan_close + more;
   }
-  if (found != k || more || *at || idm_normalise(belief, k) < 0)
+  if (result != k || more || *at || idm_normalise(belief, k) < 0)
     return idm_fail(&call->error, IDM_USAGE,
                     "--at is '%s'; expected %zu probabilities that sum to 1, joined by commas",
                     text, k);
   return IDM_OK;
 }
 
-static idm_status parse_beliefs(cli_call *call, const idm_setting *setting, view *v)
+static idm_status parse_beliefs(cli_call *call, const idm_setting *setting, belief_table *v)
 {
   const char *const *texts;
   const size_t count = cli_list(call, "at", &texts);
   const size_t k = setting->states.count;
-  idm_status status = make_view(call, setting, count ? count : 1, v);
+  idm_status status = belief_table_create(call, setting, count ? count : 1, v);
   if (status == IDM_OK && !count) memcpy(v->belief, setting->start, k * sizeof *v->belief);
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = parse_belief(call, setting, texts[i], v->belief + i * k);
@@ -93,29 +263,30 @@ static idm_status parse_beliefs(cli_call *call, const idm_setting *setting, view
 
 /* Beliefs and policies along a path of actions and observations from the start. */
 static idm_status follow_path(cli_call *call, const idm_setting *setting,
-                              const idm_workspace *workspace, const char *path, view *v)
+                              const idm_workspace *workspace, const char *path, belief_table *v)
 {
   const idm_sizes n = idm_setting_sizes(setting);
-  idm_followed *f;
-  idm_status status = idm_follow(setting, workspace, path, &f, &call->error);
-  if (status == IDM_OK) status = make_view(call, setting, f->places, v);
+  idm_path_trace *f;
+  idm_status status = idm_path_trace_create(setting, workspace, path, &f, &call->error);
+  if (status == IDM_OK) status = belief_table_create(call, setting, f->step_count, v);
   if (status == IDM_OK) {
-    memcpy(v->belief, f->belief, f->places * n.states * sizeof *f->belief);
-    memcpy(v->policy, f->policy, f->places * n.actions * sizeof *f->policy);
-    for (size_t i = 0; i < f->places; i++) {
-      v->reached[i] = f->reached[i];
-      f->reached[i] = NULL;
+    memcpy(v->belief, f->belief, f->step_count * n.states * sizeof *f->belief);
+    memcpy(v->policy, f->policy, f->step_count * n.actions * sizeof *f->policy);
+    for (size_t i = 0; i < f->step_count; i++) {
+      v->step_label[i] = f->step_label[i];
+      f->step_label[i] = NULL;
     }
   }
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   return status;
 }
 
 /* Values and planned policies at each belief, and choices of a first decision where no path gave
  * them; along a path steps are taken. */
-static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool path, view *v)
+static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool path,
+                     belief_table *v)
 {
-  v->habits = v->believes && idm_workspace_has_habits(workspace);
+  v->has_habits = v->has_beliefs && idm_workspace_has_bias(workspace);
   for (size_t i = 0; i < v->count; i++) {
     const double *z = v->belief + i * setting->states.count;
     const size_t at = i * setting->actions.count;
@@ -126,7 +297,7 @@ static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool 
   }
 }
 
-static json_t *policy_json(const idm_setting *setting, const view *v, const double *of)
+static json_t *policy_json(const idm_setting *setting, const belief_table *v, const double *of)
 {
   const size_t actions = setting->actions.count;
   json_t *policy = json_object();
@@ -139,48 +310,48 @@ static json_t *policy_json(const idm_setting *setting, const view *v, const doub
   return policy;
 }
 
-static json_t *experience_json(const idm_experience *found)
+static json_t *experience_json(const idm_learning_report *result)
 {
   json_t *object = json_object();
-  idm_json_set(&object, "transitions", json_integer(found->transitions));
-  if (found->logged)
-    idm_json_set(&object, "logged_transitions", json_integer((json_int_t)found->logged));
-  idm_json_set(&object, "residual", idm_json_number(found->residual));
-  idm_json_set(&object, "return", idm_json_number(found->value));
-  idm_json_set(&object, "standard_error", idm_json_number(found->standard_error));
-  idm_json_set(&object, "slope", idm_json_number(found->slope));
-  idm_json_set(&object, "unseen_states", json_integer((json_int_t)found->unseen));
+  idm_json_set(&object, "transitions", json_integer(result->transitions));
+  if (result->log_transitions)
+    idm_json_set(&object, "logged_transitions", json_integer((json_int_t)result->log_transitions));
+  idm_json_set(&object, "residual", idm_json_number(result->residual));
+  idm_json_set(&object, "return", idm_json_number(result->value));
+  idm_json_set(&object, "standard_error", idm_json_number(result->standard_error));
+  idm_json_set(&object, "slope", idm_json_number(result->derivative));
+  idm_json_set(&object, "unseen_states", json_integer((json_int_t)result->unvisited));
   return object;
 }
 
-static idm_status print_json(cli_call *call, const cli_subject *subject, const view *v,
-                             idm_workspace *workspace, const answer *found)
+static idm_status print_json(cli_call *call, const cli_input *input, const belief_table *v,
+                             idm_workspace *workspace, const solve_result *result)
 {
-  const idm_problem *problem = subject->problem;
-  const idm_forward *opt_forward = found->has_forward ? &found->forward : NULL;
+  const idm_problem *problem = input->problem;
+  const idm_forward *opt_forward = result->has_forward ? &result->forward : NULL;
   const idm_theta *theta = idm_workspace_theta(workspace);
   const size_t states = problem->setting->states.count;
   json_t *by_state = NULL;
-  const idm_status made =
+  const idm_status table_status =
       v->states ? cli_states_json(call, problem->setting, workspace, &by_state) : IDM_OK;
-  if (made != IDM_OK) return made;
+  if (table_status != IDM_OK) return table_status;
   json_t *at = json_array();
   for (size_t i = 0; i < v->count; i++)
-    idm_json_append(&at,
-                    v->believes ? idm_json_numbers(v->belief + i * states, states) : json_null());
+    idm_json_append(&at, v->has_beliefs ? idm_json_numbers(v->belief + i * states, states)
+                                        : json_null());
   json_t *object = json_object();
   idm_json_set(&object, "at", at);
   idm_json_set(&object, "value", idm_json_numbers(v->value, v->count));
   idm_json_set(&object, "policy", policy_json(problem->setting, v, v->policy));
-  if (v->habits) idm_json_set(&object, "planned", policy_json(problem->setting, v, v->planned));
+  if (v->has_habits) idm_json_set(&object, "planned", policy_json(problem->setting, v, v->planned));
   if (v->states) idm_json_set(&object, "states", by_state);
-  idm_json_set(&object, "bound", idm_json_number(found->report.bound));
-  idm_json_set(&object, "lower", idm_json_number(found->lower));
-  idm_json_set(&object, "upper", idm_json_number(found->upper));
-  idm_json_set(&object, "iterations", json_integer(found->report.iterations));
-  idm_json_set(&object, "stop", json_string(idm_stop_name(found->report.stop)));
-  if (found->report.stop == IDM_STOP_BUDGET)
-    idm_json_set(&object, "sampled", experience_json(&found->report.experience));
+  idm_json_set(&object, "bound", idm_json_number(result->report.bound));
+  idm_json_set(&object, "lower", idm_json_number(result->lower));
+  idm_json_set(&object, "upper", idm_json_number(result->upper));
+  idm_json_set(&object, "iterations", json_integer(result->report.iterations));
+  idm_json_set(&object, "stop", json_string(idm_stop_name(result->report.stop)));
+  if (result->report.stop == IDM_STOP_BUDGET)
+    idm_json_set(&object, "sampled", experience_json(&result->report.learning));
   idm_json_set(&object, "points", json_integer((json_int_t)idm_workspace_points(workspace)));
   const struct {
     const char *name;
@@ -199,7 +370,7 @@ static idm_status print_json(cli_call *call, const cli_subject *subject, const v
   idm_json_set(&complexity, "recognition",
                opt_forward ? idm_json_number(opt_forward->recognition) : json_null());
   idm_json_set(&object, "complexity", complexity);
-  if (subject->posterior) idm_json_set(&object, "draw", json_string(cli_text(call, "draw")));
+  if (input->posterior) idm_json_set(&object, "draw", json_string(cli_text(call, "draw")));
   return cli_print_json(call, object);
 }
 
@@ -210,29 +381,29 @@ static int column_width(const char *heading, int least)
   return width > least ? width : least;
 }
 
-static void print_rows(const idm_setting *setting, const view *v, const double *policy)
+static void print_rows(const idm_setting *setting, const belief_table *v, const double *policy)
 {
   const size_t k = setting->states.count;
   const size_t actions = setting->actions.count;
   int wide = 6;
   for (size_t i = 0; i < v->count; i++)
-    if (v->reached[i] && cli_width(v->reached[i]) > wide) wide = cli_width(v->reached[i]);
+    if (v->step_label[i] && cli_width(v->step_label[i]) > wide) wide = cli_width(v->step_label[i]);
   printf("%-*s", wide, "after");
-  for (size_t s = 0; v->believes && s < k; s++) {
+  for (size_t s = 0; v->has_beliefs && s < k; s++) {
     putchar(' ');
     cli_print_right(stdout, 12, setting->states.name[s]);
   }
-  if (v->believes) printf(" %12s", "value");
+  if (v->has_beliefs) printf(" %12s", "value");
   for (size_t u = 0; u < actions; u++) {
     putchar(' ');
     cli_print_right(stdout, 16, setting->actions.name[u]);
   }
   putchar('\n');
   for (size_t i = 0; i < v->count; i++) {
-    cli_print_left(stdout, wide, v->reached[i] ? v->reached[i] : "");
-    for (size_t s = 0; v->believes && s < k; s++)
+    cli_print_left(stdout, wide, v->step_label[i] ? v->step_label[i] : "");
+    for (size_t s = 0; v->has_beliefs && s < k; s++)
       printf(" %*.6f", column_width(setting->states.name[s], 12), v->belief[i * k + s]);
-    if (v->believes) printf(" %12.6f", v->value[i]);
+    if (v->has_beliefs) printf(" %12.6f", v->value[i]);
     for (size_t u = 0; u < actions; u++)
       printf(" %*.6f", column_width(setting->actions.name[u], 16), policy[i * actions + u]);
     putchar('\n');
@@ -241,17 +412,18 @@ static void print_rows(const idm_setting *setting, const view *v, const double *
 
 /* Whether a block is a single number that the planner reads; habits, what bends Bayes' rule and the
  * capacity of a sensor only where they are not as by default. */
-static bool is_shown(const idm_agent *agent, const idm_theta *theta, size_t id)
+static bool is_shown(const idm_agent_options *agent, const idm_theta *theta, size_t id)
 {
   const idm_block_info *info = theta->block[id].info;
   if (info->form != IDM_FORM_NUMBER || !idm_agent_reads(agent, id)) return false;
-  const bool usual = info->habit || info->updates || id == IDM_SENSOR_CAPACITY;
-  return !usual || idm_theta_scalar(theta, id) != info->standard;
+  const bool hidden_by_default =
+      info->choice_bias || info->belief_update || id == IDM_SENSOR_CAPACITY;
+  return !hidden_by_default || idm_theta_scalar(theta, id) != info->default_number;
 }
 
 /* The numbers that a planner reads, in one line: multipliers, discount, horizon, then all others. A
  * planner that reads none has no such line. */
-static void print_numbers(const idm_agent *agent, const idm_theta *theta, int horizon)
+static void print_numbers(const idm_agent_options *agent, const idm_theta *theta, int horizon)
 {
   static const idm_block_id first[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
   enum { leading = sizeof first / sizeof first[0] };
@@ -268,34 +440,35 @@ static void print_numbers(const idm_agent *agent, const idm_theta *theta, int ho
 
 /* What a planner that learns by acting knows of its plan. */
 static void print_experience(const idm_workspace *workspace, const idm_setting *setting,
-                             const idm_experience *found)
+                             const idm_learning_report *result)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
-  if (found->logged)
+  if (result->log_transitions)
     printf("\nlearnt from %zu transitions of the log, gone through %.4g times: no bound on the "
            "value is "
            "known\n",
-           found->logged, (double)found->transitions / (double)found->logged);
+           result->log_transitions, (double)result->transitions / (double)result->log_transitions);
   else
     printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
-           found->transitions);
-  if (!isnan(found->residual))
+           result->transitions);
+  if (!isnan(result->residual))
     printf("Bellman residual on them %.3g (mean over the pairs of state and action seen)\n",
-           found->residual);
-  if (!isnan(found->value))
+           result->residual);
+  if (!isnan(result->value))
     printf("return %.6f (standard error %.2g) in episodes of their own; gradient of the policy "
            "%.3g\n",
-           found->value, found->standard_error, found->slope);
-  else if (isnan(found->residual))
+           result->value, result->standard_error, result->derivative);
+  else if (isnan(result->residual))
     printf("the budget holds too few whole episodes to say what it is worth\n");
-  if (found->unseen)
+  if (result->unvisited)
     printf("%zu of %zu states were never %s: their values are 0, as they began, and their "
            "policy is even\n",
-           found->unseen, setting->states.count, found->logged ? "acted in" : "sampled");
+           result->unvisited, setting->states.count,
+           result->log_transitions ? "acted in" : "sampled");
   const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
   const double rest = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
   if (!idm_planner_reads(idm_workspace_planner(workspace), IDM_ALPHA) || !(rest > 0)) return;
-  if (found->logged) {
+  if (result->log_transitions) {
     printf("values count the policy's entropy\n");
     return;
   }
@@ -305,23 +478,24 @@ static void print_experience(const idm_workspace *workspace, const idm_setting *
 }
 
 /* How far what is printed can be trusted. */
-static void print_trust(const idm_setting *setting, const idm_workspace *workspace,
-                        const answer *found)
+static void print_accuracy(const idm_setting *setting, const idm_workspace *workspace,
+                           const solve_result *result)
 {
-  const idm_plan_report *report = &found->report;
+  const idm_plan_report *report = &result->report;
   if (report->stop == IDM_STOP_UNPLANNED) {
     printf("\nnothing is planned: there is no value\n");
     return;
   }
   if (report->stop == IDM_STOP_BUDGET) {
-    print_experience(workspace, setting, &report->experience);
+    print_experience(workspace, setting, &report->learning);
     return;
   }
   if (idm_workspace_planner(workspace)->search) {
     printf(
         "\nat the start the best policy is worth between %.6f and %.6f, %.1e apart; values above "
         "are lower\nbounds (stopped by %s after %ld trials)\n",
-        found->lower, found->upper, report->bound, idm_stop_name(report->stop), report->iterations);
+        result->lower, result->upper, report->bound, idm_stop_name(report->stop),
+        report->iterations);
     return;
   }
   if (!idm_workspace_points(workspace)) {
@@ -333,25 +507,25 @@ static void print_trust(const idm_setting *setting, const idm_workspace *workspa
          "iterations)\n",
          idm_workspace_points(workspace), setting->fully_observed ? "states" : "lattice points",
          report->bound, idm_stop_name(report->stop), report->iterations);
-  if (found->lower <= found->upper)
+  if (result->lower <= result->upper)
     printf(
         "at the start the best policy is worth between %.6f (plans of the lattice's own actions, "
         "followed\nexactly) and %.6f (the lattice, whose value is never below)\n",
-        found->lower, found->upper);
+        result->lower, result->upper);
 }
 
 /* The table of states or of beliefs; with habits the planned policy in a second one. */
 static idm_status print_policies(cli_call *call, const idm_setting *setting,
-                                 idm_workspace *workspace, const view *v)
+                                 idm_workspace *workspace, const belief_table *v)
 {
   idm_status status = IDM_OK;
-  for (int planned = 0; planned <= (v->habits ? 1 : 0) && status == IDM_OK; planned++) {
+  for (int planned = 0; planned <= (v->has_habits ? 1 : 0) && status == IDM_OK; planned++) {
     if (planned) printf("\nplanned policy, without perseverance and lapse:\n");
     if (v->states)
       status = cli_print_states(call, setting, workspace, planned);
     else
       print_rows(setting, v, planned ? v->planned : v->policy);
-    if (!planned && v->habits && !cli_text(call, "path") &&
+    if (!planned && v->has_habits && !cli_text(call, "path") &&
         idm_theta_scalar(idm_workspace_theta(workspace), IDM_PERSEVERANCE) != 0)
       printf("(of a first decision; after an action perseverance changes them: see --path)\n");
   }
@@ -376,9 +550,9 @@ static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
   }
   printf("\n");
   for (size_t u = 0; u < actions; u++) {
-    char drawn[CLI_SPARK];
+    char drawn[CLI_SPARKLINE];
     cli_print_left(stdout, wide, setting->actions.name[u]);
-    printf(" %s\n", cli_spark(policy + u * columns, columns, drawn));
+    printf(" %s\n", cli_sparkline(policy + u * columns, columns, drawn));
   }
   printf("%*s %s%*s%s\n", wide, "", setting->states.name[0],
          columns - cli_width(setting->states.name[0]) - cli_width(setting->states.name[1]), "",
@@ -386,8 +560,8 @@ static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
   free(policy);
 }
 
-static idm_status print_table(cli_call *call, const idm_problem *problem, const view *v,
-                              idm_workspace *workspace, const answer *found)
+static idm_status print_table(cli_call *call, const idm_problem *problem, const belief_table *v,
+                              idm_workspace *workspace, const solve_result *result)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
   const idm_setting *setting = problem->setting;
@@ -400,20 +574,21 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   print_numbers(&problem->agent, theta, setting->horizon);
   const idm_status status = print_policies(call, setting, workspace, v);
   if (status != IDM_OK) return status;
-  if (cli_draws(call) && v->believes && setting->states.count == 2 && !setting->fully_observed)
+  if (cli_is_graphical(call) && v->has_beliefs && setting->states.count == 2 &&
+      !setting->fully_observed)
     draw_policy(setting, workspace);
-  if (found->has_forward)
+  if (result->has_forward)
     printf("\n%sreturn %.6f; complexity in nats: decision %.6f, specification %.6f, recognition "
            "%.6f\n",
-           v->habits ? "of the planned policy: " : "", found->forward.internal_return,
-           found->forward.decision, found->forward.specification, found->forward.recognition);
-  print_trust(setting, workspace, found);
+           v->has_habits ? "of the planned policy: " : "", result->forward.internal_return,
+           result->forward.decision, result->forward.specification, result->forward.recognition);
+  print_accuracy(setting, workspace, result);
   return IDM_OK;
 }
 
 /* Whether the planner that --set names takes transitions row by row, and nothing but planning is
  * asked for: beliefs along a path need matrices. */
-static bool takes_rows(const cli_call *call)
+static bool uses_sparse_rows(const cli_call *call)
 {
   static const char key[] = "planner=";
   const idm_planner *planner = NULL;
@@ -422,29 +597,30 @@ static bool takes_rows(const cli_call *call)
   for (size_t i = 0; i < count; i++)
     if (strncmp(settings[i], key, sizeof key - 1) == 0)
       planner = idm_planner_find(settings[i] + sizeof key - 1);
-  return planner && planner->gives & IDM_GIVES_HIDDEN_MOVES && !cli_text(call, "path");
+  return planner && planner->supports & IDM_SUPPORTS_SPARSE_HIDDEN && !cli_text(call, "path");
 }
 
 /* The problem, or a run at its centre or at one of its draws. */
-static idm_status open_subject(cli_call *call, cli_subject *subject)
+static idm_status open_subject(cli_call *call, cli_input *input)
 {
-  idm_status status = takes_rows(call) ? cli_open_subject_by_rows(call, call->argument[0], subject)
-                                       : cli_open_subject(call, call->argument[0], subject);
-  if (status == IDM_OK) status = cli_check_draw(call, subject);
-  if (status == IDM_OK) status = cli_need_utilities(call, subject->problem);
-  if (status == IDM_OK && subject->posterior)
-    status = cli_settle(call, subject, cli_text(call, "draw"));
+  idm_status status = uses_sparse_rows(call)
+                          ? cli_input_open_by_rows(call, call->argument[0], input)
+                          : cli_input_open(call, call->argument[0], input);
+  if (status == IDM_OK) status = cli_check_draw(call, input);
+  if (status == IDM_OK) status = cli_check_utilities(call, input->problem);
+  if (status == IDM_OK && input->posterior)
+    status = cli_set_to_draw(call, input, cli_text(call, "draw"));
   if (status == IDM_OK && cli_text(call, "path") && cli_given(call, "at"))
     status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
   if (status == IDM_OK && cli_given(call, "at") &&
-      !idm_agent_planner(&subject->problem->agent)->belief)
+      !idm_agent_planner(&input->problem->agent)->belief)
     status = idm_fail(&call->error, IDM_USAGE, "--at is a belief, and '%s' does not decide by one",
-                      idm_agent_planner(&subject->problem->agent)->name);
+                      idm_agent_planner(&input->problem->agent)->name);
   return status;
 }
 
 /* Which parameter of a run is solved for. */
-static void print_place(const cli_call *call)
+static void print_draw_used(const cli_call *call)
 {
   const char *draw = cli_text(call, "draw");
   if (strcmp(draw, "centre") == 0)
@@ -455,25 +631,25 @@ static void print_place(const cli_call *call)
     printf("%s, at draw %s of its posterior\n", call->argument[0], draw);
 }
 
-static idm_status print(cli_call *call, const cli_subject *subject, const view *v,
-                        idm_workspace *workspace, answer *found)
+static idm_status print(cli_call *call, const cli_input *input, const belief_table *v,
+                        idm_workspace *workspace, solve_result *result)
 {
   idm_status status = IDM_OK;
-  found->has_forward = idm_workspace_planner(workspace)->lattice != NULL;
-  if (found->has_forward)
-    status = idm_plan_forward(workspace, 0, &found->forward, NULL, &call->error);
+  result->has_forward = idm_workspace_planner(workspace)->lattice != NULL;
+  if (result->has_forward)
+    status = idm_plan_forward(workspace, 0, &result->forward, NULL, &call->error);
   if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
     idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
-    found->has_forward = false;
+    result->has_forward = false;
     status = IDM_OK;
   }
   if (status == IDM_OK)
-    status = idm_plan_bounds(workspace, 0, subject->problem->setting->start, &found->lower,
-                             &found->upper, &call->error);
+    status = idm_plan_bounds(workspace, 0, input->problem->setting->start, &result->lower,
+                             &result->upper, &call->error);
   if (status == IDM_OK && cli_given(call, "json"))
-    return print_json(call, subject, v, workspace, found);
-  if (status == IDM_OK && subject->posterior) print_place(call);
-  if (status == IDM_OK) status = print_table(call, subject->problem, v, workspace, found);
+    return print_json(call, input, v, workspace, result);
+  if (status == IDM_OK && input->posterior) print_draw_used(call);
+  if (status == IDM_OK) status = print_table(call, input->problem, v, workspace, result);
   return status;
 }
 
@@ -490,23 +666,23 @@ static idm_status write_vectors(cli_call *call, const idm_workspace *workspace)
 
 static idm_status run(cli_call *call)
 {
-  cli_subject subject;
+  cli_input input;
   idm_workspace *workspace = NULL;
-  answer found = {.lower = NAN, .upper = NAN};
+  solve_result result = {.lower = NAN, .upper = NAN};
   cli_search search = {0};
-  view v = {0};
+  belief_table v = {0};
   const char *path = cli_text(call, "path");
   const double begun = idm_seconds();
-  idm_status status = open_subject(call, &subject);
-  const idm_problem *problem = subject.problem;
-  v.believes = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
-  v.states = v.believes && problem->setting->fully_observed && !path && !cli_given(call, "at");
+  idm_status status = open_subject(call, &input);
+  const idm_problem *problem = input.problem;
+  v.has_beliefs = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
+  v.states = v.has_beliefs && problem->setting->fully_observed && !path && !cli_given(call, "at");
   /* One that holds no belief shows what it does first. */
-  const bool follows = path || !v.believes;
+  const bool follows = path || !v.has_beliefs;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
-  if (status == IDM_OK) status = cli_search_begin(call, subject.problem, begun, &search);
+  if (status == IDM_OK) status = cli_search_begin(call, input.problem, begun, &search);
   if (status == IDM_OK) {
-    status = cli_plan(call, subject.problem, &search.solver, &workspace, &found.report);
+    status = cli_plan(call, input.problem, &search.solver, &workspace, &result.report);
     cli_progress_end(&search.progress);
   }
   if (status == IDM_OK && follows)
@@ -514,11 +690,11 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = write_vectors(call, workspace);
   if (status == IDM_OK) {
     evaluate(workspace, problem->setting, follows, &v);
-    status = print(call, &subject, &v, workspace, &found);
+    status = print(call, &input, &v, workspace, &result);
   }
-  free_view(&v);
+  belief_table_clear(&v);
   idm_workspace_destroy(workspace);
-  cli_close_subject(&subject);
+  cli_input_close(&input);
   return status;
 }
 
@@ -561,8 +737,8 @@ static const cli_option options[] = {
 const cli_command cli_solve = {
     .name = "solve",
     .arguments = "PROBLEM|RUN",
-    .least = 1,
-    .most = 1,
+    .min_arguments = 1,
+    .max_arguments = 1,
     .summary = "Solve an agent: value, policy, return and complexities",
     .description =
         "Plans for the agent that the problem describes and prints its value and decision policy "

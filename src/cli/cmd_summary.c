@@ -1,6 +1,6 @@
 /* idm summary: what a run found. */
-#include "cli/options.h"
-#include "cli/posterior.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 static idm_status print(cli_call *call, const idm_posterior *posterior,
                         const idm_assessment *assessment)
@@ -21,8 +21,8 @@ static const cli_option options[] = {CLI_PLAIN_OPTION, CLI_PLUGIN_OPTION, CLI_JS
 const cli_command cli_summary = {
     .name = "summary",
     .arguments = "RUN...",
-    .least = 1,
-    .most = CLI_ANY_NUMBER,
+    .min_arguments = 1,
+    .max_arguments = CLI_ANY_NUMBER,
     .summary = "Print the posterior of runs",
     .description =
         "Mean, standard deviation, Monte Carlo error, quantiles, bulk and tail effective sample "

@@ -1,5 +1,5 @@
 /* The registry of commands. */
-#include "cli/commands.h"
+#include "cli/cli.h"
 
 #define COMMANDS(X)                                                                                \
   X(cli_init)                                                                                      \

@@ -1,14 +1,20 @@
-/* What several commands do: reading, planning, JSON. */
+/* What several commands share.
+ *
+ * Contents: common · people · plan */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/texts.h"
+#include "base/text.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/options.h"
-#include "io/run/files.h"
-#include "setting/transfer.h"
+#include "io/run/folder.h"
+#include "setting/terminal.h"
+
+/* === common ================================================================================= */
+
+/* What several commands do: reading, planning, JSON. */
 
 void cli_setting_key(const char *assignment, char *key, size_t size)
 {
@@ -18,23 +24,23 @@ void cli_setting_key(const char *assignment, char *key, size_t size)
   idm_print(key, size, "%.*s", length < size ? (int)length : 0, assignment);
 }
 
-static void remark_on(cli_call *call, const idm_problem *problem, const char *assignment)
+static void note_unread_setting(cli_call *call, const idm_problem *problem, const char *assignment)
 {
   char key[64];
   cli_setting_key(assignment, key, sizeof key);
   const int block = idm_theta_find(problem->theta, key);
   const bool of_agent = block >= 0 ? problem->theta->block[block].info->of_agent
-                                   : idm_key_find(idm_agent_keys(), key) != NULL;
-  if (of_agent && !idm_agent_heeds(problem, key))
+                                   : idm_key_find(idm_agent_option_keys(), key) != NULL;
+  if (of_agent && !idm_agent_uses_key(problem, key))
     idm_notes_add(&call->notes, "--set %s: the planner '%s' makes nothing of it", key,
                   idm_agent_planner(&problem->agent)->name);
 }
 
-void cli_remark_on_settings(cli_call *call, const idm_problem *problem)
+void cli_note_unread_settings(cli_call *call, const idm_problem *problem)
 {
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
-  for (size_t i = 0; i < count; i++) remark_on(call, problem, settings[i]);
+  for (size_t i = 0; i < count; i++) note_unread_setting(call, problem, settings[i]);
 }
 
 idm_status cli_override(cli_call *call, idm_problem *problem)
@@ -53,9 +59,9 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
 idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_problem)
 {
   idm_status status = idm_problem_read(path, ret_problem, &call->notes, &call->error);
-  if (status == IDM_OK) idm_agent_remark(*ret_problem, &call->notes);
+  if (status == IDM_OK) idm_agent_note_unused(*ret_problem, &call->notes);
   if (status == IDM_OK) status = cli_override(call, *ret_problem);
-  if (status == IDM_OK) cli_remark_on_settings(call, *ret_problem);
+  if (status == IDM_OK) cli_note_unread_settings(call, *ret_problem);
   if (status != IDM_OK) {
     idm_problem_destroy(*ret_problem);
     *ret_problem = NULL;
@@ -72,31 +78,30 @@ static bool is_of_environment(const char *assignment)
 }
 
 /* Of a run: another environment of its family, or another start. */
-static idm_status set_environment(cli_call *call, const cli_subject *subject,
-                                  const char *assignment)
+static idm_status set_environment(cli_call *call, const cli_input *input, const char *assignment)
 {
-  if (subject->posterior->drawn)
+  if (input->posterior->drawn)
     return idm_fail(&call->error, IDM_USAGE,
                     "--set %.200s: the run was fitted over learnt dynamics, each draw with its "
                     "own; other dynamics come from --problem OTHER.yaml",
                     assignment);
-  const idm_status status = idm_problem_check_models(subject->problem, &call->error);
-  return status == IDM_OK ? idm_problem_set(subject->problem, assignment, &call->error) : status;
+  const idm_status status = idm_problem_check_models(input->problem, &call->error);
+  return status == IDM_OK ? idm_problem_set(input->problem, assignment, &call->error) : status;
 }
 
 /* Apply --set to a run: to its environment and start, and to utilities that came from columns of
  * its log. What was inferred, and what was held meanwhile, stays. */
-static idm_status set_run(cli_call *call, const cli_subject *subject)
+static idm_status apply_settings_to_run(cli_call *call, const cli_input *input)
 {
   const char *const *settings;
   const size_t count = cli_list(call, "set", &settings);
-  idm_problem *problem = subject->problem;
+  idm_problem *problem = input->problem;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     const size_t sources = problem->utility_sources;
     const bool utility = sources && strncmp(settings[i], "utility.", 8) == 0;
     if (is_of_environment(settings[i])) {
-      status = set_environment(call, subject, settings[i]);
+      status = set_environment(call, input, settings[i]);
       continue;
     }
     if (utility) status = idm_problem_set(problem, settings[i], &call->error);
@@ -112,7 +117,7 @@ static idm_status set_run(cli_call *call, const cli_subject *subject)
   return status;
 }
 
-idm_status cli_check_move(cli_call *call, bool run)
+idm_status cli_check_relocation(cli_call *call, bool run)
 {
   if (run || !cli_given(call, "problem")) return IDM_OK;
   return idm_fail(&call->error, IDM_USAGE,
@@ -121,23 +126,23 @@ idm_status cli_check_move(cli_call *call, bool run)
 }
 
 /* Put the agent of a run into the environment of the problem that --problem names. */
-static idm_status move_run(cli_call *call, cli_subject *subject)
+static idm_status relocate_run(cli_call *call, cli_input *input)
 {
   const char *path = cli_text(call, "problem");
   char unused[120] = "";
   idm_problem *other = NULL;
   if (!path) return IDM_OK;
-  idm_status status = cli_check_move(call, subject->posterior);
+  idm_status status = cli_check_relocation(call, input->posterior);
   if (status == IDM_OK) status = idm_problem_read(path, &other, NULL, &call->error);
-  if (status == IDM_OK) status = idm_problem_transfer(subject->problem, other, &call->error);
+  if (status == IDM_OK) status = idm_problem_transfer(input->problem, other, &call->error);
   if (status == IDM_INPUT && !call->error.file[0])
     snprintf(call->error.file, sizeof call->error.file, "%s", path);
-  if (status == IDM_OK) idm_problem_name_unused(subject->problem, other, unused, sizeof unused);
+  if (status == IDM_OK) idm_problem_name_unused(input->problem, other, unused, sizeof unused);
   idm_problem_destroy(other);
   if (status != IDM_OK) return status;
   /* The draws are taken without the learnt dynamics, which are of the environment left. */
-  idm_drawn_destroy(subject->posterior->drawn);
-  subject->posterior->drawn = NULL;
+  idm_dynamics_sets_destroy(input->posterior->drawn);
+  input->posterior->drawn = NULL;
   idm_notes_add(&call->notes,
                 "dynamics, start and endings are those of %.300s; all numbers of the agent are "
                 "those of the run",
@@ -146,61 +151,61 @@ static idm_status move_run(cli_call *call, cli_subject *subject)
   return IDM_OK;
 }
 
-static idm_status keep_columns(cli_call *call, cli_subject *subject)
+static idm_status keep_columns(cli_call *call, cli_input *input)
 {
-  const idm_problem *problem = subject->problem;
+  const idm_problem *problem = input->problem;
   const size_t size = problem->utility_sources * sizeof *problem->utility_source;
   if (!size) return IDM_OK;
-  subject->utility_source = malloc(size);
-  if (!subject->utility_source) return idm_fail_memory(&call->error);
-  memcpy(subject->utility_source, problem->utility_source, size);
-  subject->utility_sources = problem->utility_sources;
-  return idm_labels_copy(&problem->columns.utility, &subject->utility_column, &call->error);
+  input->utility_source = malloc(size);
+  if (!input->utility_source) return idm_fail_memory(&call->error);
+  memcpy(input->utility_source, problem->utility_source, size);
+  input->utility_sources = problem->utility_sources;
+  return idm_labels_copy(&problem->columns.utility, &input->utility_column, &call->error);
 }
 
-void cli_restore_columns(cli_subject *subject)
+void cli_restore_columns(cli_input *input)
 {
-  idm_problem *problem = subject->problem;
+  idm_problem *problem = input->problem;
   idm_labels_destroy(&problem->columns.utility);
   free(problem->utility_source);
-  problem->columns.utility = subject->utility_column;
-  problem->utility_source = subject->utility_source;
-  problem->utility_sources = subject->utility_sources;
-  subject->utility_column = (idm_labels){0};
-  subject->utility_source = NULL;
+  problem->columns.utility = input->utility_column;
+  problem->utility_source = input->utility_source;
+  problem->utility_sources = input->utility_sources;
+  input->utility_column = (idm_labels){0};
+  input->utility_source = NULL;
 }
 
-static idm_status open_subject(cli_call *call, const char *path, bool by_rows, cli_subject *subject)
+static idm_status open_subject(cli_call *call, const char *path, bool by_rows, cli_input *input)
 {
-  *subject = (cli_subject){0};
+  *input = (cli_input){0};
   idm_status (*const read)(const char *, idm_problem **, idm_notes *, idm_error *) =
       by_rows ? idm_problem_read_by_rows : idm_problem_read;
   const bool run = idm_run_is(path);
-  if (run) subject->request = malloc(sizeof *subject->request);
-  if (run && !subject->request) return idm_fail_memory(&call->error);
-  idm_status status = run ? idm_run_read(path, &subject->problem, subject->request,
-                                         &subject->posterior, &call->notes, &call->error)
-                          : read(path, &subject->problem, &call->notes, &call->error);
-  if (status == IDM_OK && !run) idm_agent_remark(subject->problem, &call->notes);
-  if (status == IDM_OK) status = keep_columns(call, subject);
-  if (status == IDM_OK) status = move_run(call, subject);
+  if (run) input->request = malloc(sizeof *input->request);
+  if (run && !input->request) return idm_fail_memory(&call->error);
+  idm_status status = run ? idm_run_read(path, &input->problem, input->request, &input->posterior,
+                                         &call->notes, &call->error)
+                          : read(path, &input->problem, &call->notes, &call->error);
+  if (status == IDM_OK && !run) idm_agent_note_unused(input->problem, &call->notes);
+  if (status == IDM_OK) status = keep_columns(call, input);
+  if (status == IDM_OK) status = relocate_run(call, input);
   if (status == IDM_OK)
-    status = run ? set_run(call, subject) : cli_override(call, subject->problem);
-  if (status == IDM_OK && !run) cli_remark_on_settings(call, subject->problem);
+    status = run ? apply_settings_to_run(call, input) : cli_override(call, input->problem);
+  if (status == IDM_OK && !run) cli_note_unread_settings(call, input->problem);
   return status;
 }
 
-idm_status cli_open_subject(cli_call *call, const char *path, cli_subject *subject)
+idm_status cli_input_open(cli_call *call, const char *path, cli_input *input)
 {
-  return open_subject(call, path, false, subject);
+  return open_subject(call, path, false, input);
 }
 
-idm_status cli_open_subject_by_rows(cli_call *call, const char *path, cli_subject *subject)
+idm_status cli_input_open_by_rows(cli_call *call, const char *path, cli_input *input)
 {
-  return open_subject(call, path, true, subject);
+  return open_subject(call, path, true, input);
 }
 
-idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior)
+idm_status cli_check_planable(cli_call *call, const idm_posterior *opt_posterior)
 {
   idm_assessment *a = NULL;
   if (!opt_posterior) return IDM_OK;
@@ -214,45 +219,45 @@ idm_status cli_warn_of_run(cli_call *call, const idm_posterior *opt_posterior)
   return status;
 }
 
-void cli_close_subject(cli_subject *subject)
+void cli_input_close(cli_input *input)
 {
-  idm_labels_destroy(&subject->utility_column);
-  free(subject->utility_source);
-  free(subject->request);
-  idm_posterior_destroy(subject->posterior);
-  idm_problem_destroy(subject->problem);
+  idm_labels_destroy(&input->utility_column);
+  free(input->utility_source);
+  free(input->request);
+  idm_posterior_destroy(input->posterior);
+  idm_problem_destroy(input->problem);
 }
 
 /* An audit's problem and posterior. */
-static idm_status open_audit(cli_call *call, const char *folder, cli_subject *subject)
+static idm_status open_audit(cli_call *call, const char *folder, cli_input *input)
 {
   idm_audit_request *request = malloc(sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
-  const idm_status status = idm_audit_read_run(folder, &subject->problem, request,
-                                               &subject->posterior, &call->notes, &call->error);
-  if (status == IDM_OK) subject->request = malloc(sizeof *subject->request);
-  if (subject->request) *subject->request = request->request;
+  const idm_status status = idm_audit_read_run(folder, &input->problem, request, &input->posterior,
+                                               &call->notes, &call->error);
+  if (status == IDM_OK) input->request = malloc(sizeof *input->request);
+  if (input->request) *input->request = request->request;
   free(request);
-  return status == IDM_OK && !subject->request ? idm_fail_memory(&call->error) : status;
+  return status == IDM_OK && !input->request ? idm_fail_memory(&call->error) : status;
 }
 
-idm_status cli_open_shown(cli_call *call, const char *path, cli_shown *shown)
+idm_status cli_plot_input_open(cli_call *call, const char *path, cli_plot_input *shown)
 {
-  *shown = (cli_shown){0};
-  if (idm_campaign_is(path)) return idm_campaign_read(path, &shown->study, &call->error);
-  idm_status status = idm_audit_is(path) ? open_audit(call, path, &shown->subject)
-                                         : cli_open_subject(call, path, &shown->subject);
-  if (status == IDM_OK && shown->subject.posterior)
-    status = idm_run_assess(path, shown->subject.posterior, &shown->assessment, &call->error);
+  *shown = (cli_plot_input){0};
+  if (idm_replications_is(path)) return idm_replications_read(path, &shown->study, &call->error);
+  idm_status status = idm_audit_is(path) ? open_audit(call, path, &shown->input)
+                                         : cli_input_open(call, path, &shown->input);
+  if (status == IDM_OK && shown->input.posterior)
+    status = idm_run_assess(path, shown->input.posterior, &shown->assessment, &call->error);
   return status;
 }
 
-void cli_close_shown(cli_shown *shown)
+void cli_plot_input_close(cli_plot_input *shown)
 {
   idm_assessment_destroy(shown->assessment);
   idm_data_destroy(shown->data);
   idm_calibration_destroy(shown->study);
-  cli_close_subject(&shown->subject);
+  cli_input_close(&shown->input);
 }
 
 void cli_print_notes(cli_call *call)
@@ -288,7 +293,7 @@ static idm_status read_log_by(reader *read, cli_call *call, const char *paths, c
   free(file);
   free(condition);
   if (status != IDM_OK) return status;
-  status = idm_problem_freeze(problem, (*ret_data)->intake, &call->error);
+  status = idm_problem_set_breaks(problem, (*ret_data)->intake, &call->error);
   if (status == IDM_OK)
     status =
         idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
@@ -319,12 +324,12 @@ idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
   return status;
 }
 
-idm_status cli_read_run_data(cli_call *call, cli_subject *subject, idm_data **ret_data)
+idm_status cli_read_run_data(cli_call *call, cli_input *input, idm_data **ret_data)
 {
-  const idm_status status = idm_request_relocate(subject->request, NULL, &call->error);
+  const idm_status status = idm_request_set_log(input->request, NULL, &call->error);
   if (status != IDM_OK) return status;
-  return cli_read_people(call, subject->request->data, subject->request->where, subject->request,
-                         false, subject->problem, ret_data);
+  return cli_read_people(call, input->request->data, input->request->where, input->request, false,
+                         input->problem, ret_data);
 }
 
 /* The number of a draw, over all chains. */
@@ -342,26 +347,25 @@ static idm_status parse_draw(cli_call *call, const idm_posterior *posterior, con
   return IDM_OK;
 }
 
-idm_status cli_check_draw(cli_call *call, const cli_subject *subject)
+idm_status cli_check_draw(cli_call *call, const cli_input *input)
 {
-  if (subject->posterior || !cli_given(call, "draw")) return IDM_OK;
+  if (input->posterior || !cli_given(call, "draw")) return IDM_OK;
   return idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
                   call->argument[0]);
 }
 
-idm_status cli_settle(cli_call *call, cli_subject *subject, const char *draw)
+idm_status cli_set_to_draw(cli_call *call, cli_input *input, const char *draw)
 {
-  const idm_posterior *posterior = subject->posterior;
+  const idm_posterior *posterior = input->posterior;
   idm_parameters *parameters = NULL;
-  idm_status status = idm_parameters_create(subject->problem, &parameters, &call->error);
+  idm_status status = idm_parameters_create(input->problem, &parameters, &call->error);
   size_t at = 0;
   const bool centre = strcmp(draw, "centre") == 0;
   if (status == IDM_OK && !centre) status = parse_draw(call, posterior, draw, &at);
   if (status == IDM_OK)
-    status = centre
-                 ? idm_posterior_central_theta(posterior, parameters, subject->problem->theta,
-                                               &call->error)
-                 : idm_posterior_agent(posterior, parameters, at, subject->problem, &call->error);
+    status = centre ? idm_posterior_central_theta(posterior, parameters, input->problem->theta,
+                                                  &call->error)
+                    : idm_posterior_agent(posterior, parameters, at, input->problem, &call->error);
   idm_parameters_destroy(parameters);
   return status;
 }
@@ -386,8 +390,7 @@ idm_status cli_where(cli_call *call, char *where, size_t size)
   return status;
 }
 
-idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char *where,
-                            size_t size)
+idm_status cli_run_where(cli_call *call, const idm_request *opt_request, char *where, size_t size)
 {
   if (!opt_request || !opt_request->where[0] || cli_given(call, "where"))
     return cli_where(call, where, size);
@@ -399,27 +402,27 @@ idm_status cli_where_of_run(cli_call *call, const idm_request *opt_request, char
 }
 
 /* A label that is a number. */
-typedef struct numbered {
+typedef struct numeric_label {
   double number;
   const char *label;
-} numbered;
+} numeric_label;
 
 static int by_number(const void *a, const void *b)
 {
-  const numbered *x = a;
-  const numbered *y = b;
+  const numeric_label *x = a;
+  const numeric_label *y = b;
   if (x->number != y->number) return x->number > y->number ? 1 : -1;
   return strcmp(x->label, y->label);
 }
 
-idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_column)
+idm_status cli_note_equal_labels(cli_call *call, const idm_data *data, const char *opt_column)
 {
   const long kept =
       opt_column ? idm_labels_find(&data->covariate_name, opt_column, strlen(opt_column)) : -1;
   const idm_labels *labels = kept < 0 ? &data->agent_name : &data->covariate_level[kept];
-  numbered *list = calloc(labels->count + 1, sizeof *list);
+  numeric_label *list = calloc(labels->count + 1, sizeof *list);
   size_t count = 0;
-  size_t twins = 0;
+  size_t equal_pairs = 0;
   if (!list) return idm_fail_memory(&call->error);
   for (size_t i = 0; i < labels->count; i++) {
     list[count].label = labels->name[i];
@@ -427,7 +430,7 @@ idm_status cli_note_twins(cli_call *call, const idm_data *data, const char *opt_
   }
   qsort(list, count, sizeof *list, by_number);
   for (size_t i = 1; i < count; i++) {
-    if (list[i].number != list[i - 1].number || twins++) continue; /* the first is told */
+    if (list[i].number != list[i - 1].number || equal_pairs++) continue; /* the first is told */
     idm_notes_add(&call->notes,
                   "%s '%.60s' and '%.60s' are one number and two labels, and are taken for two; "
                   "write them alike where they are one",
@@ -463,7 +466,7 @@ idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem
   return status == IDM_OK ? cli_read_log(call, paths, where, problem, columns, ret_data) : status;
 }
 
-idm_status cli_need_utilities(cli_call *call, const idm_problem *problem)
+idm_status cli_check_utilities(cli_call *call, const idm_problem *problem)
 {
   if (!problem->utility_sources) return IDM_OK;
   const idm_utility_source *source = &problem->utility_source[0];
@@ -483,8 +486,8 @@ static idm_status check_inside(cli_call *call, const char *folder, const char *p
   if (!idm_folder_is(folder)) return IDM_OK;
   idm_status status = idm_folder_open(&opened, folder, &call->error);
   if (status != IDM_OK) return status;
-  const idm_place place = idm_folder_output(&opened, path);
-  status = idm_place_check(&place, &call->error);
+  const idm_location place = idm_folder_output(&opened, path);
+  status = idm_location_check(&place, &call->error);
   idm_folder_close(&opened);
   return status;
 }
@@ -540,7 +543,7 @@ json_t *cli_entry(const char *name, const char *summary)
   return object;
 }
 
-idm_status cli_refuse_changes(cli_call *call, const char *run)
+idm_status cli_check_unchanged(cli_call *call, const char *run)
 {
   cli_option option;
   for (size_t i = 0; cli_option_at(call->command, i, &option); i++) {
@@ -552,4 +555,212 @@ idm_status cli_refuse_changes(cli_call *call, const char *run)
                       run, option.name);
   }
   return IDM_OK;
+}
+
+/* === people ================================================================================= */
+
+/* People for a reader: the population, then everybody. */
+
+static bool is_of_people(const idm_posterior *p, const idm_series *series)
+{
+  return strcmp(p->axis[series->axis].name, "person") == 0;
+}
+
+/* Whether a quantity is a person's. */
+static bool is_personal(const idm_posterior *p, size_t quantity)
+{
+  const size_t series = idm_posterior_series(p, quantity);
+  return series < p->series_count && is_of_people(p, &p->series[series]);
+}
+
+static int max_width(const idm_posterior *p)
+{
+  int width = 12;
+  for (size_t i = 0; i < p->quantity.count; i++)
+    if (!is_personal(p, i) && cli_width(p->quantity.name[i]) > width)
+      width = cli_width(p->quantity.name[i]);
+  return width < 60 ? width : 60;
+}
+
+/* How often a quantity is above 0, where it may be of either sign. */
+static const char *positive_text(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+{
+  const size_t all = p->chains * p->draws;
+  size_t positive_count = 0;
+  if (idm_posterior_series(p, quantity) == p->series_count) return "";
+  for (size_t i = 0; i < all; i++) positive_count += p->value[quantity * all + i] > 0;
+  snprintf(buffer, size, "%.3f", (double)positive_count / (double)all);
+  return buffer;
+}
+
+static void print_population(FILE *out, const idm_posterior *p, const idm_assessment *a)
+{
+  const int width = max_width(p);
+  bool any = false;
+  for (size_t i = 0; i < p->quantity.count; i++) {
+    char positive_count[16];
+    if (is_personal(p, i)) continue;
+    if (!any) cli_print_quantity_heading(out, width, "P(>0)");
+    any = true;
+    cli_print_quantity(out, width, p->quantity.name[i], &a->diagnosis[i],
+                       positive_text(p, i, positive_count, sizeof positive_count));
+  }
+  if (any) fprintf(out, "\n");
+}
+
+/* Mean (median where a tail is heavy) and interval of every number, and how much of it is the
+ * person's own. */
+static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessment *a,
+                          const idm_person *who, size_t index)
+{
+  size_t effect = 0;
+  for (size_t i = 0; i < p->series_count; i++) {
+    if (!is_of_people(p, &p->series[i])) continue;
+    if (who->absent) {
+      fprintf(out, " %8s %19s %5s %6s", "-", "-", "-", "-");
+      continue;
+    }
+    const idm_diagnosis *d = &a->diagnosis[p->series[i].first + index];
+    const double own = who->own[effect++];
+    fprintf(out, " %8.3g [%8.3g,%8.3g] ", idm_diagnosis_heavy_tailed(d) ? d->q50 : d->mean, d->q05,
+            d->q95);
+    if (isnan(own)) /* under a prior that has no variance of its own */
+      fprintf(out, "%5s", "-");
+    else
+      fprintf(out, "%5.2f", own);
+    fprintf(out, " %6.3f", d->rhat);
+  }
+}
+
+static int widest_name(const idm_labels *names)
+{
+  int width = 6;
+  for (size_t i = 0; i < names->count; i++)
+    if (cli_width(names->name[i]) > width) width = cli_width(names->name[i]);
+  return width < 40 ? width : 40;
+}
+
+void cli_print_people(FILE *out, const idm_posterior *p, const idm_assessment *a, size_t most)
+{
+  const int width = widest_name(&a->person_name);
+  char display_name[256];
+  print_population(out, p, a);
+  fprintf(out, "%-*s", width, "");
+  for (size_t i = 0; i < p->series_count; i++)
+    if (is_of_people(p, &p->series[i]))
+      fprintf(out, " %28.28s %5s %6s",
+              idm_quantity_label(p->series[i].name, display_name, sizeof display_name), "own",
+              "r_hat");
+  fprintf(out, " %9s %8s %8s  verdict\n", "decisions", "log-loss", "chance");
+  for (size_t i = 0, at = 0; i < a->people && i < most; i++) {
+    const idm_person *who = &a->person[i];
+    cli_print_truncated(out, width, a->person_name.name[i]);
+    print_numbers(out, p, a, who, at);
+    fprintf(out, " %9llu %8.4f %8.4f  %s\n", (unsigned long long)who->decisions, who->log_loss,
+            who->uniform_log_loss, idm_person_verdict_name(who->verdict));
+    at += !who->absent;
+  }
+}
+
+/* === plan =================================================================================== */
+
+/* Planning on request: from capacities, and of planners that learn from the transitions of a log
+ * (--batch, --rewards). */
+
+/* Say which actions a log never takes in states where it does something: a few by name. */
+static idm_status note_missing_actions(cli_call *call, const idm_setting *setting,
+                                       const idm_batch *batch)
+{
+  enum { named = 5 };
+  const size_t states = setting->states.count, actions = setting->actions.count;
+  bool *tried = calloc(states * (actions + 1), sizeof *tried); /* and in the end: any */
+  if (!tried) return idm_fail_memory(&call->error);
+  for (size_t i = 0; i < batch->count; i++)
+    tried[batch->state[i] * actions + batch->action[i]] =
+        tried[states * actions + batch->state[i]] = true;
+  char list[700] = "";
+  size_t missing_pair = 0;
+  for (size_t pair = 0; pair < states * actions; pair++) {
+    const size_t s = pair / actions;
+    if (tried[pair] || !tried[states * actions + s]) continue;
+    const size_t used = strlen(list);
+    if (missing_pair++ < named)
+      snprintf(list + used, sizeof list - used, "%s'%.50s' in '%.50s'", used ? ", " : "",
+               setting->actions.name[pair % actions], setting->states.name[s]);
+  }
+  free(tried);
+  if (missing_pair > named)
+    snprintf(list + strlen(list), sizeof list - strlen(list), ", ... (%zu in all)", missing_pair);
+  if (missing_pair)
+    idm_notes_add(
+        &call->notes,
+        "the log never takes %s: what that leads to is not known, and the policy does not "
+        "take it there either",
+        list);
+  return IDM_OK;
+}
+
+/* Have the workspace learn from the log that --batch names. */
+static idm_status study(cli_call *call, idm_problem *problem, idm_workspace *workspace)
+{
+  const char *path = cli_text(call, "batch");
+  const bool rewards = cli_given(call, "rewards");
+  idm_data *data = NULL;
+  idm_batch *batch = NULL;
+  idm_status status =
+      cli_read_log(call, path, "", problem, rewards ? 1u << IDM_COLUMN_REWARD : 0, &data);
+  if (status == IDM_OK)
+    status = idm_batch_create(problem->setting, data, rewards, &batch, &call->error);
+  if (status == IDM_OK) status = idm_workspace_set_batch(workspace, batch, &call->error);
+  if (status == IDM_OK) status = note_missing_actions(call, problem->setting, batch);
+  if (status == IDM_OK && batch->omitted)
+    idm_notes_add(&call->notes, "%zu rows of %s are no transition: a state or an action is missing",
+                  batch->omitted, path);
+  idm_batch_destroy(batch);
+  idm_data_destroy(data);
+  return status;
+}
+
+/* Whether --batch is given; refused where it, or --rewards, cannot be. */
+static idm_status check_batch(cli_call *call, const idm_problem *problem, bool *ret_given)
+{
+  *ret_given = cli_text(call, "batch") != NULL;
+  if (!*ret_given && cli_given(call, "rewards"))
+    return idm_fail(&call->error, IDM_USAGE, "--rewards are those of a log; give it by --batch");
+  if (*ret_given && problem->utility_sources)
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--batch needs utilities by state; here they come from the data column '%s'",
+                    problem->columns.utility.name[problem->utility_source[0].column]);
+  return IDM_OK;
+}
+
+idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_solver,
+                    idm_workspace **ret_workspace, idm_plan_report *report)
+{
+  bool given;
+  idm_status status = check_batch(call, problem, &given);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, ret_workspace,
+                                  &call->error);
+  if (status != IDM_OK) return status;
+  if (given) status = study(call, problem, *ret_workspace);
+  if (status == IDM_OK)
+    status = idm_plan_capacity(problem->theta, &problem->agent, opt_solver, *ret_workspace, report,
+                               &call->notes, &call->error);
+  if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
+    idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
+                  report->bound);
+  if (status == IDM_OK && report->stop == IDM_STOP_MEMORY)
+    idm_notes_add(&call->notes,
+                  "planning stopped where it had used up its memory, with its bounds still %.1e "
+                  "apart; a larger gap needs less",
+                  report->bound);
+  if (status == IDM_OK && (report->stop == IDM_STOP_SECONDS || report->stop == IDM_STOP_INTERRUPT))
+    idm_notes_add(&call->notes, "planning was stopped with its bounds still %.1e apart",
+                  report->bound);
+  if (status != IDM_OK) {
+    idm_workspace_destroy(*ret_workspace);
+    *ret_workspace = NULL;
+  }
+  return status;
 }

@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/level.h"
-#include "cli/commands.h"
+#include "base/vector.h"
+#include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/help.h"
-#include "cli/options.h"
 
 static int report(cli_call *call, idm_status status)
 {
   cli_print_notes(call);
   if (status != IDM_OK) {
-    char text[3 * IDM_PATH + 64];
+    char text[3 * IDM_PATH_SIZE + 64];
     fprintf(stderr, "idm: %s\n", idm_error_text(&call->error, text, sizeof text));
   }
   return idm_status_exit_code(status);

@@ -1,18 +1,23 @@
-/* What a run found, for a person: its table and its verdict. */
+/* What a run found, printed or as a page.
+ *
+ * Contents: posterior · page */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
-#include "cli/people.h"
-#include "cli/posterior.h"
-#include "cli/spark.h"
-#include "cli/table.h"
+#include "cli/cli.h"
+#include "cli/common.h"
+#include "cli/terminal.h"
+#include "io/run/folder.h"
+
+/* === posterior ============================================================================== */
+
+/* What a run found, for a person: its table and its verdict. */
 
 /* A run with its verdict. */
-typedef struct verdict {
+typedef struct run_result {
   idm_posterior *posterior;
   idm_assessment *assessment;
-} verdict;
+} run_result;
 
 /* One key of the JSON object of several runs, or a heading. */
 static idm_status print_name(cli_call *call, int index)
@@ -29,7 +34,7 @@ static idm_status print_name(cli_call *call, int index)
   return IDM_OK;
 }
 
-static idm_status print_runs(cli_call *call, cli_print_run print, const verdict *found)
+static idm_status print_runs(cli_call *call, cli_run_printer print, const run_result *found)
 {
   const bool several = call->arguments > 1;
   idm_status status = IDM_OK;
@@ -42,14 +47,14 @@ static idm_status print_runs(cli_call *call, cli_print_run print, const verdict 
 }
 
 /* Trusted, with every check that applies run. */
-static bool is_promise(const idm_assessment *a)
+static bool is_fully_checked(const idm_assessment *a)
 {
   return a->trusted && !idm_checks_left_out(&a->checks);
 }
 
-idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
+idm_status cli_each_run(cli_call *call, cli_run_printer print, int *opt_untrusted)
 {
-  verdict *found = calloc((size_t)call->arguments, sizeof *found);
+  run_result *found = calloc((size_t)call->arguments, sizeof *found);
   idm_status status = found ? IDM_OK : idm_fail_memory(&call->error);
   int untrusted = 0;
   for (int i = 0; i < call->arguments && status == IDM_OK; i++) {
@@ -61,7 +66,7 @@ idm_status cli_each_run(cli_call *call, cli_print_run print, int *opt_untrusted)
       status = idm_run_read(run, NULL, NULL, &found[i].posterior, &call->notes, &call->error);
     if (status == IDM_OK)
       status = idm_run_assess(run, found[i].posterior, &found[i].assessment, &call->error);
-    untrusted += status == IDM_OK && !is_promise(found[i].assessment);
+    untrusted += status == IDM_OK && !is_fully_checked(found[i].assessment);
   }
   if (status == IDM_OK) status = print_runs(call, print, found);
   for (int i = 0; found && i < call->arguments; i++) {
@@ -85,7 +90,7 @@ static const char *contraction_of(const idm_assessment *a, size_t quantity, char
 }
 
 /* Numbers one by one, with their ranges where the answer is a set. */
-static void print_point(FILE *out, const idm_posterior *p, const idm_finding *opt_finding,
+static void print_point(FILE *out, const idm_posterior *p, const idm_optimality *opt_finding,
                         int width)
 {
   const double *range = opt_finding ? opt_finding->range : NULL;
@@ -93,7 +98,7 @@ static void print_point(FILE *out, const idm_posterior *p, const idm_finding *op
   fprintf(out, "%-*s %12s%s\n", width, "", "value", range ? "    from ... to" : "");
   for (size_t i = 0; i < p->quantity.count; i++) {
     if (!p->summarised[i]) continue;
-    cli_print_left(out, width, idm_quantity_spoken(p->quantity.name[i], buffer, sizeof buffer));
+    cli_print_left(out, width, idm_quantity_label(p->quantity.name[i], buffer, sizeof buffer));
     fprintf(out, " %12.6g", p->value[i * p->chains * p->draws]);
     if (range && i < opt_finding->free)
       fprintf(out, "    %.6g%s ... %.6g%s", range[2 * i], opt_finding->at_box[2 * i] ? "*" : "",
@@ -112,9 +117,9 @@ void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterio
   enum { columns = 16 };
   const size_t all = posterior->chains * posterior->draws;
   char buffer[256];
-  char narrower[32];
-  char spark[CLI_SPARK];
-  char last[32 + CLI_SPARK];
+  char reserved_width[32];
+  char sparkline[CLI_SPARKLINE];
+  char last[32 + CLI_SPARKLINE];
   int width = 12;
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const int length = cli_width(posterior->quantity.name[i]);
@@ -132,12 +137,14 @@ void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterio
   for (size_t i = 0; i < posterior->quantity.count; i++) {
     const idm_diagnosis *d = &assessment->diagnosis[i];
     if (!posterior->summarised[i]) continue;
-    snprintf(last, sizeof last, "%6s%s%s", contraction_of(assessment, i, narrower, sizeof narrower),
-             cli_draws(opt_call) ? "  " : "",
-             cli_draws(opt_call) ? cli_histogram(posterior->value + i * all, all, columns, spark)
-                                 : "");
+    snprintf(last, sizeof last, "%6s%s%s",
+             contraction_of(assessment, i, reserved_width, sizeof reserved_width),
+             cli_is_graphical(opt_call) ? "  " : "",
+             cli_is_graphical(opt_call)
+                 ? cli_histogram(posterior->value + i * all, all, columns, sparkline)
+                 : "");
     cli_print_quantity(out, width,
-                       idm_quantity_spoken(posterior->quantity.name[i], buffer, sizeof buffer), d,
+                       idm_quantity_label(posterior->quantity.name[i], buffer, sizeof buffer), d,
                        last);
   }
 }
@@ -173,11 +180,58 @@ void cli_print_verdict(FILE *out, const idm_assessment *assessment)
 
 void cli_print_verdict_line(FILE *out, const idm_assessment *assessment)
 {
-  const char *see = idm_assessment_see(assessment);
+  const char *see = idm_assessment_section(assessment);
   const bool open = idm_checks_left_out(&assessment->checks);
   fprintf(out, "verdict: %s%s%s%s%s\n",
-          cli_colour(!assessment->trusted ? CLI_BAD
-                     : open               ? CLI_USUAL
-                                          : CLI_GOOD),
-          idm_assessment_verdict(assessment), *see ? "; " : "", see, cli_colour(CLI_USUAL));
+          cli_colour(!assessment->trusted ? CLI_NEGATIVE_COLOUR
+                     : open               ? CLI_DEFAULT_COLOUR
+                                          : CLI_POSITIVE_COLOUR),
+          idm_assessment_verdict(assessment), *see ? "; " : "", see,
+          cli_colour(CLI_DEFAULT_COLOUR));
+}
+
+/* === page =================================================================================== */
+
+/* The page of a run: what `idm report` writes, and `idm fit --resume` where it is missing. */
+
+const char *cli_page_path(const char *folder, char path[CLI_PAGE_PATH])
+{
+  snprintf(path, CLI_PAGE_PATH, "%s/%s", folder, IDM_FILE_REPORT);
+  return path;
+}
+
+/* The log, where it still is what it was; a note where it is not. */
+static void read_log(cli_call *call, cli_input *input, idm_data **ret_data)
+{
+  *ret_data = NULL;
+  if (cli_read_run_data(call, input, ret_data) == IDM_OK) return;
+  idm_notes_add(&call->notes, "the report is made without the log: %s", call->error.message);
+  call->error = (idm_error){0};
+}
+
+idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
+{
+  cli_plot_input *s = calloc(1, sizeof *s);
+  if (!s) return idm_fail_memory(&call->error);
+  idm_status status = cli_plot_input_open(call, folder, s);
+  if (status == IDM_OK && s->input.posterior && strcmp(s->input.posterior->inverse, "learn") == 0)
+    status = idm_fail(&call->error, IDM_INPUT,
+                      "'%s' is a run of `idm learn`: it has dynamics, no agent to report on; see "
+                      "`idm summary`, `idm check` and `idm plot trace`, or fit an agent with "
+                      "`idm fit --dynamics`",
+                      folder);
+  if (status == IDM_OK && s->input.posterior) read_log(call, &s->input, &s->data);
+  if (status == IDM_OK)
+    status = idm_report_write(&(idm_plot_subject){.folder = folder,
+                                                  .problem = s->input.problem,
+                                                  .posterior = s->input.posterior,
+                                                  .assessment = s->assessment,
+                                                  .data = s->data,
+                                                  .fitted = s->data != NULL,
+                                                  .calibration = s->study,
+                                                  .request = s->input.request},
+                              path, &call->notes, &call->error);
+  cli_plot_input_close(s);
+  free(s);
+  return status;
 }

@@ -1,6 +1,6 @@
-/* Evidence: destroying it and checking it. */
-#include "idm/data.h"
-
+/* Logs of decisions in memory.
+ *
+ * Contents: data · intake */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,18 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "data/preferences.h"
+#include "data/part.h"
+#include "idm/data.h"
+#include "idm/intake.h"
+
+/* === data =================================================================================== */
+
+/* Evidence: destroying it and checking it. */
 
 void idm_data_destroy(idm_data *data)
 {
   if (!data) return;
-  idm_intake_destroy(data->intake);
+  idm_log_counts_destroy(data->intake);
   idm_preferences_destroy(data->preferences);
   void *const arrays[] = {
       data->action,        data->observation,  data->available,     data->line,
@@ -44,53 +50,59 @@ static bool copy(const void *from, size_t count, size_t size, void **to)
 }
 
 /* Evidence that is of a trajectory as a whole. */
-static idm_status copy_evidence(const idm_data *like, idm_data *data, idm_error *opt_error)
+static idm_status copy_evidence(const idm_data *design_log, idm_data *data, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
     if (!idm_column_describe((idm_column)c)->by_trajectory) continue;
     void *number;
     void *label;
-    const bool copied = copy(like->number[c], like->trajectories, sizeof(double), &number);
+    const bool copied =
+        copy(design_log->number[c], design_log->trajectories, sizeof(double), &number);
     data->number[c] = number;
-    if (!copied || !copy(like->label[c], like->trajectories, sizeof(int32_t), &label))
+    if (!copied || !copy(design_log->label[c], design_log->trajectories, sizeof(int32_t), &label))
       return idm_fail_memory(opt_error);
     data->label[c] = label;
-    if (label) status = idm_labels_copy(&like->label_name[c], &data->label_name[c], opt_error);
+    if (label)
+      status = idm_labels_copy(&design_log->label_name[c], &data->label_name[c], opt_error);
   }
   return status;
 }
 
-idm_status idm_data_design(const idm_data *like, idm_data **ret_data, idm_error *opt_error)
+idm_status idm_data_design(const idm_data *design_log, idm_data **ret_data, idm_error *opt_error)
 {
-  idm_require(like, ret_data);
+  idm_require(design_log, ret_data);
   *ret_data = NULL;
   idm_data *data = idm_new(1, sizeof *data);
   if (!data) return idm_fail_memory(opt_error);
-  const size_t n = like->trajectories;
-  data->sizes = like->sizes;
+  const size_t n = design_log->trajectories;
+  data->sizes = design_log->sizes;
   data->trajectories = n;
-  data->available_sets = like->available_sets;
-  data->starts = like->starts;
-  data->variants = like->variants;
-  data->columns = like->columns;
+  data->available_sets = design_log->available_sets;
+  data->starts = design_log->starts;
+  data->variants = design_log->variants;
+  data->columns = design_log->columns;
   data->first = idm_new(n + 1, sizeof *data->first);
-  data->agent = idm_duplicate(like->agent, n, sizeof *data->agent);
-  data->variant = idm_duplicate(like->variant, n, sizeof *data->variant);
-  data->start = idm_duplicate(like->start, n, sizeof *data->start);
-  data->available_set = idm_duplicate(
-      like->available_set, like->available_sets * like->sizes.actions, sizeof *data->available_set);
-  data->start_belief = idm_duplicate(like->start_belief, like->starts * like->sizes.states,
-                                     sizeof *data->start_belief);
-  data->variant_value = idm_duplicate(like->variant_value, like->variants * like->columns,
-                                      sizeof *data->variant_value);
+  data->agent = idm_duplicate(design_log->agent, n, sizeof *data->agent);
+  data->variant = idm_duplicate(design_log->variant, n, sizeof *data->variant);
+  data->start = idm_duplicate(design_log->start, n, sizeof *data->start);
+  data->available_set = idm_duplicate(design_log->available_set,
+                                      design_log->available_sets * design_log->sizes.actions,
+                                      sizeof *data->available_set);
+  data->start_belief =
+      idm_duplicate(design_log->start_belief, design_log->starts * design_log->sizes.states,
+                    sizeof *data->start_belief);
+  data->variant_value =
+      idm_duplicate(design_log->variant_value, design_log->variants * design_log->columns,
+                    sizeof *data->variant_value);
   idm_status status = data->first && data->agent && data->variant && data->start &&
                               data->available_set && data->start_belief && data->variant_value
-                          ? copy_evidence(like, data, opt_error)
+                          ? copy_evidence(design_log, data, opt_error)
                           : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&like->agent_name, &data->agent_name, opt_error);
   if (status == IDM_OK)
-    status = idm_labels_copy(&like->trajectory_name, &data->trajectory_name, opt_error);
+    status = idm_labels_copy(&design_log->agent_name, &data->agent_name, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&design_log->trajectory_name, &data->trajectory_name, opt_error);
   if (status == IDM_OK)
     *ret_data = data;
   else
@@ -114,8 +126,8 @@ const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *b
   return buffer;
 }
 
-idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_trajectory,
-                         idm_error *opt_error)
+idm_status idm_data_find_trajectory(const idm_data *data, const char *name, size_t *ret_trajectory,
+                                    idm_error *opt_error)
 {
   idm_require(data, name, ret_trajectory);
   char number[24];
@@ -138,7 +150,7 @@ idm_status idm_data_find(const idm_data *data, const char *name, size_t *ret_tra
                   count ? "'" : "");
 }
 
-bool idm_data_spans(const idm_data *data)
+bool idm_data_is_multi_env(const idm_data *data)
 {
   const int32_t *of = data ? data->label[IDM_COLUMN_ENVIRONMENT] : NULL;
   for (size_t t = 1; of && t < data->trajectories; t++)
@@ -153,7 +165,7 @@ void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error)
   snprintf(opt_error->file, sizeof opt_error->file, "%s", idm_data_file(data, row));
 }
 
-size_t idm_data_open(const idm_data *data, uint32_t set)
+size_t idm_data_available_count(const idm_data *data, uint32_t set)
 {
   if (!data || set >= data->available_sets) return 0;
   size_t open = 0;
@@ -260,11 +272,11 @@ static idm_status check_row(const idm_data *data, const idm_setting *setting, si
   if (data->missed && data->missed[row] < IDM_MISSING)
     return idm_fail(opt_error, IDM_INPUT, "row %zu (line %lu) has missed response %ld", row, line,
                     (long)data->missed[row]);
-  if (idm_data_missed(data, row) && action >= 0 && idm_data_open(data, set) != 1)
+  if (idm_data_missed(data, row) && action >= 0 && idm_data_available_count(data, set) != 1)
     return idm_fail(opt_error, IDM_INPUT,
                     "row %zu (line %lu) is a missed response with %zu actions available; expected "
                     "'%s' alone",
-                    row, line, idm_data_open(data, set), setting->actions.name[action]);
+                    row, line, idm_data_available_count(data, set), setting->actions.name[action]);
   return IDM_OK;
 }
 
@@ -304,4 +316,55 @@ idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, i
             idm_fail(opt_error, IDM_INPUT, "row %zu has level %ld of covariate '%s'", row,
                      (long)data->covariate[c * data->rows + row], data->covariate_name.name[c]);
   return status;
+}
+
+/* === intake ================================================================================= */
+
+/* What became of every row of a log. */
+
+idm_status idm_log_counts_create(size_t reasons, size_t cuts, idm_log_counts **ret_counts,
+                                 idm_error *opt_error)
+{
+  idm_require(ret_counts);
+  *ret_counts = NULL;
+  idm_log_counts *intake = idm_new(1, sizeof *intake);
+  if (!intake) return idm_fail_memory(opt_error);
+  intake->dropped = idm_new(reasons, sizeof *intake->dropped);
+  intake->cut = idm_new(cuts, sizeof *intake->cut);
+  if (!intake->dropped || !intake->cut) {
+    idm_log_counts_destroy(intake);
+    return idm_fail_memory(opt_error);
+  }
+  intake->reasons = reasons;
+  intake->cuts = cuts;
+  *ret_counts = intake;
+  return IDM_OK;
+}
+
+void idm_log_counts_destroy(idm_log_counts *intake)
+{
+  if (!intake) return;
+  for (size_t i = 0; i < intake->reasons; i++) free(intake->dropped[i].reason);
+  for (size_t i = 0; i < intake->cuts; i++) free(intake->cut[i].at);
+  free(intake->dropped);
+  free(intake->cut);
+  free(intake);
+}
+
+idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *intake,
+                                  idm_error *opt_error)
+{
+  idm_require(problem, intake);
+  for (size_t i = 0; i < intake->cuts; i++) {
+    const idm_breakpoints *cut = &intake->cut[i];
+    if (cut->derived >= problem->columns.derived_count ||
+        problem->columns.derived[cut->derived].cuts != cut->count)
+      return idm_fail(opt_error, IDM_USAGE, "these cut points are of another problem's columns");
+    idm_derived *derived = &problem->columns.derived[cut->derived];
+    double *at = idm_duplicate(cut->at, cut->count, sizeof *at);
+    if (!at) return idm_fail_memory(opt_error);
+    free(derived->at);
+    derived->at = at;
+  }
+  return IDM_OK;
 }

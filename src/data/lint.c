@@ -6,13 +6,13 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
 #include "data/smooth.h"
 
 void idm_lint_destroy(idm_lint *lint)
 {
   if (!lint) return;
-  void *const arrays[] = {lint->action,   lint->observation, lint->seen,
+  void *const arrays[] = {lint->action,   lint->observation, lint->observed,
                           lint->expected, lint->start,       lint->transition,
                           lint->emission, lint->impossible,  lint->allowed};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
@@ -25,11 +25,11 @@ static void count_labels(idm_lint *lint, const idm_data *data)
 {
   for (size_t row = 0; row < data->rows; row++) {
     const int32_t action = data->action[row];
-    const int32_t seen = data->observation[row];
+    const int32_t observed = data->observation[row];
     ++*(idm_data_missed(data, row) ? &lint->missed
         : action < 0               ? &lint->action_missing
                                    : &lint->action[action]);
-    ++*(seen < 0 ? &lint->observation_missing : &lint->observation[seen]);
+    ++*(observed < 0 ? &lint->observation_missing : &lint->observation[observed]);
   }
 }
 
@@ -54,7 +54,7 @@ static idm_status measure_lengths(idm_lint *lint, const idm_data *data, idm_erro
 /* --- dynamics ------------------------------------------------------------------------------- */
 
 /* In how many models an action can give an observation at all. */
-static size_t count_models(const idm_problem *problem, size_t action, size_t seen)
+static size_t count_models(const idm_problem *problem, size_t action, size_t observed)
 {
   if (problem->setting->moves) return 0;
   const idm_sizes n = idm_setting_sizes(problem->setting);
@@ -63,8 +63,9 @@ static size_t count_models(const idm_problem *problem, size_t action, size_t see
   for (size_t m = 0; m < problem->theta->models; m++) {
     bool possible = false;
     for (size_t s = 0; s < n.states; s++)
-      possible = possible ||
-                 emission[((m * n.actions + action) * n.states + s) * n.observations + seen] > 0;
+      possible =
+          possible ||
+          emission[((m * n.actions + action) * n.states + s) * n.observations + observed] > 0;
     count += possible;
   }
   return count;
@@ -88,7 +89,7 @@ static idm_status add_impossible(idm_lint *lint, const idm_problem *problem, con
 }
 
 /* Where transitions are given row by row: states that cannot follow. */
-static idm_status follow_moves(idm_lint *lint, const idm_problem *problem, const idm_data *data,
+static idm_status check_sparse(idm_lint *lint, const idm_problem *problem, const idm_data *data,
                                idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
@@ -96,10 +97,10 @@ static idm_status follow_moves(idm_lint *lint, const idm_problem *problem, const
   for (size_t row = 0; row < data->rows && status == IDM_OK; row++) {
     const int32_t state = data->state ? data->state[row] : IDM_MISSING;
     const int32_t action = data->action[row];
-    const int32_t seen = data->observation[row];
-    if (state < 0 || action < 0 || seen < 0 || setting->terminal[action]) continue;
+    const int32_t observed = data->observation[row];
+    if (state < 0 || action < 0 || observed < 0 || setting->terminal[action]) continue;
     const size_t at = (size_t)action * data->sizes.states + (size_t)state;
-    if (!(idm_moves_find(setting->moves, at, (size_t)seen) > 0))
+    if (!(idm_sparse_rows_probability(setting->moves, at, (size_t)observed) > 0))
       status = add_impossible(lint, problem, data, row, opt_error);
   }
   return status;
@@ -110,14 +111,16 @@ static idm_status filter_rows(idm_lint *lint, const idm_problem *problem, const 
 {
   idm_smoother smoother = {0};
   const bool posterior = lint->states == IDM_LINT_POSTERIOR;
-  const idm_expectation into = {lint->seen, lint->expected, posterior ? lint->start : NULL,
-                                lint->transition, lint->emission};
+  const idm_expected_counts counts = {lint->observed, lint->expected,
+                                      posterior ? lint->start : NULL, lint->transition,
+                                      lint->emission};
   idm_status status = idm_smoother_create(&smoother, lint->longest, data->sizes.states)
                           ? IDM_OK
                           : idm_fail_memory(opt_error);
   for (size_t i = 0; i < data->trajectories && status == IDM_OK; i++) {
     const size_t end = data->first[i + 1];
-    const size_t row = data->first[i] + idm_smooth(problem->setting, data, i, &smoother, &into);
+    const size_t row =
+        data->first[i] + idm_smoother_run(problem->setting, data, i, &smoother, &counts);
     lint->unfiltered += end - row;
     if (row < end && data->action[row] >= 0)
       status = add_impossible(lint, problem, data, row, opt_error);
@@ -145,14 +148,14 @@ static void count_row(idm_lint *lint, const idm_setting *setting, const idm_data
 {
   const size_t k = lint->sizes.states;
   const int32_t action = data->action[row];
-  const int32_t seen = data->observation[row];
+  const int32_t observed = data->observation[row];
   const long emitter = setting->emits_before ? state : next;
   if (action < 0 || setting->terminal[action]) return;
   if (state >= 0 && next >= 0)
     lint->transition[((size_t)action * k + (size_t)state) * k + (size_t)next]++;
-  if (emitter >= 0 && seen >= 0)
+  if (emitter >= 0 && observed >= 0)
     lint->emission[((size_t)action * k + (size_t)emitter) * lint->sizes.observations +
-                   (size_t)seen]++;
+                   (size_t)observed]++;
 }
 
 static idm_status count_states(idm_lint *lint, const idm_problem *problem, const idm_data *data,
@@ -162,19 +165,19 @@ static idm_status count_states(idm_lint *lint, const idm_problem *problem, const
   while (c < data->covariates && strcmp(data->covariate_name.name[c], column) != 0) c++;
   if (c == data->covariates)
     return idm_fail(opt_error, IDM_USAGE, "the data keep no column '%s' of states", column);
-  size_t told = 0;
+  size_t labelled = 0;
   for (size_t i = 0; i < data->trajectories; i++) {
     long state = state_of(problem, data, c, data->first[i]);
     if (state >= 0) lint->start[state]++;
     for (size_t row = data->first[i]; row < data->first[i + 1]; row++) {
       const long next = row + 1 < data->first[i + 1] ? state_of(problem, data, c, row + 1) : -1;
-      told += state >= 0;
+      labelled += state >= 0;
       count_row(lint, problem->setting, data, row, state, next);
       state = next;
     }
   }
-  lint->stateless = data->rows - told;
-  if (told) return IDM_OK;
+  lint->unlabelled = data->rows - labelled;
+  if (labelled) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT, "no cell of the column '%s' is the label of a state",
                   column);
 }
@@ -196,9 +199,9 @@ static idm_status create(const idm_problem *problem, const char *opt_state, idm_
   lint->observation = idm_new(n.observations, sizeof *lint->observation);
   bool made = lint->action && lint->observation;
   if (known) {
-    lint->seen = idm_new(idm_times(n.actions, n.observations), sizeof *lint->seen);
+    lint->observed = idm_new(idm_times(n.actions, n.observations), sizeof *lint->observed);
     lint->expected = idm_new(idm_times(n.actions, n.observations), sizeof *lint->expected);
-    made = made && lint->seen && lint->expected;
+    made = made && lint->observed && lint->expected;
   }
   if (lint->states != IDM_LINT_NO_STATES) {
     const size_t rows = idm_times(n.actions, n.states);
@@ -220,9 +223,9 @@ idm_status idm_lint_create(const idm_problem *problem, const idm_data *data, con
   if (status == IDM_OK) status = create(problem, opt_state, &lint, opt_error);
   if (status == IDM_OK) count_labels(lint, data);
   if (status == IDM_OK) status = measure_lengths(lint, data, opt_error);
-  if (status == IDM_OK && lint->seen) status = filter_rows(lint, problem, data, opt_error);
+  if (status == IDM_OK && lint->observed) status = filter_rows(lint, problem, data, opt_error);
   if (status == IDM_OK && problem->setting->moves)
-    status = follow_moves(lint, problem, data, opt_error);
+    status = check_sparse(lint, problem, data, opt_error);
   if (status == IDM_OK && opt_state)
     status = count_states(lint, problem, data, opt_state, opt_error);
   if (status != IDM_OK) {

@@ -1,5 +1,5 @@
 /* Preferences between trajectories: making and checking them, and whether they go in a circle. */
-#include "data/preferences.h"
+#include "data/part.h"
 
 #include <math.h>
 
@@ -59,32 +59,32 @@ idm_status idm_preferences_check(const idm_preferences *p, size_t trajectories,
 /* --- circles -------------------------------------------------------------------------------- */
 
 /* A walk from better to worse, that goes back where there is no way on. */
-typedef struct walk {
+typedef struct dfs {
   size_t *first;   /* [trajectory + 1]: its preferences in `worse` */
   uint32_t *worse; /* those that it is better than */
   size_t *next;    /* [trajectory]: the one to try next */
-  bool *seen;      /* [trajectory] */
-  bool *underway;  /* [trajectory]: on the way that led here */
-  uint32_t *way;   /* [trajectory] */
-} walk;
+  bool *visited;   /* [trajectory] */
+  bool *on_path;   /* [trajectory]: on the way that led here */
+  uint32_t *path;  /* [trajectory] */
+} dfs;
 
-static void clear(walk *w)
+static void dfs_clear(dfs *w)
 {
   free(w->first);
   free(w->worse);
   free(w->next);
-  free(w->seen);
-  free(w->underway);
+  free(w->visited);
+  free(w->on_path);
 }
 
-static bool open_walk(const idm_preferences *p, size_t trajectories, walk *w)
+static bool dfs_create(const idm_preferences *p, size_t trajectories, dfs *w)
 {
   w->first = idm_new(trajectories + 1, sizeof *w->first);
   w->worse = idm_new(p->count, sizeof *w->worse);
   w->next = idm_new(trajectories, sizeof *w->next);
-  w->seen = idm_new(trajectories, sizeof *w->seen);
-  w->underway = idm_new(trajectories, sizeof *w->underway);
-  if (!w->first || !w->worse || !w->next || !w->seen || !w->underway) return false;
+  w->visited = idm_new(trajectories, sizeof *w->visited);
+  w->on_path = idm_new(trajectories, sizeof *w->on_path);
+  if (!w->first || !w->worse || !w->next || !w->visited || !w->on_path) return false;
   for (size_t i = 0; i < p->count; i++) w->first[p->better[i] + 1]++;
   for (size_t t = 0; t < trajectories; t++) {
     w->first[t + 1] += w->first[t];
@@ -96,42 +96,42 @@ static bool open_walk(const idm_preferences *p, size_t trajectories, walk *w)
 }
 
 /* Go down from a trajectory; the length of a circle, which is then the end of the way, or 0. */
-static size_t descend(walk *w, uint32_t from, size_t *ret_steps)
+static size_t find_cycle(dfs *w, uint32_t from, size_t *ret_steps)
 {
   size_t steps = 0;
-  w->way[steps++] = from;
-  w->seen[from] = w->underway[from] = true;
+  w->path[steps++] = from;
+  w->visited[from] = w->on_path[from] = true;
   while (steps) {
-    const uint32_t here = w->way[steps - 1];
+    const uint32_t here = w->path[steps - 1];
     if (w->next[here] == w->first[here + 1]) {
-      w->underway[here] = false;
+      w->on_path[here] = false;
       steps--;
       continue;
     }
     const uint32_t there = w->worse[w->next[here]++];
-    if (w->underway[there]) {
+    if (w->on_path[there]) {
       size_t length = 1;
-      while (w->way[steps - length] != there) length++;
+      while (w->path[steps - length] != there) length++;
       *ret_steps = steps;
       return length;
     }
-    if (w->seen[there]) continue;
-    w->seen[there] = w->underway[there] = true;
-    w->way[steps++] = there;
+    if (w->visited[there]) continue;
+    w->visited[there] = w->on_path[there] = true;
+    w->path[steps++] = there;
   }
   return 0;
 }
 
-idm_status idm_preferences_circle(const idm_preferences *p, size_t trajectories, uint32_t *circle,
-                                  size_t *ret_length, idm_error *opt_error)
+idm_status idm_preferences_cycle(const idm_preferences *p, size_t trajectories, uint32_t *cycle,
+                                 size_t *ret_length, idm_error *opt_error)
 {
-  walk w = {.way = circle};
+  dfs w = {.path = cycle};
   size_t steps = 0;
   *ret_length = 0;
-  const bool opened = open_walk(p, trajectories, &w);
-  for (size_t t = 0; opened && t < trajectories && !*ret_length; t++)
-    if (!w.seen[t]) *ret_length = descend(&w, (uint32_t)t, &steps);
-  if (*ret_length) memmove(circle, circle + steps - *ret_length, *ret_length * sizeof *circle);
-  clear(&w);
-  return opened ? IDM_OK : idm_fail_memory(opt_error);
+  const bool allocated = dfs_create(p, trajectories, &w);
+  for (size_t t = 0; allocated && t < trajectories && !*ret_length; t++)
+    if (!w.visited[t]) *ret_length = find_cycle(&w, (uint32_t)t, &steps);
+  if (*ret_length) memmove(cycle, cycle + steps - *ret_length, *ret_length * sizeof *cycle);
+  dfs_clear(&w);
+  return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }

@@ -17,7 +17,7 @@
  * observation. */
 #define BEGINS UINT32_MAX
 
-typedef struct branch {
+typedef struct tree_entry {
   uint32_t parent;
   int32_t action;
   int32_t observation;
@@ -28,10 +28,10 @@ typedef struct branch {
   bool missed;
   double reward;
   uint64_t count;
-} branch;
+} tree_entry;
 
 typedef struct builder {
-  branch *branches;
+  tree_entry *entries;
   size_t count;
   size_t capacity;
   uint64_t *slot; /* high half: of the hash; low half: branch + 1, or 0 for a free slot */
@@ -39,7 +39,7 @@ typedef struct builder {
   size_t hashed;  /* slots in use: roots, and children after the first */
 } builder;
 
-static uint64_t hash_branch(const branch *b)
+static uint64_t hash_entry(const tree_entry *b)
 {
   uint64_t reward;
   memcpy(&reward, &b->reward, sizeof reward);
@@ -53,7 +53,7 @@ static uint64_t hash_branch(const branch *b)
   return hash ^ (hash >> 32);
 }
 
-static bool same_branch(const branch *a, const branch *b)
+static bool same_entry(const tree_entry *a, const tree_entry *b)
 {
   return a->parent == b->parent && a->action == b->action && a->observation == b->observation &&
          a->available == b->available && a->last == b->last && a->missed == b->missed &&
@@ -66,9 +66,9 @@ static bool grow_slots(builder *tree)
   uint64_t *slot = idm_new(slots, sizeof *slot);
   if (!slot) return false;
   for (size_t n = 0; n < tree->count; n++) {
-    const branch *b = &tree->branches[n];
-    if (b->parent != NO_PARENT && tree->branches[b->parent].first_child == n) continue;
-    const uint64_t hash = hash_branch(b);
+    const tree_entry *b = &tree->entries[n];
+    if (b->parent != NO_PARENT && tree->entries[b->parent].first_child == n) continue;
+    const uint64_t hash = hash_entry(b);
     size_t i = (size_t)hash & (slots - 1);
     while (slot[i]) i = (i + 1) & (slots - 1);
     slot[i] = (hash >> 32 << 32) | (n + 1);
@@ -79,39 +79,39 @@ static bool grow_slots(builder *tree)
   return true;
 }
 
-static idm_status add_branch(builder *tree, const branch *wanted, uint32_t *ret_index,
-                             idm_error *opt_error)
+static idm_status add_entry(builder *tree, const tree_entry *key, uint32_t *ret_index,
+                            idm_error *opt_error)
 {
   if (tree->count >= INT32_MAX)
     return idm_fail(opt_error, IDM_INPUT, "the data have more than %ld distinct histories",
                     (long)INT32_MAX);
   if (tree->count == tree->capacity) {
     const size_t capacity = tree->capacity ? 2 * tree->capacity : 256;
-    branch *branches = realloc(tree->branches, capacity * sizeof *branches);
-    if (!branches) return idm_fail_memory(opt_error);
-    tree->branches = branches;
+    tree_entry *entries = realloc(tree->entries, capacity * sizeof *entries);
+    if (!entries) return idm_fail_memory(opt_error);
+    tree->entries = entries;
     tree->capacity = capacity;
   }
   *ret_index = (uint32_t)tree->count++;
-  tree->branches[*ret_index] = *wanted;
+  tree->entries[*ret_index] = *key;
   return IDM_OK;
 }
 
 /* Find a root or a later child by its hash, or make it. */
-static idm_status find_hashed(builder *tree, const branch *wanted, uint32_t *ret_index,
+static idm_status find_hashed(builder *tree, const tree_entry *key, uint32_t *ret_index,
                               idm_error *opt_error)
 {
   if (tree->hashed >= tree->slots / 2 && !grow_slots(tree)) return idm_fail_memory(opt_error);
-  const uint64_t hash = hash_branch(wanted);
+  const uint64_t hash = hash_entry(key);
   const size_t mask = tree->slots - 1;
   size_t i = (size_t)hash & mask;
   for (; tree->slot[i]; i = (i + 1) & mask) {
     *ret_index = (uint32_t)tree->slot[i] - 1;
-    if (tree->branches && tree->slot[i] >> 32 == hash >> 32 &&
-        same_branch(&tree->branches[*ret_index], wanted))
+    if (tree->entries && tree->slot[i] >> 32 == hash >> 32 &&
+        same_entry(&tree->entries[*ret_index], key))
       return IDM_OK;
   }
-  const idm_status status = add_branch(tree, wanted, ret_index, opt_error);
+  const idm_status status = add_entry(tree, key, ret_index, opt_error);
   if (status != IDM_OK) return status;
   tree->slot[i] = (hash >> 32 << 32) | (*ret_index + 1);
   tree->hashed++;
@@ -119,86 +119,86 @@ static idm_status find_hashed(builder *tree, const branch *wanted, uint32_t *ret
 }
 
 /* The branch equal to `wanted`, made where there is none; one more trajectory passes through it. */
-static idm_status pass_through(builder *tree, const branch *wanted, uint32_t *ret_index,
-                               idm_error *opt_error)
+static idm_status find_or_add(builder *tree, const tree_entry *key, uint32_t *ret_index,
+                              idm_error *opt_error)
 {
-  const bool root = wanted->parent == NO_PARENT;
-  const uint32_t child = root || !tree->branches ? 0 : tree->branches[wanted->parent].first_child;
+  const bool root = key->parent == NO_PARENT;
+  const uint32_t child = root || !tree->entries ? 0 : tree->entries[key->parent].first_child;
   idm_status status = IDM_OK;
-  if (child && same_branch(&tree->branches[child], wanted)) {
+  if (child && same_entry(&tree->entries[child], key)) {
     *ret_index = child;
   } else if (root || child) {
-    status = find_hashed(tree, wanted, ret_index, opt_error);
+    status = find_hashed(tree, key, ret_index, opt_error);
   } else {
-    status = add_branch(tree, wanted, ret_index, opt_error);
-    if (status == IDM_OK) tree->branches[wanted->parent].first_child = *ret_index;
+    status = add_entry(tree, key, ret_index, opt_error);
+    if (status == IDM_OK) tree->entries[key->parent].first_child = *ret_index;
   }
-  if (status == IDM_OK) tree->branches[*ret_index].count++;
+  if (status == IDM_OK) tree->entries[*ret_index].count++;
   return status;
 }
 
 /* Follow one trajectory from the end of what its agent did before, or from a root; the branches at
  * which it begins and ends go into the tree. */
-static idm_status follow(builder *tree, const idm_data *data, size_t trajectory, uint32_t before,
-                         idm_prefix_tree *result, idm_error *opt_error)
+static idm_status insert_trajectory(builder *tree, const idm_data *data, size_t trajectory,
+                                    uint32_t before, idm_prefix_tree *result, idm_error *opt_error)
 {
   const double *reward = result->scope & IDM_SCOPE_REWARD ? data->number[IDM_COLUMN_REWARD] : NULL;
   const size_t first = data->first[trajectory];
   const size_t end = data->first[trajectory + 1];
   uint32_t *last = &result->last[trajectory];
-  branch wanted = {.parent = before,
-                   .action = (int32_t)data->variant[trajectory],
-                   .observation = data->start[trajectory],
-                   .available = BEGINS,
-                   .first_row = (uint32_t)first};
-  idm_status status = pass_through(tree, &wanted, last, opt_error);
+  tree_entry key = {.parent = before,
+                    .action = (int32_t)data->variant[trajectory],
+                    .observation = data->start[trajectory],
+                    .available = BEGINS,
+                    .first_row = (uint32_t)first};
+  idm_status status = find_or_add(tree, &key, last, opt_error);
   result->first[trajectory] = *last;
   for (size_t row = first; row < end && status == IDM_OK; row++) {
-    wanted = (branch){.parent = *last,
-                      .action = data->action[row],
-                      .observation = data->observation[row],
-                      .available = data->available[row],
-                      .last = row + 1 == end && (data->action[row] == IDM_MISSING ||
-                                                 data->observation[row] == IDM_MISSING),
-                      .missed = idm_data_missed(data, row),
-                      .reward = reward ? reward[row] : 0,
-                      .first_row = (uint32_t)row};
-    status = pass_through(tree, &wanted, last, opt_error);
+    key = (tree_entry){.parent = *last,
+                       .action = data->action[row],
+                       .observation = data->observation[row],
+                       .available = data->available[row],
+                       .last = row + 1 == end && (data->action[row] == IDM_MISSING ||
+                                                  data->observation[row] == IDM_MISSING),
+                       .missed = idm_data_missed(data, row),
+                       .reward = reward ? reward[row] : 0,
+                       .first_row = (uint32_t)row};
+    status = find_or_add(tree, &key, last, opt_error);
   }
   return status;
 }
 
 /* All trajectories, each after its agent's last one where memories are of agents. */
-static idm_status follow_all(builder *tree, const idm_data *data, idm_prefix_tree *result,
-                             idm_error *opt_error)
+static idm_status insert_trajectories(builder *tree, const idm_data *data, idm_prefix_tree *result,
+                                      idm_error *opt_error)
 {
-  const bool lasting = result->scope & IDM_SCOPE_AGENT;
-  const size_t agents = lasting ? data->agent_name.count : 1;
+  const bool per_agent = result->scope & IDM_SCOPE_AGENT;
+  const size_t agents = per_agent ? data->agent_name.count : 1;
   uint32_t *before = idm_new(agents, sizeof *before);
   if (!before) return idm_fail_memory(opt_error);
   for (size_t a = 0; a < agents; a++) before[a] = NO_PARENT;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < data->trajectories && status == IDM_OK; i++) {
-    uint32_t *last = &before[lasting ? data->agent[i] : 0];
-    status = follow(tree, data, i, *last, result, opt_error);
-    if (lasting) *last = result->last[i];
+    uint32_t *last = &before[per_agent ? data->agent[i] : 0];
+    status = insert_trajectory(tree, data, i, *last, result, opt_error);
+    if (per_agent) *last = result->last[i];
   }
   free(before);
   return status;
 }
 
 /* place[n]: index of branch n in depth-first order. */
-static bool find_places(const builder *tree, uint32_t **ret_place)
+static bool find_order(const builder *tree, uint32_t **ret_order)
 {
-  uint32_t *place = idm_new(tree->count, sizeof *place);
+  uint32_t *order_index = idm_new(tree->count, sizeof *order_index);
   uint32_t *size = idm_new(tree->count, sizeof *size);
-  *ret_place = place;
-  if (!place || !size) {
+  *ret_order = order_index;
+  if (!order_index || !size) {
     free(size);
     return false;
   }
   for (size_t n = tree->count; n-- > 0;) {
-    const uint32_t parent = tree->branches[n].parent;
+    const uint32_t parent = tree->entries[n].parent;
     size[n]++;
     if (parent != NO_PARENT) size[parent] += size[n];
   }
@@ -206,36 +206,36 @@ static bool find_places(const builder *tree, uint32_t **ret_place)
   uint32_t *next =
       size; /* a branch's size is read once, before its children need its next free place */
   for (size_t n = 0; n < tree->count; n++) {
-    const uint32_t parent = tree->branches[n].parent;
-    uint32_t *free_place = parent == NO_PARENT ? &next_root : &next[parent];
-    place[n] = *free_place;
-    *free_place += size[n];
-    next[n] = place[n] + 1;
+    const uint32_t parent = tree->entries[n].parent;
+    uint32_t *next_index = parent == NO_PARENT ? &next_root : &next[parent];
+    order_index[n] = *next_index;
+    *next_index += size[n];
+    next[n] = order_index[n] + 1;
   }
   free(size);
   return true;
 }
 
-static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tree *result)
+static void fill_nodes(const builder *tree, const uint32_t *order_index, idm_prefix_tree *result)
 {
   for (size_t n = 0; n < tree->count; n++) {
-    const branch *from = &tree->branches[n];
-    idm_prefix_node *to = &result->node[place[n]];
+    const tree_entry *from = &tree->entries[n];
+    idm_prefix_node *to = &result->node[order_index[n]];
     *to = (idm_prefix_node){.parent = -1,
                             .begin = -1,
                             .action = IDM_MISSING,
                             .observation = IDM_MISSING,
                             .first_row = from->first_row,
                             .leaf = true,
-                            .whole = true,
+                            .all_recorded = true,
                             .count = from->count};
     if (from->parent != NO_PARENT) {
-      to->parent = (int32_t)place[from->parent];
+      to->parent = (int32_t)order_index[from->parent];
       to->depth = result->node[to->parent].depth + 1;
       result->node[to->parent].leaf = false;
     }
     if (to->depth > result->depth) result->depth = to->depth;
-    if (result->reward) result->reward[place[n]] = from->reward;
+    if (result->reward) result->reward[order_index[n]] = from->reward;
     if (from->available == BEGINS) {
       to->begin = (int32_t)result->begins;
       result->begin_variant[result->begins] = (uint32_t)from->action;
@@ -251,41 +251,43 @@ static void fill_nodes(const builder *tree, const uint32_t *place, idm_prefix_tr
 }
 
 /* Children stand behind their parents. */
-static void find_whole(idm_prefix_tree *tree)
+static void mark_recorded(idm_prefix_tree *tree)
 {
   for (size_t i = tree->nodes; i-- > 0;) {
     const idm_prefix_node *node = &tree->node[i];
     const bool recorded = node->action != IDM_MISSING && node->observation != IDM_MISSING;
-    const bool silent = node->leaf && node->observation == IDM_MISSING; /* it weighs on nothing */
-    if (node->parent >= 0 && !(node->whole && (node->begin >= 0 || recorded || silent)))
-      tree->node[node->parent].whole = false;
+    const bool uninformative =
+        node->leaf && node->observation == IDM_MISSING; /* it weighs on nothing */
+    if (node->parent >= 0 &&
+        !(node->all_recorded && (node->begin >= 0 || recorded || uninformative)))
+      tree->node[node->parent].all_recorded = false;
   }
 }
 
 static idm_status number_nodes(const builder *tree, idm_prefix_tree *result, idm_error *opt_error)
 {
-  size_t most = 0;
-  for (size_t n = 0; n < tree->count; n++) most += tree->branches[n].available == BEGINS;
+  size_t max_begins = 0;
+  for (size_t n = 0; n < tree->count; n++) max_begins += tree->entries[n].available == BEGINS;
   const bool rewards = result->scope & IDM_SCOPE_REWARD;
-  uint32_t *place = NULL;
+  uint32_t *order_index = NULL;
   result->nodes = tree->count;
   result->node = idm_new(tree->count, sizeof *result->node);
   result->reward = rewards ? idm_new(tree->count, sizeof *result->reward) : NULL;
-  result->begin_variant = idm_new(most, sizeof *result->begin_variant);
-  result->begin_start = idm_new(most, sizeof *result->begin_start);
+  result->begin_variant = idm_new(max_begins, sizeof *result->begin_variant);
+  result->begin_start = idm_new(max_begins, sizeof *result->begin_start);
   idm_status status = IDM_OK;
   if (!result->node || (rewards && !result->reward) || !result->begin_variant ||
-      !result->begin_start || !find_places(tree, &place)) {
+      !result->begin_start || !find_order(tree, &order_index)) {
     status = idm_fail_memory(opt_error);
   } else {
-    fill_nodes(tree, place, result);
-    find_whole(result);
+    fill_nodes(tree, order_index, result);
+    mark_recorded(result);
     for (size_t i = 0; i < result->trajectories; i++) {
-      result->first[i] = place[result->first[i]];
-      result->last[i] = place[result->last[i]];
+      result->first[i] = order_index[result->first[i]];
+      result->last[i] = order_index[result->last[i]];
     }
   }
-  free(place);
+  free(order_index);
   return status;
 }
 
@@ -311,9 +313,9 @@ idm_status idm_prefix_tree_create(const idm_data *data, unsigned scope, idm_pref
     result->last = idm_new(data->trajectories, sizeof *result->last);
   }
   idm_status status = result && result->first && result->last ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = follow_all(&tree, data, result, opt_error);
+  if (status == IDM_OK) status = insert_trajectories(&tree, data, result, opt_error);
   if (status == IDM_OK) status = number_nodes(&tree, result, opt_error);
-  free(tree.branches);
+  free(tree.entries);
   free(tree.slot);
   if (status != IDM_OK) {
     idm_prefix_tree_destroy(result);

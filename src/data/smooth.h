@@ -6,26 +6,26 @@
 #include "idm/data.h"
 
 /* Where counts go: what was seen against what the filter expects, and states by expectation. */
-typedef struct idm_expectation {
-  double *seen;       /* [action][observation] */
+typedef struct idm_expected_counts {
+  double *observed;   /* [action][observation] */
   double *expected;   /* [action][observation] */
   double *opt_start;  /* [state] */
   double *transition; /* [action][state][next state]; with opt_start */
   double *emission;   /* [action][emitter][observation]; with opt_start */
-} idm_expectation;
+} idm_expected_counts;
 
 /* Scratch for trajectories of up to `steps` rows. Zero-initialise. */
 typedef struct idm_smoother {
-  double *forward; /* [steps + 1][state] */
-  double *back;    /* [2][state] */
-  double *pair;    /* [state][state] */
+  double *forward;  /* [steps + 1][state] */
+  double *backward; /* [2][state] */
+  double *pair;     /* [state][state] */
 } idm_smoother;
 
 bool idm_smoother_create(idm_smoother *smoother, size_t steps, size_t states);
 void idm_smoother_clear(idm_smoother *smoother);
 /* Add the counts of a trajectory under the environment's dynamics. Returns how many of its rows
  * could be filtered: up to an action that is not recorded, or an impossible observation. */
-size_t idm_smooth(const idm_setting *setting, const idm_data *data, size_t trajectory,
-                  const idm_smoother *smoother, const idm_expectation *into);
+size_t idm_smoother_run(const idm_setting *setting, const idm_data *data, size_t trajectory,
+                        const idm_smoother *smoother, const idm_expected_counts *counts);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/record.h"
+#include "base/system.h"
 #include "infer/sampler.h"
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimensi
 }
 
 /* The kernel's settings for one chain, with its own first guess. */
-static idm_sampler_settings kernel_of(const idm_chains *c, size_t chain)
+static idm_sampler_settings chain_kernel(const idm_chains *c, size_t chain)
 {
   idm_sampler_settings kernel = c->settings.kernel;
   const double *centre = c->centre + chain * c->dimension;
@@ -90,7 +90,7 @@ idm_status idm_chains_start(idm_chains *c, size_t chain, const idm_target *targe
     memcpy(c->centre + chain * d, opt_centre, d * sizeof *opt_centre);
     memcpy(c->covariance + chain * d * d, opt_covariance, d * d * sizeof *opt_covariance);
   }
-  const idm_sampler_settings kernel = kernel_of(c, chain);
+  const idm_sampler_settings kernel = chain_kernel(c, chain);
   c->done[chain] = 0;
   return c->settings.sampler->start(c->state + chain * c->numbers, &kernel, target, x,
                                     &c->random[chain], opt_error);
@@ -98,27 +98,27 @@ idm_status idm_chains_start(idm_chains *c, size_t chain, const idm_target *targe
 
 /* --- running -------------------------------------------------------------------------------- */
 
-typedef struct run {
+typedef struct parallel_run {
   idm_chains *chains;
   const idm_target *target;
   idm_monitor monitor;
   void *context;
   atomic_bool stop;
-  pthread_mutex_t gate;    /* held by the monitor, so that no chain begins a draw */
-  pthread_mutex_t *moving; /* [chain]: held during a draw */
-  double *before;          /* [chain][numbers]: the state that the draw under way began with */
-  idm_status *status;      /* [chain] */
-  idm_error *error;        /* [chain] */
-} run;
+  pthread_mutex_t monitor_mutex; /* held by the monitor, so that no chain begins a draw */
+  pthread_mutex_t *draw_mutex;   /* [chain]: held during a draw */
+  double *saved_state; /* [chain][numbers]: the state that the draw under way began with */
+  idm_status *status;  /* [chain] */
+  idm_error *error;    /* [chain] */
+} parallel_run;
 
-static idm_status advance(idm_chains *c, size_t chain, const idm_target *target,
-                          const idm_sampler_settings *kernel, idm_error *error)
+static idm_status step_chain(idm_chains *c, size_t chain, const idm_target *target,
+                             const idm_sampler_settings *kernel, idm_error *error)
 {
   const long iteration = c->done[chain];
   const long warmup = kernel->warmup;
   /* Draws of the warm-up are written over by the first one that counts. */
-  const size_t slot = (size_t)(iteration < warmup ? 0 : iteration - warmup);
-  const size_t at = chain * (size_t)c->settings.draws + slot;
+  const size_t draw_index = (size_t)(iteration < warmup ? 0 : iteration - warmup);
+  const size_t at = chain * (size_t)c->settings.draws + draw_index;
   const idm_status status = c->settings.sampler->step(
       c->state + chain * c->numbers, kernel, target, iteration, &c->random[chain],
       c->draw + at * c->dimension, &c->statistics[at], error);
@@ -127,16 +127,16 @@ static idm_status advance(idm_chains *c, size_t chain, const idm_target *target,
 }
 
 /* A draw, or where it was interrupted none: the chain is as if it had not begun. */
-static idm_status move(run *r, size_t chain, const idm_sampler_settings *kernel)
+static idm_status step_or_restore(parallel_run *r, size_t chain, const idm_sampler_settings *kernel)
 {
   idm_chains *c = r->chains;
   double *state = c->state + chain * c->numbers;
-  double *before = r->before + chain * c->numbers;
+  double *saved_state = r->saved_state + chain * c->numbers;
   const idm_random random = c->random[chain];
-  memcpy(before, state, c->numbers * sizeof *state);
-  const idm_status status = advance(c, chain, &r->target[chain], kernel, &r->error[chain]);
+  memcpy(saved_state, state, c->numbers * sizeof *state);
+  const idm_status status = step_chain(c, chain, &r->target[chain], kernel, &r->error[chain]);
   if (status != IDM_UNTRUSTED || !c->settings.interrupt) return status;
-  memcpy(state, before, c->numbers * sizeof *state);
+  memcpy(state, saved_state, c->numbers * sizeof *state);
   c->random[chain] = random;
   atomic_store(&r->stop, true);
   return IDM_OK;
@@ -144,47 +144,47 @@ static idm_status move(run *r, size_t chain, const idm_sampler_settings *kernel)
 
 static void run_chain(void *content, size_t chain)
 {
-  run *r = content;
+  parallel_run *r = content;
   idm_chains *c = r->chains;
-  const idm_sampler_settings kernel = kernel_of(c, chain);
+  const idm_sampler_settings kernel = chain_kernel(c, chain);
   const long end = kernel.warmup + c->settings.draws;
   while (!atomic_load(&r->stop)) {
-    pthread_mutex_lock(&r->gate);
-    pthread_mutex_lock(&r->moving[chain]);
-    pthread_mutex_unlock(&r->gate);
+    pthread_mutex_lock(&r->monitor_mutex);
+    pthread_mutex_lock(&r->draw_mutex[chain]);
+    pthread_mutex_unlock(&r->monitor_mutex);
     const bool more = c->done[chain] < end;
-    if (more) r->status[chain] = move(r, chain, &kernel);
-    pthread_mutex_unlock(&r->moving[chain]);
+    if (more) r->status[chain] = step_or_restore(r, chain, &kernel);
+    pthread_mutex_unlock(&r->draw_mutex[chain]);
     if (!more) break;
     if (r->status[chain] != IDM_OK) atomic_store(&r->stop, true);
   }
 }
 
 /* Wait for the end of a chain's draw; while it takes long, ask whether to give it up. */
-static void await(const run *r, size_t chain)
+static void lock_chain(const parallel_run *r, size_t chain)
 {
   const idm_chains_settings *settings = &r->chains->settings;
-  bool held = false;
-  while (settings->interrupt && !held) {
+  bool locked = false;
+  while (settings->interrupt && !locked) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += 100000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    held = pthread_mutex_timedlock(&r->moving[chain], &until) == 0;
-    if (!held && settings->interrupt(settings->interrupt_context)) break;
+    locked = pthread_mutex_timedlock(&r->draw_mutex[chain], &until) == 0;
+    if (!locked && settings->interrupt(settings->interrupt_context)) break;
   }
-  if (!held) pthread_mutex_lock(&r->moving[chain]);
+  if (!locked) pthread_mutex_lock(&r->draw_mutex[chain]);
 }
 
-static void watch(void *content)
+static void call_monitor(void *content)
 {
-  run *r = content;
-  pthread_mutex_lock(&r->gate);
-  for (size_t i = 0; i < r->chains->settings.chains; i++) await(r, i);
+  parallel_run *r = content;
+  pthread_mutex_lock(&r->monitor_mutex);
+  for (size_t i = 0; i < r->chains->settings.chains; i++) lock_chain(r, i);
   if (r->monitor(r->context, r->chains)) atomic_store(&r->stop, true);
-  for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_unlock(&r->moving[i]);
-  pthread_mutex_unlock(&r->gate);
+  for (size_t i = 0; i < r->chains->settings.chains; i++) pthread_mutex_unlock(&r->draw_mutex[i]);
+  pthread_mutex_unlock(&r->monitor_mutex);
 }
 
 idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_monitor opt_monitor,
@@ -192,28 +192,28 @@ idm_status idm_chains_run(idm_chains *chains, const idm_target *target, idm_moni
 {
   idm_require(chains, target);
   const size_t n = chains->settings.chains;
-  run r = {.chains = chains, .target = target, .monitor = opt_monitor, .context = context};
-  r.moving = idm_new(n, sizeof *r.moving);
-  r.before = idm_new(idm_times(n, chains->numbers), sizeof *r.before);
+  parallel_run r = {.chains = chains, .target = target, .monitor = opt_monitor, .context = context};
+  r.draw_mutex = idm_new(n, sizeof *r.draw_mutex);
+  r.saved_state = idm_new(idm_times(n, chains->numbers), sizeof *r.saved_state);
   r.status = idm_new(n, sizeof *r.status);
   r.error = idm_new(n, sizeof *r.error);
   idm_status status =
-      r.moving && r.before && r.status && r.error ? IDM_OK : idm_fail_memory(opt_error);
+      r.draw_mutex && r.saved_state && r.status && r.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    pthread_mutex_init(&r.gate, NULL);
-    for (size_t i = 0; i < n; i++) pthread_mutex_init(&r.moving[i], NULL);
-    status = idm_parallel(n, chains->settings.threads, run_chain, opt_monitor ? watch : NULL, &r,
-                          opt_error);
+    pthread_mutex_init(&r.monitor_mutex, NULL);
+    for (size_t i = 0; i < n; i++) pthread_mutex_init(&r.draw_mutex[i], NULL);
+    status = idm_parallel(n, chains->settings.threads, run_chain, opt_monitor ? call_monitor : NULL,
+                          &r, opt_error);
     for (size_t i = 0; i < n && status == IDM_OK; i++) {
       status = r.status[i];
       if (status != IDM_OK && opt_error) *opt_error = r.error[i];
     }
     if (status == IDM_OK && opt_monitor) opt_monitor(context, chains);
-    for (size_t i = 0; i < n; i++) pthread_mutex_destroy(&r.moving[i]);
-    pthread_mutex_destroy(&r.gate);
+    for (size_t i = 0; i < n; i++) pthread_mutex_destroy(&r.draw_mutex[i]);
+    pthread_mutex_destroy(&r.monitor_mutex);
   }
-  free(r.moving);
-  free(r.before);
+  free(r.draw_mutex);
+  free(r.saved_state);
   free(r.status);
   free(r.error);
   return status;
@@ -225,13 +225,13 @@ static long draws_of(const idm_chains *c, size_t chain)
   return draws > 0 ? draws : 0;
 }
 
-long idm_chains_common(const idm_chains *chains)
+long idm_chains_min_draws(const idm_chains *chains)
 {
   if (!chains) return 0;
-  long least = chains->settings.draws;
+  long fewest = chains->settings.draws;
   for (size_t i = 0; i < chains->settings.chains; i++)
-    least = draws_of(chains, i) < least ? draws_of(chains, i) : least;
-  return least;
+    fewest = draws_of(chains, i) < fewest ? draws_of(chains, i) : fewest;
+  return fewest;
 }
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
@@ -239,43 +239,43 @@ long idm_chains_common(const idm_chains *chains)
 static const char kind[] = "idmchn3";
 
 /* All that the draws to come depend on, and the draws so far. False where it does not fit. */
-static bool pass_chains(idm_chains *c, idm_record *r)
+static bool transfer_chains(idm_chains *c, idm_record *r)
 {
   const uint64_t shape[] = {
       c->settings.seed, c->settings.chains,          c->dimension,
       c->numbers,       (uint64_t)c->settings.draws, (uint64_t)c->settings.kernel.warmup};
-  const long most = c->settings.kernel.warmup + c->settings.draws;
-  bool fits = true;
+  const long max_iterations = c->settings.kernel.warmup + c->settings.draws;
+  bool same_shape = true;
   for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-    fits = idm_record_same(r, shape[i]) && fits;
+    same_shape = idm_record_match(r, shape[i]) && same_shape;
   /* Chains that are run again have more steps a draw than they were made with. */
-  idm_record_pass(r, &c->settings.kernel.thin, sizeof c->settings.kernel.thin);
-  r->cut = r->cut || c->settings.kernel.thin < 0;
-  for (size_t i = 0; i < c->settings.chains && fits && !r->cut; i++) {
+  idm_record_transfer(r, &c->settings.kernel.thin, sizeof c->settings.kernel.thin);
+  r->truncated = r->truncated || c->settings.kernel.thin < 0;
+  for (size_t i = 0; i < c->settings.chains && same_shape && !r->truncated; i++) {
     long done = c->done[i];
-    idm_record_pass(r, &done, sizeof done);
-    r->cut = r->cut || done < 0 || done > most;
-    if (r->cut) break;
+    idm_record_transfer(r, &done, sizeof done);
+    r->truncated = r->truncated || done < 0 || done > max_iterations;
+    if (r->truncated) break;
     c->done[i] = done;
     const size_t draws = (size_t)draws_of(c, i);
     const size_t first = i * (size_t)c->settings.draws;
-    idm_record_pass(r, &c->random[i], sizeof *c->random);
-    idm_record_pass(r, c->state + i * c->numbers, c->numbers * sizeof *c->state);
-    idm_record_pass(r, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
-    idm_statistics_pass(c->statistics + first, draws, r);
+    idm_record_transfer(r, &c->random[i], sizeof *c->random);
+    idm_record_transfer(r, c->state + i * c->numbers, c->numbers * sizeof *c->state);
+    idm_record_transfer(r, c->draw + first * c->dimension, draws * c->dimension * sizeof *c->draw);
+    idm_statistics_transfer(c->statistics + first, draws, r);
   }
-  return fits;
+  return same_shape;
 }
 
 idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes,
                            size_t *ret_length, idm_error *opt_error)
 {
   idm_require(c, ret_bytes, ret_length);
-  idm_chains all = *c; /* what is passed is only read */
+  idm_chains view = *c; /* what is passed is only read */
   idm_record r;
   idm_record_begin(&r, kind, label);
-  pass_chains(&all, &r);
-  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+  transfer_chains(&view, &r);
+  return idm_record_finish(&r, ret_bytes, ret_length, opt_error);
 }
 
 idm_status idm_chains_load(idm_chains *c, uint64_t label, const char *bytes, size_t length,
@@ -284,5 +284,5 @@ idm_status idm_chains_load(idm_chains *c, uint64_t label, const char *bytes, siz
   idm_require(c, bytes);
   idm_record r;
   const idm_status status = idm_record_open(&r, kind, label, bytes, length, opt_error);
-  return status == IDM_OK ? idm_record_close(&r, pass_chains(c, &r), opt_error) : status;
+  return status == IDM_OK ? idm_record_close(&r, transfer_chains(c, &r), opt_error) : status;
 }

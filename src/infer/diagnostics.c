@@ -1,88 +1,308 @@
 /* Diagnostics of chains after Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
  * "Rank-normalization, folding, and localization: an improved R-hat". Numbers agree with ArviZ
- * 0.23.4; tests/golden_arviz holds its answers. */
-#include "idm/diagnostics.h"
-
+ * 0.23.4; tests/golden_arviz holds its answers.
+ *
+ * Contents: ess · diagnostics */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
+#include "idm/diagnostics.h"
 #include "infer/distribution.h"
-#include "infer/ess.h"
+
+/* === ess ====================================================================================== */
+
+/* Effective sample size: autocovariances by a fast Fourier transform, cut off by Geyer's initial
+ * monotone sequence (Geyer 1992; Vehtari et al. 2021, section 3.2). Where the papers leave freedom
+ * (which terms of the last pair count, the bound on the size) this does as ArviZ 0.23. */
+
+struct idm_ess {
+  size_t chains;
+  size_t draws;
+  size_t size;       /* of the transform: a power of two, twice the draws or more, so that nothing
+                        wraps around */
+  double *cosine;    /* [size / 2] of 2 pi k / size */
+  double *sine;      /* [size / 2] */
+  double *real;      /* [size] */
+  double *imaginary; /* [size] */
+  double *power;     /* [size], in the order in which the forward transform leaves it */
+  double *rho;       /* [draws] autocorrelations */
+};
+
+/* --- room ----------------------------------------------------------------------------------- */
+
+static size_t transform_size(size_t draws)
+{
+  size_t size = 4;
+  while (size < 2 * draws) size *= 2;
+  return size;
+}
+
+static void fill_twiddles(idm_ess *ess)
+{
+  const double angle = 6.283185307179586477 / (double)ess->size;
+  for (size_t k = 0; k < ess->size / 2; k++) {
+    ess->cosine[k] = cos(angle * (double)k);
+    ess->sine[k] = sin(angle * (double)k);
+  }
+}
+
+idm_status idm_ess_create(size_t chains, size_t draws, idm_ess **ret_ess, idm_error *opt_error)
+{
+  *ret_ess = NULL;
+  idm_ess *ess = draws < (size_t)-1 / 64 ? idm_new(1, sizeof *ess) : NULL;
+  if (!ess) goto failed;
+  ess->chains = chains;
+  ess->draws = draws;
+  ess->size = transform_size(draws);
+  ess->cosine = idm_new(ess->size / 2, sizeof(double));
+  ess->sine = idm_new(ess->size / 2, sizeof(double));
+  ess->real = idm_new(ess->size, sizeof(double));
+  ess->imaginary = idm_new(ess->size, sizeof(double));
+  ess->power = idm_new(ess->size, sizeof(double));
+  ess->rho = idm_new(draws, sizeof(double));
+  if (!ess->cosine || !ess->sine || !ess->real || !ess->imaginary || !ess->power || !ess->rho)
+    goto failed;
+  fill_twiddles(ess);
+  *ret_ess = ess;
+  return IDM_OK;
+failed:
+  idm_ess_destroy(ess);
+  return idm_fail(opt_error, IDM_MEMORY, "no memory for the diagnostics of %zu draws", draws);
+}
+
+void idm_ess_destroy(idm_ess *ess)
+{
+  if (!ess) return;
+  free(ess->cosine);
+  free(ess->sine);
+  free(ess->real);
+  free(ess->imaginary);
+  free(ess->power);
+  free(ess->rho);
+  free(ess);
+}
+
+/* --- Fourier transforms --------------------------------------------------------------------- */
+
+/* From natural order to that of reversed bits (Gentleman and Sande 1966). */
+static void transform_forward(idm_ess *ess)
+{
+  double *re = ess->real, *im = ess->imaginary;
+  for (size_t half = ess->size / 2; half > 0; half /= 2) {
+    const size_t stride = ess->size / 2 / half;
+    for (size_t start = 0; start < ess->size; start += 2 * half) {
+      for (size_t i = start, k = 0; i < start + half; i++, k += stride) {
+        const double x = re[i] - re[i + half], y = im[i] - im[i + half];
+        re[i] += re[i + half];
+        im[i] += im[i + half];
+        re[i + half] = x * ess->cosine[k] - y * ess->sine[k];
+        im[i + half] = x * ess->sine[k] + y * ess->cosine[k];
+      }
+    }
+  }
+}
+
+/* From the order of reversed bits to natural order (Cooley and Tukey 1965). */
+static void transform_inverse(idm_ess *ess)
+{
+  double *re = ess->real, *im = ess->imaginary;
+  for (size_t half = 1; half < ess->size; half *= 2) {
+    const size_t stride = ess->size / 2 / half;
+    for (size_t start = 0; start < ess->size; start += 2 * half) {
+      for (size_t i = start, k = 0; i < start + half; i++, k += stride) {
+        const double a = re[i + half], b = im[i + half];
+        const double x = a * ess->cosine[k] - b * ess->sine[k];
+        const double y = a * ess->sine[k] + b * ess->cosine[k];
+        re[i + half] = re[i] - x;
+        im[i + half] = im[i] - y;
+        re[i] += x;
+        im[i] += y;
+      }
+    }
+  }
+}
+
+/* Deviations from the chain's mean, then zeros. */
+static void load_chain(const idm_ess *ess, const double *x, double *target)
+{
+  const double mean = idm_mean(x, ess->draws);
+  for (size_t i = 0; i < ess->draws; i++) target[i] = x[i] - mean;
+  memset(target + ess->draws, 0, (ess->size - ess->draws) * sizeof *target);
+}
+
+/* real[t] = autocovariance at lag t, mean over chains. Two chains travel as real and imaginary part
+ * of one series: the real part of its autocovariance is the sum of theirs, and the power spectra
+ * add up before the way back. That of real numbers is the same in either direction. */
+static void autocovariances(idm_ess *ess, const double *x)
+{
+  memset(ess->power, 0, ess->size * sizeof *ess->power);
+  for (size_t c = 0; c < ess->chains; c += 2) {
+    load_chain(ess, x + c * ess->draws, ess->real);
+    memset(ess->imaginary, 0, ess->size * sizeof *ess->imaginary);
+    if (c + 1 < ess->chains) load_chain(ess, x + (c + 1) * ess->draws, ess->imaginary);
+    transform_forward(ess);
+    for (size_t k = 0; k < ess->size; k++)
+      ess->power[k] += ess->real[k] * ess->real[k] + ess->imaginary[k] * ess->imaginary[k];
+  }
+  const double norm = (double)ess->size * (double)ess->draws * (double)ess->chains;
+  for (size_t k = 0; k < ess->size; k++) ess->real[k] = ess->power[k] / norm;
+  memset(ess->imaginary, 0, ess->size * sizeof *ess->imaginary);
+  transform_inverse(ess);
+}
+
+/* --- Geyer's sequence ----------------------------------------------------------------------- */
+
+/* Variance of the chains' means (Vehtari et al. 2021, equation 3.1, over the draws of a chain). */
+static double between_variance(const idm_ess *ess, const double *x)
+{
+  if (ess->chains < 2) return 0;
+  const double centre = idm_mean(x, ess->chains * ess->draws);
+  double squares = 0;
+  for (size_t c = 0; c < ess->chains; c++) {
+    const double distance = idm_mean(x + c * ess->draws, ess->draws) - centre;
+    squares += distance * distance;
+  }
+  return squares / (double)(ess->chains - 1);
+}
+
+/* Fill rho up to where a pair of an even and the next odd lag is no longer positive; returns the
+ * first lag of the last pair looked at. That lag counts half where it is positive by itself. */
+static size_t positive_sequence(idm_ess *ess, double within, double total)
+{
+  double *rho = ess->rho;
+  const double *covariance = ess->real;
+  double even = 1, odd = 1 - (within - covariance[1]) / total;
+  memset(rho, 0, ess->draws * sizeof *rho);
+  rho[0] = even;
+  rho[1] = odd;
+  size_t last = 0;
+  while (last + 4 < ess->draws && even + odd > 0) {
+    last += 2;
+    even = 1 - (within - covariance[last]) / total;
+    odd = 1 - (within - covariance[last + 1]) / total;
+    if (even + odd < 0) continue;
+    rho[last] = even;
+    rho[last + 1] = odd;
+  }
+  if (even > 0) rho[last] = even;
+  return last;
+}
+
+/* Pairs before `last` may not grow: one that does becomes the one before it. */
+static void make_monotone(double *rho, size_t last)
+{
+  for (size_t t = 2; t + 2 <= last; t += 2) {
+    const double before = rho[t - 2] + rho[t - 1];
+    if (rho[t] + rho[t + 1] > before) rho[t] = rho[t + 1] = 0.5 * before;
+  }
+}
+
+static bool is_constant(const double *x, size_t count)
+{
+  const double resolution = 1e-15; /* absolute, as in ArviZ */
+  double min_value = x[0], max_value = x[0];
+  for (size_t i = 0; i < count; i++) {
+    min_value = fmin(min_value, x[i]);
+    max_value = fmax(max_value, x[i]);
+  }
+  return max_value - min_value < resolution;
+}
+
+double idm_ess_of(idm_ess *ess, const double *x)
+{
+  const size_t count = ess->chains * ess->draws;
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(x[i])) return NAN;
+  if (is_constant(x, count)) return (double)count;
+  autocovariances(ess, x);
+  const double n = (double)ess->draws;
+  const double within = ess->real[0] * n / (n - 1);
+  const size_t last = positive_sequence(ess, within, ess->real[0] + between_variance(ess, x));
+  make_monotone(ess->rho, last);
+  double tau = -1 + ess->rho[last];
+  for (size_t t = 0; t < last; t++) tau += 2 * ess->rho[t];
+  /* Antithetic chains may beat independent draws, but not without bound. */
+  tau = fmax(tau, 1 / log10((double)count));
+  return isnan(ess->rho[1]) ? NAN : (double)count / tau;
+}
+
+/* === diagnostics ============================================================================== */
 
 /* --- room ----------------------------------------------------------------------------------- */
 
 /* A draw and where it stands. */
-typedef struct ranked {
+typedef struct indexed_value {
   double value;
-  size_t place;
-} ranked;
+  size_t index;
+} indexed_value;
 
 /* All draws of a quantity [chain][draw], the halves of the chains [chain][half][draw], where an odd
  * chain loses its middle draw, and what is computed of them. Draws are sorted once: every ranking
  * asked for follows from that in one pass. */
-typedef struct worktable {
+typedef struct diagnosis_workspace {
   size_t chains;
   size_t draws;
   size_t half; /* draws of a half */
   double *all;
   double *scratch;
   double *split;
-  ranked *order;  /* ascending: of all draws, then of those that have a place in a half */
-  ranked *folded; /* ascending distances from the median */
+  indexed_value *order;  /* ascending: of all draws, then of those that have a place in a half */
+  indexed_value *folded; /* ascending distances from the median */
   idm_ess *ess;
-} worktable;
+} diagnosis_workspace;
 
-static void worktable_clear(worktable *table)
+static void diagnosis_workspace_clear(diagnosis_workspace *workspace)
 {
-  free(table->all);
-  free(table->scratch);
-  free(table->split);
-  free(table->order);
-  free(table->folded);
-  idm_ess_destroy(table->ess);
+  free(workspace->all);
+  free(workspace->scratch);
+  free(workspace->split);
+  free(workspace->order);
+  free(workspace->folded);
+  idm_ess_destroy(workspace->ess);
 }
 
-static idm_status worktable_fill(worktable *table, size_t chains, size_t draws,
-                                 idm_error *opt_error)
+static idm_status diagnosis_workspace_init(diagnosis_workspace *workspace, size_t chains,
+                                           size_t draws, idm_error *opt_error)
 {
   const size_t count = idm_times(chains, draws);
-  table->chains = chains;
-  table->draws = draws;
-  table->half = draws / 2;
-  if (count > SIZE_MAX / sizeof(ranked)) goto failed;
-  table->all = idm_new(count, sizeof *table->all);
-  table->scratch = idm_new(count, sizeof *table->scratch);
-  table->split = idm_new(count, sizeof *table->split);
-  table->order = idm_new(count, sizeof *table->order);
-  table->folded = idm_new(count, sizeof *table->folded);
-  if (!table->all || !table->scratch || !table->split || !table->order || !table->folded)
+  workspace->chains = chains;
+  workspace->draws = draws;
+  workspace->half = draws / 2;
+  if (count > SIZE_MAX / sizeof(indexed_value)) goto failed;
+  workspace->all = idm_new(count, sizeof *workspace->all);
+  workspace->scratch = idm_new(count, sizeof *workspace->scratch);
+  workspace->split = idm_new(count, sizeof *workspace->split);
+  workspace->order = idm_new(count, sizeof *workspace->order);
+  workspace->folded = idm_new(count, sizeof *workspace->folded);
+  if (!workspace->all || !workspace->scratch || !workspace->split || !workspace->order ||
+      !workspace->folded)
     goto failed;
-  return idm_ess_create(2 * chains, table->half, &table->ess, opt_error);
+  return idm_ess_create(2 * chains, workspace->half, &workspace->ess, opt_error);
 failed:
   return idm_fail(opt_error, IDM_MEMORY, "no memory for the diagnostics of %zu draws", draws);
 }
 
-static size_t split_count(const worktable *table)
+static size_t split_count(const diagnosis_workspace *workspace)
 {
-  return 2 * table->chains * table->half;
+  return 2 * workspace->chains * workspace->half;
 }
 
 /* Halves of a chain become chains of their own. */
-static void split(worktable *table, const double *x)
+static void split(diagnosis_workspace *workspace, const double *x)
 {
-  const size_t half = table->half;
-  for (size_t c = 0; c < table->chains; c++) {
-    const double *chain = x + c * table->draws;
-    double *first = table->split + 2 * c * half;
+  const size_t half = workspace->half;
+  for (size_t c = 0; c < workspace->chains; c++) {
+    const double *chain = x + c * workspace->draws;
+    double *first = workspace->split + 2 * c * half;
     for (size_t i = 0; i < half; i++) {
       first[i] = chain[i];
-      first[half + i] = chain[table->draws - half + i];
+      first[half + i] = chain[workspace->draws - half + i];
     }
   }
 }
@@ -91,28 +311,28 @@ static void split(worktable *table, const double *x)
 
 static int compare_ranked(const void *a, const void *b)
 {
-  const double x = ((const ranked *)a)->value, y = ((const ranked *)b)->value;
+  const double x = ((const indexed_value *)a)->value, y = ((const indexed_value *)b)->value;
   return (x > y) - (x < y);
 }
 
-static void sort_all(worktable *table)
+static void sort_all(diagnosis_workspace *workspace)
 {
-  const size_t count = table->chains * table->draws;
-  for (size_t i = 0; i < count; i++) table->order[i] = (ranked){table->all[i], i};
-  qsort(table->order, count, sizeof *table->order, compare_ranked);
+  const size_t count = workspace->chains * workspace->draws;
+  for (size_t i = 0; i < count; i++) workspace->order[i] = (indexed_value){workspace->all[i], i};
+  qsort(workspace->order, count, sizeof *workspace->order, compare_ranked);
 }
 
 /* From places among all draws to places among the halves; middle draws fall out. */
-static void order_halves(worktable *table)
+static void order_halves(diagnosis_workspace *workspace)
 {
-  const size_t draws = table->draws, half = table->half;
+  const size_t draws = workspace->draws, half = workspace->half;
   size_t kept = 0;
-  for (size_t i = 0; i < table->chains * draws; i++) {
-    const ranked at = table->order[i];
-    const size_t chain = at.place / draws, draw = at.place % draws;
+  for (size_t i = 0; i < workspace->chains * draws; i++) {
+    const indexed_value at = workspace->order[i];
+    const size_t chain = at.index / draws, draw = at.index % draws;
     if (draw >= half && draw < draws - half) continue;
     const size_t within = draw < half ? draw : draw - (draws - 2 * half);
-    table->order[kept++] = (ranked){at.value, 2 * chain * half + within};
+    workspace->order[kept++] = (indexed_value){at.value, 2 * chain * half + within};
   }
 }
 
@@ -120,10 +340,10 @@ static void order_halves(worktable *table)
  * az.summary fold (az.rhat takes the median of the split ones, which is another where a chain is
  * odd): draws below it in falling order and draws above it are two ascending lists, to be merged.
  * False where the median is infinite. */
-static bool fold(worktable *table, double median)
+static bool fold(diagnosis_workspace *workspace, double median)
 {
-  const size_t count = split_count(table);
-  const ranked *order = table->order;
+  const size_t count = split_count(workspace);
+  const indexed_value *order = workspace->order;
   if (!isfinite(median)) return false;
   size_t below = 0;
   while (below < count && order[below].value < median) below++;
@@ -132,60 +352,61 @@ static bool fold(worktable *table, double median)
     const double left = below > 0 ? median - order[below - 1].value : INFINITY;
     const double right = above < count ? order[above].value - median : INFINITY;
     const bool down = below > 0 && (above == count || left < right);
-    table->folded[i] =
-        down ? (ranked){left, order[--below].place} : (ranked){right, order[above++].place};
+    workspace->folded[i] = down ? (indexed_value){left, order[--below].index}
+                                : (indexed_value){right, order[above++].index};
   }
   return true;
 }
 
 /* Put in place of the split draws the normal scores of their ranks, of ties that of the mean rank
  * (Vehtari et al. 2021, equation 4.1, after Blom 1958). */
-static void rank_normalise(worktable *table, const ranked *order)
+static void rank_normalise(diagnosis_workspace *workspace, const indexed_value *order)
 {
-  const size_t count = split_count(table);
+  const size_t count = split_count(workspace);
   for (size_t first = 0, next; first < count; first = next) {
     next = first + 1;
     while (next < count && !(order[next].value > order[first].value)) next++;
     const double rank = 0.5 * (double)(first + 1 + next);
     const double score = idm_normal_quantile((rank - 0.375) / ((double)count + 0.25));
-    for (size_t i = first; i < next; i++) table->split[order[i].place] = score;
+    for (size_t i = first; i < next; i++) workspace->split[order[i].index] = score;
   }
 }
 
 /* --- R-hat ---------------------------------------------------------------------------------- */
 
 /* sqrt((between / within + n - 1) / n) of the split chains (Gelman and Rubin 1992). */
-static double potential_reduction(const worktable *table)
+static double split_rhat(const diagnosis_workspace *workspace)
 {
-  const size_t chains = 2 * table->chains;
-  const double n = (double)table->half;
-  const double centre = idm_mean(table->split, split_count(table));
+  const size_t chains = 2 * workspace->chains;
+  const double n = (double)workspace->half;
+  const double centre = idm_mean(workspace->split, split_count(workspace));
   double between = 0, within = 0;
   for (size_t c = 0; c < chains; c++) {
-    const double *x = table->split + c * table->half;
-    const double mean = idm_mean(x, table->half);
+    const double *x = workspace->split + c * workspace->half;
+    const double mean = idm_mean(x, workspace->half);
     between += (mean - centre) * (mean - centre) / (double)(chains - 1);
-    within += idm_squares_about(x, table->half, mean) / (n - 1) / (double)chains;
+    within += idm_squares_about(x, workspace->half, mean) / (n - 1) / (double)chains;
   }
   return sqrt((n * between / within + n - 1) / n);
 }
 
-static double folded_reduction(worktable *table, double median)
+static double folded_rhat(diagnosis_workspace *workspace, double median)
 {
-  if (!fold(table, median)) return NAN;
-  rank_normalise(table, table->folded);
-  return potential_reduction(table);
+  if (!fold(workspace, median)) return NAN;
+  rank_normalise(workspace, workspace->folded);
+  return split_rhat(workspace);
 }
 
 /* R-hat and the effective size of the bulk share the normal scores. */
-static void rank_diagnosis(worktable *table, idm_diagnosis *diagnosis)
+static void rank_diagnosis(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
-  order_halves(table);
-  rank_normalise(table, table->order);
-  diagnosis->ess_bulk = idm_ess_of(table->ess, table->split);
-  if (table->chains < 2) return; /* ArviZ asks for two chains, though halves could be compared */
-  const double bulk = potential_reduction(table);
-  const double tail = folded_reduction(table, diagnosis->q50);
+  order_halves(workspace);
+  rank_normalise(workspace, workspace->order);
+  diagnosis->ess_bulk = idm_ess_of(workspace->ess, workspace->split);
+  if (workspace->chains < 2)
+    return; /* ArviZ asks for two chains, though halves could be compared */
+  const double bulk = split_rhat(workspace);
+  const double tail = folded_rhat(workspace, diagnosis->q50);
   /* Of two values the folded draws may all be alike: then the bulk alone speaks. */
   diagnosis->rhat = tail > bulk ? tail : bulk;
 }
@@ -195,51 +416,53 @@ static void rank_diagnosis(worktable *table, idm_diagnosis *diagnosis)
 /* Effective size of the indicator of draws up to a bound (Vehtari et al. 2021, section 4.3). The
  * bound of tied draws is their value exactly, as in R: ArviZ's quantile may round to below it, and
  * then loses the ties. */
-static double indicator_size(worktable *table, double bound)
+static double indicator_ess(diagnosis_workspace *workspace, double bound)
 {
-  split(table, table->all);
-  for (size_t i = 0; i < split_count(table); i++) table->split[i] = table->split[i] <= bound;
-  return idm_ess_of(table->ess, table->split);
+  split(workspace, workspace->all);
+  for (size_t i = 0; i < split_count(workspace); i++)
+    workspace->split[i] = workspace->split[i] <= bound;
+  return idm_ess_of(workspace->ess, workspace->split);
 }
 
-static double mean_error(worktable *table, double sd)
+static double mean_mcse(diagnosis_workspace *workspace, double sd)
 {
-  split(table, table->all);
-  return sd / sqrt(idm_ess_of(table->ess, table->split));
+  split(workspace, workspace->all);
+  return sd / sqrt(idm_ess_of(workspace->ess, workspace->split));
 }
 
 /* ArviZ 0.23's error of the standard deviation, by the delta method: with d = (x - mean)^2,
  * sqrt((mean(d^2) - mean(d)^2) / ESS(d) / mean(d)) / 2. */
-static double sd_error(worktable *table, double mean)
+static double sd_mcse(diagnosis_workspace *workspace, double mean)
 {
-  const size_t count = table->chains * table->draws;
-  double *square = table->scratch;
-  for (size_t i = 0; i < count; i++) square[i] = (table->all[i] - mean) * (table->all[i] - mean);
-  split(table, square);
-  const double size = idm_ess_of(table->ess, table->split);
-  const double variance = idm_squares_about(table->all, count, mean) / (double)count;
+  const size_t count = workspace->chains * workspace->draws;
+  double *square = workspace->scratch;
+  for (size_t i = 0; i < count; i++)
+    square[i] = (workspace->all[i] - mean) * (workspace->all[i] - mean);
+  split(workspace, square);
+  const double size = idm_ess_of(workspace->ess, workspace->split);
+  const double variance = idm_squares_about(workspace->all, count, mean) / (double)count;
   const double fourth = idm_squares_about(square, count, 0) / (double)count;
   return 0.5 * sqrt((fourth - variance * variance) / size / variance);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static void moments(worktable *table, idm_diagnosis *diagnosis)
+static void moments(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
-  const size_t count = table->chains * table->draws;
-  const double mean = idm_mean(table->all, count);
+  const size_t count = workspace->chains * workspace->draws;
+  const double mean = idm_mean(workspace->all, count);
   diagnosis->mean = mean;
-  diagnosis->sd = sqrt(idm_squares_about(table->all, count, mean) / ((double)count - 1));
+  diagnosis->sd = sqrt(idm_squares_about(workspace->all, count, mean) / ((double)count - 1));
 }
 
-static void quantiles(worktable *table, idm_diagnosis *diagnosis)
+static void quantiles(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
-  const size_t count = table->chains * table->draws;
-  sort_all(table);
-  for (size_t i = 0; i < count; i++) table->scratch[i] = table->order[i].value;
-  diagnosis->q05 = idm_sorted_quantile(table->scratch, count, 0.05);
-  diagnosis->q50 = idm_sorted_quantile(table->scratch, count, 0.5);
-  diagnosis->q95 = idm_sorted_quantile(table->scratch, count, 0.95);
+  const size_t count = workspace->chains * workspace->draws;
+  sort_all(workspace);
+  for (size_t i = 0; i < count; i++) workspace->scratch[i] = workspace->order[i].value;
+  diagnosis->q05 = idm_sorted_quantile(workspace->scratch, count, 0.05);
+  diagnosis->q50 = idm_sorted_quantile(workspace->scratch, count, 0.5);
+  diagnosis->q95 = idm_sorted_quantile(workspace->scratch, count, 0.95);
 }
 
 static bool has_nan(const double *x, size_t count)
@@ -249,18 +472,18 @@ static bool has_nan(const double *x, size_t count)
   return false;
 }
 
-static void fill_diagnosis(worktable *table, idm_diagnosis *diagnosis)
+static void fill_diagnosis(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
-  moments(table, diagnosis);
-  if (has_nan(table->all, table->chains * table->draws)) return;
-  quantiles(table, diagnosis);
-  if (table->draws < 4) return;
-  rank_diagnosis(table, diagnosis);
-  const double low = indicator_size(table, diagnosis->q05);
-  const double high = indicator_size(table, diagnosis->q95);
+  moments(workspace, diagnosis);
+  if (has_nan(workspace->all, workspace->chains * workspace->draws)) return;
+  quantiles(workspace, diagnosis);
+  if (workspace->draws < 4) return;
+  rank_diagnosis(workspace, diagnosis);
+  const double low = indicator_ess(workspace, diagnosis->q05);
+  const double high = indicator_ess(workspace, diagnosis->q95);
   diagnosis->ess_tail = high < low ? high : low;
-  diagnosis->mcse_mean = mean_error(table, diagnosis->sd);
-  diagnosis->mcse_sd = sd_error(table, diagnosis->mean);
+  diagnosis->mcse_mean = mean_mcse(workspace, diagnosis->sd);
+  diagnosis->mcse_sd = sd_mcse(workspace, diagnosis->mean);
 }
 
 idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t chain_stride,
@@ -269,15 +492,15 @@ idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t cha
   idm_require(x, diagnosis);
   *diagnosis = (idm_diagnosis){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   if (chains == 0 || draws == 0) return IDM_OK;
-  worktable table = {0};
-  const idm_status status = worktable_fill(&table, chains, draws, opt_error);
+  diagnosis_workspace workspace = {0};
+  const idm_status status = diagnosis_workspace_init(&workspace, chains, draws, opt_error);
   if (status == IDM_OK) {
     for (size_t c = 0; c < chains; c++)
       for (size_t i = 0; i < draws; i++)
-        table.all[c * draws + i] = x[c * chain_stride + i * draw_stride];
-    fill_diagnosis(&table, diagnosis);
+        workspace.all[c * draws + i] = x[c * chain_stride + i * draw_stride];
+    fill_diagnosis(&workspace, diagnosis);
   }
-  worktable_clear(&table);
+  diagnosis_workspace_clear(&workspace);
   return status;
 }
 

@@ -1,11 +1,21 @@
-/* The normal quantile, insides of intervals, and the tail of chi-square. */
-#include "infer/distribution.h"
-
+/* Distributions, densities and tails of draws.
+ *
+ * Contents: distribution · density · uniform · pareto */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
-#include "base/gamma.h"
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/statistics.h"
 #include "idm/distribution.h"
+#include "idm/pareto.h"
+#include "idm/quantile.h"
+#include "infer/distribution.h"
+
+/* === distribution =========================================================================== */
+
+/* The normal quantile, insides of intervals, and the tail of chi-square. */
 
 /* --- normal quantile ------------------------------------------------------------------------ */
 
@@ -87,12 +97,12 @@ double idm_normal_quantile(double p)
 
 /* --- supports ------------------------------------------------------------------------------- */
 
-double idm_inside(double lower, double upper, double c)
+double idm_clamp_interior(double lower, double upper, double c)
 {
-  const double least = fmax(nextafter(lower, upper), lower + DBL_MIN);
-  const double most = fmin(nextafter(upper, lower), upper - DBL_MIN);
-  if (c < least) return least;
-  return c > most ? most : c;
+  const double lower_limit = fmax(nextafter(lower, upper), lower + DBL_MIN);
+  const double upper_limit = fmin(nextafter(upper, lower), upper - DBL_MIN);
+  if (c < lower_limit) return lower_limit;
+  return c > upper_limit ? upper_limit : c;
 }
 
 /* --- chi-square ----------------------------------------------------------------------------- */
@@ -105,7 +115,7 @@ static double poisson_term(double a, double x)
   const double excess = (x - a) / a;
   const double exponent =
       fabs(excess) < 0.5 ? a * (log1p(excess) - excess) : a * log(x / a) - (x - a);
-  return exp(exponent - idm_half_log_two_pi - idm_stirling_rest(a)) / sqrt(a);
+  return exp(exponent - idm_half_log_two_pi - idm_stirling_correction(a)) / sqrt(a);
 }
 
 /* The lower part by its series, Abramowitz and Stegun 6.5.29; good below a + 1. */
@@ -141,4 +151,287 @@ double idm_chi_square_tail(double x, double degrees)
   if (isinf(x) || !(degrees > 0)) return 0; /* with no degree all mass is at 0 */
   const double a = 0.5 * degrees, half = 0.5 * x;
   return half < a + 1 ? 1 - lower_gamma(a, half) : upper_gamma(a, half);
+}
+
+/* === density ================================================================================ */
+
+/* Kernel densities of draws: see the header.
+ *
+ * Contents: bandwidths · one number · two numbers */
+
+/* A kernel is 0 so many bandwidths away: less than 1e-17 of it lies there. */
+static const double kernel_radius = 9;
+
+/* --- bandwidths ----------------------------------------------------------------------------- */
+
+idm_status idm_density_bandwidth(const double *draw, size_t count, int dimension,
+                                 double *ret_bandwidth, idm_error *opt_error)
+{
+  double *kept = idm_new(count, sizeof *kept);
+  size_t n = 0;
+  *ret_bandwidth = 0;
+  if (!kept) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count; i++)
+    if (isfinite(draw[i])) kept[n++] = draw[i];
+  if (n > 1) {
+    const double sd = sqrt(idm_moments_of(kept, n).variance);
+    const double quartiles = (idm_quantile(kept, n, 0.75) - idm_quantile(kept, n, 0.25)) / 1.34;
+    const double s = quartiles > 0 ? fmin(sd, quartiles) : sd;
+    const bool varies = kept[0] < kept[n - 1]; /* they are sorted now */
+    *ret_bandwidth = !varies          ? 0
+                     : dimension == 1 ? 0.9 * s * pow((double)n, -1.0 / 5)
+                                      : s * pow((double)n, -1.0 / 6);
+  }
+  free(kept);
+  return IDM_OK;
+}
+
+/* --- one number ----------------------------------------------------------------------------- */
+
+static double kernel(double x, double centre, double bandwidth)
+{
+  static const double density_at_draw = 0.3989422804014327; /* 1 / sqrt(2 pi) */
+  const double z = (x - centre) / bandwidth;
+  return fabs(z) < kernel_radius ? density_at_draw * exp(-0.5 * z * z) / bandwidth : 0;
+}
+
+/* The kernel of a draw at x with all its images in the ends of the support. */
+static double reflected_kernel(double x, double draw, double bandwidth, idm_density_support s)
+{
+  double sum = kernel(x, draw, bandwidth);
+  const double length = s.high - s.low;
+  if (!isfinite(length)) {
+    if (isfinite(s.low)) sum += kernel(x, 2 * s.low - draw, bandwidth);
+    if (isfinite(s.high)) sum += kernel(x, 2 * s.high - draw, bandwidth);
+    return sum;
+  }
+  /* Mirrors that face each other: draw + 2 k length and its mirror image, for every k in reach. */
+  const int upper_limit = (int)fmin(ceil(kernel_radius * bandwidth / (2 * length)) + 1, 10000);
+  for (int k = -upper_limit; k <= upper_limit; k++) {
+    if (k) sum += kernel(x, draw + 2 * k * length, bandwidth);
+    sum += kernel(x, 2 * s.low - draw + 2 * k * length, bandwidth);
+  }
+  return sum;
+}
+
+static bool contains(idm_density_support s, double x)
+{
+  return x >= s.low && x <= s.high;
+}
+
+void idm_density_at(const double *draw, size_t count, double bandwidth, idm_density_support support,
+                    const double *at, size_t points, double *density)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < count; i++) n += isfinite(draw[i]) != 0;
+  for (size_t k = 0; k < points; k++) {
+    double sum = 0;
+    for (size_t i = 0; i < count && contains(support, at[k]); i++)
+      if (isfinite(draw[i])) sum += reflected_kernel(at[k], draw[i], bandwidth, support);
+    density[k] = n ? sum / (double)n : 0;
+  }
+}
+
+/* --- two numbers ---------------------------------------------------------------------------- */
+
+static bool is_finite_pair(const idm_joint_draws *j, size_t i)
+{
+  return isfinite(j->draw[0][i]) && isfinite(j->draw[1][i]);
+}
+
+idm_status idm_joint_density(const idm_joint_draws *j, double *density, idm_error *opt_error)
+{
+  const size_t across = j->points[0], up = j->points[1];
+  double *kernel_value = idm_new(across + up, sizeof *kernel_value);
+  size_t n = 0;
+  if (!kernel_value) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < across * up; k++) density[k] = 0;
+  for (size_t i = 0; i < j->count; i++) {
+    if (!is_finite_pair(j, i)) continue;
+    n++;
+    for (size_t d = 0; d < 2; d++)
+      for (size_t k = 0; k < j->points[d]; k++)
+        kernel_value[d * across + k] =
+            contains(j->support[d], j->at[d][k])
+                ? reflected_kernel(j->at[d][k], j->draw[d][i], j->bandwidth[d], j->support[d])
+                : 0;
+    for (size_t y = 0; y < up; y++)
+      for (size_t x = 0; x < across && kernel_value[across + y] > 0; x++)
+        density[y * across + x] += kernel_value[x] * kernel_value[across + y];
+  }
+  for (size_t k = 0; k < across * up; k++) density[k] /= n ? (double)n : 1;
+  free(kernel_value);
+  return IDM_OK;
+}
+
+/* The cell of a grid that a number lies in, and how far into it; false outside the grid. */
+static bool find_cell(const double *at, size_t points, double x, size_t *ret_cell,
+                      double *ret_fraction)
+{
+  size_t low = 0, high = points - 1;
+  if (points < 2 || !(x >= at[0] && x <= at[high])) return false;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if (x >= at[middle])
+      low = middle;
+    else
+      high = middle;
+  }
+  *ret_cell = low;
+  *ret_fraction = (x - at[low]) / (at[high] - at[low]);
+  return true;
+}
+
+idm_status idm_joint_level(const idm_joint_draws *j, const double *density, double share,
+                           double *ret_level, idm_error *opt_error)
+{
+  const size_t across = j->points[0];
+  double *density_at_draw = idm_new(j->count, sizeof *density_at_draw);
+  size_t n = 0;
+  if (!density_at_draw) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < j->count; i++) {
+    size_t x, y;
+    double a, b;
+    if (!is_finite_pair(j, i)) continue;
+    density_at_draw[n] = 0; /* beyond the grid it is lower than anywhere on it */
+    if (find_cell(j->at[0], j->points[0], j->draw[0][i], &x, &a) &&
+        find_cell(j->at[1], j->points[1], j->draw[1][i], &y, &b)) {
+      const double *corner = density + y * across + x;
+      density_at_draw[n] = (1 - b) * ((1 - a) * corner[0] + a * corner[1]) +
+                           b * ((1 - a) * corner[across] + a * corner[across + 1]);
+    }
+    n++;
+  }
+  *ret_level = n ? idm_quantile(density_at_draw, n, 1 - share) : NAN;
+  free(density_at_draw);
+  return IDM_OK;
+}
+
+/* === uniform ================================================================================ */
+
+/* Ranks and counts: see the header. */
+
+typedef struct chain_value {
+  double value;
+  size_t chain;
+} chain_value;
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = ((const chain_value *)a)->value, y = ((const chain_value *)b)->value;
+  return (x > y) - (x < y);
+}
+
+idm_status idm_rank_counts(const double *x, size_t chains, size_t draws, size_t bins, size_t *count,
+                           idm_error *opt_error)
+{
+  chain_value *order = idm_new(idm_times(chains, draws), sizeof *order);
+  size_t n = 0;
+  if (!order) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < chains * bins; i++) count[i] = 0;
+  for (size_t i = 0; i < chains * draws; i++)
+    if (!isnan(x[i])) order[n++] = (chain_value){x[i], i / draws};
+  qsort(order, n, sizeof *order, by_value);
+  for (size_t first = 0, next; first < n; first = next) {
+    for (next = first + 1; next < n && order[next].value == order[first].value; next++) {
+    }
+    /* Ranks from 0.5 to n - 0.5; of ties the mean. */
+    const double rank = 0.5 * (double)(first + next);
+    const size_t bin = (size_t)(rank / (double)n * (double)bins);
+    for (size_t i = first; i < next; i++)
+      count[order[i].chain * bins + (bin < bins ? bin : bins - 1)]++;
+  }
+  free(order);
+  return IDM_OK;
+}
+
+static double binomial_probability(size_t n, double p, size_t k)
+{
+  if (p <= 0 || p >= 1) return k == (p <= 0 ? 0 : n);
+  const double trials = (double)n, successes = (double)k;
+  return exp(idm_log_gamma(trials + 1) - idm_log_gamma(successes + 1) -
+             idm_log_gamma(trials - successes + 1) + successes * log(p) +
+             (trials - successes) * log1p(-p));
+}
+
+void idm_binomial_interval(size_t n, double p, double share, size_t *ret_low, size_t *ret_high)
+{
+  const double tail = (1 - share) / 2;
+  double below = 0, above = 0;
+  size_t low = 0, high = n;
+  while (low < n && below + binomial_probability(n, p, low) <= tail)
+    below += binomial_probability(n, p, low++);
+  while (high > 0 && above + binomial_probability(n, p, high) <= tail)
+    above += binomial_probability(n, p, high--);
+  *ret_low = low;
+  *ret_high = high;
+}
+
+/* === pareto ================================================================================= */
+
+/* How heavy a tail is: the shape of the generalised Pareto distribution that fits the largest of
+ * some numbers (Zhang and Stephens 2009, with the prior of Vehtari, Simpson, Gelman, Yao and Gabry
+ * 2024). */
+
+/* Shape at a rate theta: the mean of log(1 - theta x). */
+static double shape_at(double theta, const double *excess, size_t count)
+{
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) sum += log1p(-theta * excess[i]);
+  return sum / (double)count;
+}
+
+/* The posterior mean of theta over a grid of `rates`, weighted by the profile likelihood. */
+static double mean_rate(const double *excess, size_t count, size_t rates, double *rate,
+                        double *weight)
+{
+  const double quartile = excess[(size_t)((double)count / 4 + 0.5) - 1];
+  for (size_t j = 0; j < rates; j++) {
+    rate[j] =
+        1 / excess[count - 1] + (1 - sqrt((double)rates / ((double)j + 0.5))) / (3 * quartile);
+    const double shape = shape_at(rate[j], excess, count);
+    const double likelihood = (double)count * (log(-rate[j] / shape) - shape - 1);
+    weight[j] = isnan(likelihood) ? -INFINITY : likelihood;
+  }
+  idm_softmax(weight, rates, weight);
+  return idm_weighted_mean(rate, weight, rates);
+}
+
+static double fit_shape(const double *excess, size_t count, double *scratch, size_t rates)
+{
+  const double n = (double)count;
+  if (!(excess[count - 1] > 0)) return -INFINITY;
+  size_t zeros = 0;
+  while (!(excess[zeros] > 0)) zeros++;
+  if (zeros >= count / 4) return NAN; /* many alike: no tail to speak of */
+  const double rate = mean_rate(excess, count, rates, scratch, scratch + rates);
+  const double shape = shape_at(rate, excess, count);
+  return (shape * n + 0.5 * 10) / (n + 10);
+}
+
+idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error)
+{
+  idm_require(x, ret_shape);
+  const double upper_limit = fmin(0.2 * (double)count, 3 * sqrt((double)count));
+  const size_t tail = (size_t)ceil(upper_limit);
+  const size_t rates = 30 + (size_t)sqrt(upper_limit);
+  *ret_shape = NAN;
+  if (tail < 5) return IDM_OK;
+  for (size_t i = 0; i < count; i++)
+    if (!isfinite(x[i])) return IDM_OK;
+  double *sorted = idm_duplicate(x, count, sizeof *sorted);
+  double *scratch = idm_new(2 * rates, sizeof *scratch);
+  if (!sorted || !scratch) {
+    free(sorted);
+    free(scratch);
+    return idm_fail_memory(opt_error);
+  }
+  idm_sort(sorted, count);
+  double *excess = sorted + count - tail;
+  const double threshold = sorted[count - tail - 1];
+  for (size_t i = 0; i < tail; i++) excess[i] -= threshold;
+  *ret_shape = fit_shape(excess, tail, scratch, rates);
+  free(scratch);
+  free(sorted);
+  return IDM_OK;
 }

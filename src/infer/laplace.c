@@ -11,28 +11,28 @@
 #include "infer/sampler.h"
 
 /* A step is good where the log density falls between these: about .3 to 1 standard deviations. */
-static const double least_fall = 0.05, aimed_fall = 0.1, most_fall = 0.5;
+static const double min_decrease = 0.05, target_decrease = 0.1, max_decrease = 0.5;
 /* A fall below this is rounding. */
 static const double rounding = 1e-8;
-enum { most_trials = 40 };
+enum { max_trials = 40 };
 
 typedef struct laplace {
   const idm_target *target;
   size_t n;
   const double *mode;
-  double density;  /* at the mode */
-  double *x;       /* [n]: the mode but where a difference is being taken */
-  double *step;    /* [n] */
-  double *fall;    /* [n]: mean fall at mode -+ step */
-  double *above;   /* [n]: gradients on the two sides */
-  double *below;   /* [n] */
-  double *hessian; /* [n][n]: minus it */
-  double *factor;  /* [n][n] */
+  double density;   /* at the mode */
+  double *x;        /* [n]: the mode but where a difference is being taken */
+  double *step;     /* [n] */
+  double *decrease; /* [n]: mean fall at mode -+ step */
+  double *above;    /* [n]: gradients on the two sides */
+  double *below;    /* [n] */
+  double *hessian;  /* [n][n]: minus it */
+  double *factor;   /* [n][n] */
 } laplace;
 
 /* Density (and gradient) with coordinates i and j moved by a and b; i == j moves one by a. */
-static idm_status look(const laplace *l, size_t i, double a, size_t j, double b, double *density,
-                       double *opt_gradient, idm_error *opt_error)
+static idm_status evaluate_displaced(const laplace *l, size_t i, double a, size_t j, double b,
+                                     double *density, double *opt_gradient, idm_error *opt_error)
 {
   l->x[j] = l->mode[j] + b;
   l->x[i] = l->mode[i] + a;
@@ -43,31 +43,32 @@ static idm_status look(const laplace *l, size_t i, double a, size_t j, double b,
 }
 
 /* Factor by which to change a step after a fall. Falls go with the square of a step. */
-static double change(double fall)
+static double step_factor(double decrease)
 {
-  if (fall == INFINITY) return 0.1;
-  if (fall < rounding) return 30;
-  return fmin(fmax(sqrt(aimed_fall / fall), 0.01), 1000);
+  if (decrease == INFINITY) return 0.1;
+  if (decrease < rounding) return 30;
+  return fmin(fmax(sqrt(target_decrease / decrease), 0.01), 1000);
 }
 
 /* The step of coordinate i: from the usual one for a difference, to one over which the density
  * falls by a fraction, or that nearly reaches the edge of the support. *good is false where there
  * is none: a flat direction, an edge, no mode. */
-static idm_status find_step(const laplace *l, size_t i, bool *good, idm_error *opt_error)
+static idm_status find_step(const laplace *l, size_t i, bool *valid, idm_error *opt_error)
 {
-  double h = 6e-6 * fmax(1, fabs(l->mode[i])), edge = INFINITY;
-  *good = false;
-  for (int k = 0; k < most_trials && !*good && h < 1e30; k++) {
+  double h = 6e-6 * fmax(1, fabs(l->mode[i])), support_edge = INFINITY;
+  *valid = false;
+  for (int k = 0; k < max_trials && !*valid && h < 1e30; k++) {
     double above, below;
-    idm_status status = look(l, i, h, i, 0, &above, NULL, opt_error);
-    if (status == IDM_OK) status = look(l, i, -h, i, 0, &below, NULL, opt_error);
+    idm_status status = evaluate_displaced(l, i, h, i, 0, &above, NULL, opt_error);
+    if (status == IDM_OK) status = evaluate_displaced(l, i, -h, i, 0, &below, NULL, opt_error);
     if (status != IDM_OK) return status;
-    const double fall = l->density - 0.5 * (above + below);
+    const double decrease = l->density - 0.5 * (above + below);
     l->step[i] = h;
-    l->fall[i] = fall;
-    if (fall == INFINITY) edge = h;
-    *good = (fall >= least_fall || (fall > rounding && 2 * h > edge)) && fall <= most_fall;
-    h = fmin(h * change(fall), 0.7 * edge);
+    l->decrease[i] = decrease;
+    if (decrease == INFINITY) support_edge = h;
+    *valid = (decrease >= min_decrease || (decrease > rounding && 2 * h > support_edge)) &&
+             decrease <= max_decrease;
+    h = fmin(h * step_factor(decrease), 0.7 * support_edge);
   }
   return IDM_OK;
 }
@@ -77,8 +78,8 @@ static idm_status gradient_row(const laplace *l, size_t i, idm_error *opt_error)
 {
   double density;
   const double h = l->step[i];
-  idm_status status = look(l, i, h, i, 0, &density, l->above, opt_error);
-  if (status == IDM_OK) status = look(l, i, -h, i, 0, &density, l->below, opt_error);
+  idm_status status = evaluate_displaced(l, i, h, i, 0, &density, l->above, opt_error);
+  if (status == IDM_OK) status = evaluate_displaced(l, i, -h, i, 0, &density, l->below, opt_error);
   for (size_t j = 0; status == IDM_OK && j < l->n; j++)
     l->hessian[i * l->n + j] = (l->below[j] - l->above[j]) / (2 * h);
   return status;
@@ -92,11 +93,11 @@ static idm_status density_row(const laplace *l, size_t i, idm_error *opt_error)
     double corner[4], sum = 0;
     for (int k = 0; k < 4 && j != i; k++) {
       const double a = k & 1 ? -h : h, b = k & 2 ? -l->step[j] : l->step[j];
-      const idm_status status = look(l, i, a, j, b, &corner[k], NULL, opt_error);
+      const idm_status status = evaluate_displaced(l, i, a, j, b, &corner[k], NULL, opt_error);
       if (status != IDM_OK) return status;
       sum += k == 1 || k == 2 ? corner[k] : -corner[k];
     }
-    l->hessian[i * l->n + j] = j == i ? 2 * l->fall[i] / (h * h) : sum / (4 * h * l->step[j]);
+    l->hessian[i * l->n + j] = j == i ? 2 * l->decrease[i] / (h * h) : sum / (4 * h * l->step[j]);
   }
   return IDM_OK;
 }
@@ -118,14 +119,14 @@ static bool all_finite(const double *x, size_t count)
 }
 
 /* Fill the Hessian; *good is false where a coordinate has no step. */
-static idm_status find_hessian(const laplace *l, bool *good, idm_error *opt_error)
+static idm_status find_hessian(const laplace *l, bool *valid, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  *good = true;
+  *valid = true;
   for (size_t i = 0; status == IDM_OK && i < l->n; i++) {
     bool found;
     status = find_step(l, i, &found, opt_error);
-    *good = *good && found;
+    *valid = *valid && found;
   }
   for (size_t i = 0; status == IDM_OK && i < l->n; i++)
     status = (l->target->gradient ? gradient_row : density_row)(l, i, opt_error);
@@ -152,19 +153,19 @@ idm_status idm_laplace(const idm_target *target, const double *mode, double *cov
   double *work = idm_new(idm_times(n, 5 + 2 * n), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   laplace l = {.target = target, .n = n, .mode = mode};
-  double **const part[] = {&l.x, &l.step, &l.fall, &l.above, &l.below};
-  for (size_t i = 0; i < 5; i++) *part[i] = work + i * n;
+  double **const section[] = {&l.x, &l.step, &l.decrease, &l.above, &l.below};
+  for (size_t i = 0; i < 5; i++) *section[i] = work + i * n;
   l.hessian = work + 5 * n;
   l.factor = l.hessian + n * n;
   memcpy(l.x, mode, n * sizeof *mode);
-  bool good = false;
+  bool valid = false;
   *definite = false;
   idm_status status = idm_target_evaluate(target, mode, &l.density, NULL, opt_error);
   if (status == IDM_OK && l.density == -INFINITY)
     status = idm_fail(opt_error, IDM_NUMERICAL, "the density is 0 at the mode given");
-  if (status == IDM_OK) status = find_hessian(&l, &good, opt_error);
+  if (status == IDM_OK) status = find_hessian(&l, &valid, opt_error);
   if (status == IDM_OK) {
-    *definite = good && invert(&l, covariance);
+    *definite = valid && invert(&l, covariance);
     if (opt_precision) memcpy(opt_precision, l.hessian, n * n * sizeof *l.hessian);
   }
   free(work);

@@ -9,11 +9,11 @@
 #include "base/memory.h"
 #include "infer/sampler.h"
 
-enum { memory = 8, most_trials = 60, patience = 5 };
+enum { memory = 8, max_trials = 60, patience = 5 };
 /* Wolfe's constants. */
-static const double rise = 1e-4, flattening = 0.9;
+static const double sufficient_increase = 1e-4, curvature_fraction = 0.9;
 
-typedef struct climb {
+typedef struct lbfgs {
   const idm_target *target;
   size_t n;
   double tolerance; /* a gain that is not worth a step */
@@ -26,13 +26,13 @@ typedef struct climb {
   double *best; /* the highest point seen */
   double best_density;
   double *direction;
-  double *moves;        /* [memory][n]: differences of x, */
-  double *turns;        /* [memory][n]: of minus the gradient, */
-  double inner[memory]; /* and 1 / their inner products */
-  double *spread;       /* guess of the inverse curvature, coordinate by coordinate */
-  int kept;
+  double *steps;             /* [memory][n]: differences of x, */
+  double *gradient_changes;  /* [memory][n]: of minus the gradient, */
+  double rho[memory];        /* and 1 / their inner products */
+  double *inverse_curvature; /* guess of the inverse curvature, coordinate by coordinate */
+  int pairs;
   int newest;
-} climb;
+} lbfgs;
 
 static double dot(size_t n, const double *x, const double *y)
 {
@@ -43,9 +43,9 @@ static double dot(size_t n, const double *x, const double *y)
 
 static double largest(size_t n, const double *x)
 {
-  double most = 0;
-  for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-  return most;
+  double max_abs = 0;
+  for (size_t i = 0; i < n; i++) max_abs = fmax(max_abs, fabs(x[i]));
+  return max_abs;
 }
 
 /* Differences of log densities below this are rounding. */
@@ -57,8 +57,8 @@ static double noise(double density)
 /* --- evaluation ----------------------------------------------------------------------------- */
 
 /* Central differences, for a target without a gradient; one-sided at an end of the support. */
-static idm_status difference(const idm_target *target, double *x, double density, double *gradient,
-                             idm_error *opt_error)
+static idm_status difference_gradient(const idm_target *target, double *x, double density,
+                                      double *gradient, idm_error *opt_error)
 {
   for (size_t i = 0; i < target->dimension; i++) {
     const double centre = x[i], h = 1e-4 * fmax(1, fabs(centre));
@@ -82,14 +82,14 @@ static idm_status difference(const idm_target *target, double *x, double density
 }
 
 /* Density and gradient at the trial point; a gradient that is no number makes the density -inf. */
-static idm_status try_point(climb *c, idm_error *opt_error)
+static idm_status evaluate_trial(lbfgs *c, idm_error *opt_error)
 {
   double *gradient = c->trial_gradient;
   idm_status status = idm_target_evaluate(c->target, c->trial, &c->trial_density,
                                           c->target->gradient ? gradient : NULL, opt_error);
   if (status != IDM_OK || c->trial_density == -INFINITY) return status;
   if (!c->target->gradient)
-    status = difference(c->target, c->trial, c->trial_density, gradient, opt_error);
+    status = difference_gradient(c->target, c->trial, c->trial_density, gradient, opt_error);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < c->n; i++)
     if (!isfinite(gradient[i])) c->trial_density = -INFINITY;
@@ -100,66 +100,71 @@ static idm_status try_point(climb *c, idm_error *opt_error)
   return IDM_OK;
 }
 
-static idm_status try_length(climb *c, double length, idm_error *opt_error)
+static idm_status try_length(lbfgs *c, double length, idm_error *opt_error)
 {
   for (size_t i = 0; i < c->n; i++) c->trial[i] = c->x[i] + length * c->direction[i];
-  return try_point(c, opt_error);
+  return evaluate_trial(c, opt_error);
 }
 
 /* --- directions ----------------------------------------------------------------------------- */
 
 /* direction = H gradient by the two loops of Nocedal (1980). */
-static void find_direction(climb *c)
+static void find_direction(lbfgs *c)
 {
   const size_t n = c->n;
   double *d = c->direction, weight[memory];
   memcpy(d, c->gradient, n * sizeof(double));
-  for (int k = 0; k < c->kept; k++) {
+  for (int k = 0; k < c->pairs; k++) {
     const size_t at = (size_t)((c->newest - k + memory) % memory);
-    weight[at] = c->inner[at] * dot(n, c->moves + at * n, d);
-    for (size_t i = 0; i < n; i++) d[i] -= weight[at] * c->turns[at * n + i];
+    weight[at] = c->rho[at] * dot(n, c->steps + at * n, d);
+    for (size_t i = 0; i < n; i++) d[i] -= weight[at] * c->gradient_changes[at * n + i];
   }
-  for (size_t i = 0; c->kept && i < n; i++) d[i] *= c->spread[i];
-  for (int k = c->kept; k-- > 0;) {
+  for (size_t i = 0; c->pairs && i < n; i++) d[i] *= c->inverse_curvature[i];
+  for (int k = c->pairs; k-- > 0;) {
     const size_t at = (size_t)((c->newest - k + memory) % memory);
-    const double back = c->inner[at] * dot(n, c->turns + at * n, d);
-    for (size_t i = 0; i < n; i++) d[i] += (weight[at] - back) * c->moves[at * n + i];
+    const double beta = c->rho[at] * dot(n, c->gradient_changes + at * n, d);
+    for (size_t i = 0; i < n; i++) d[i] += (weight[at] - beta) * c->steps[at * n + i];
   }
 }
 
 /* Update the diagonal from which the two loops start, by the diagonal of a BFGS update of it
  * (Gilbert and Lemarechal 1989): coordinates of unlike scales are told apart. */
-static void spread_out(climb *c, const double *move, const double *turn, double product)
+static void update_diagonal(lbfgs *c, const double *displacement, const double *gradient_change,
+                            double product)
 {
   const size_t n = c->n;
-  double turned = 0, moved = 0;
-  for (size_t i = 0; !c->kept && i < n; i++) c->spread[i] = product / dot(n, turn, turn);
+  double change_norm = 0, moved = 0;
+  for (size_t i = 0; !c->pairs && i < n; i++)
+    c->inverse_curvature[i] = product / dot(n, gradient_change, gradient_change);
   for (size_t i = 0; i < n; i++) {
-    turned += c->spread[i] * turn[i] * turn[i];
-    moved += move[i] * move[i] / c->spread[i];
+    change_norm += c->inverse_curvature[i] * gradient_change[i] * gradient_change[i];
+    moved += displacement[i] * displacement[i] / c->inverse_curvature[i];
   }
   for (size_t i = 0; i < n; i++) {
-    const double share = move[i] * move[i] / (c->spread[i] * moved);
-    const double bend = (turned / c->spread[i] * fmax(1 - share, 0) + turn[i] * turn[i]) / product;
-    if (bend > 1e-300 && bend < 1e300) c->spread[i] = 1 / bend;
+    const double share = displacement[i] * displacement[i] / (c->inverse_curvature[i] * moved);
+    const double curvature = (change_norm / c->inverse_curvature[i] * fmax(1 - share, 0) +
+                              gradient_change[i] * gradient_change[i]) /
+                             product;
+    if (curvature > 1e-300 && curvature < 1e300) c->inverse_curvature[i] = 1 / curvature;
   }
 }
 
 /* Go to the trial point, and remember the curvature met on the way where there is some. */
-static void accept(climb *c)
+static void accept_step(lbfgs *c)
 {
   const size_t n = c->n, at = (size_t)((c->newest + 1) % memory);
-  double *move = c->moves + at * n, *turn = c->turns + at * n;
+  double *displacement = c->steps + at * n, *gradient_change = c->gradient_changes + at * n;
   for (size_t i = 0; i < n; i++) {
-    move[i] = c->trial[i] - c->x[i];
-    turn[i] = c->gradient[i] - c->trial_gradient[i];
+    displacement[i] = c->trial[i] - c->x[i];
+    gradient_change[i] = c->gradient[i] - c->trial_gradient[i];
   }
-  const double product = dot(n, move, turn);
-  if (product > 1e-12 * sqrt(dot(n, move, move) * dot(n, turn, turn))) {
-    spread_out(c, move, turn, product);
-    c->inner[at] = 1 / product;
+  const double product = dot(n, displacement, gradient_change);
+  if (product >
+      1e-12 * sqrt(dot(n, displacement, displacement) * dot(n, gradient_change, gradient_change))) {
+    update_diagonal(c, displacement, gradient_change, product);
+    c->rho[at] = 1 / product;
     c->newest = (int)at;
-    if (c->kept < memory) c->kept++;
+    if (c->pairs < memory) c->pairs++;
   }
   memcpy(c->x, c->trial, n * sizeof(double));
   memcpy(c->gradient, c->trial_gradient, n * sizeof(double));
@@ -170,36 +175,38 @@ static void accept(climb *c)
 
 /* A shorter length after one that did not rise: the top of the parabola through what is known, kept
  * off the ends; the middle once the bracket has a lower end. */
-static double shorter(const climb *c, double slope, double low, double high)
+static double shorter_length(const lbfgs *c, double derivative, double low, double high)
 {
   if (low > 0) return 0.5 * (low + high);
   if (c->trial_density == -INFINITY) return 0.2 * high;
-  const double bend = c->density + slope * high - c->trial_density;
-  return fmin(fmax(0.5 * slope * high / bend, 0.1), 0.5) * high;
+  const double curvature = c->density + derivative * high - c->trial_density;
+  return fmin(fmax(0.5 * derivative * high / curvature, 0.1), 0.5) * high;
 }
 
 /* Find a length that rises enough and passes most of the slope, and leave it in trial; *found tells
  * whether any length rose. */
-static idm_status search(climb *c, double length, double slope, bool *found, idm_error *opt_error)
+static idm_status line_search(lbfgs *c, double length, double derivative, bool *found,
+                              idm_error *opt_error)
 {
   double low = 0, high = INFINITY;
   idm_status status = IDM_OK;
-  for (int k = 0; k < most_trials; k++) {
+  for (int k = 0; k < max_trials; k++) {
     status = try_length(c, length, opt_error);
     if (status != IDM_OK) return status;
-    const double asked = c->density + rise * length * slope - noise(c->density);
-    if (!(c->trial_density >= asked)) {
+    const double required =
+        c->density + sufficient_increase * length * derivative - noise(c->density);
+    if (!(c->trial_density >= required)) {
       high = length;
-    } else if (dot(c->n, c->trial_gradient, c->direction) > flattening * slope) {
+    } else if (dot(c->n, c->trial_gradient, c->direction) > curvature_fraction * derivative) {
       low = length;
     } else {
       *found = true;
       return IDM_OK;
     }
-    const double next = high < INFINITY ? shorter(c, slope, low, high) : 3 * length;
+    const double next = high < INFINITY ? shorter_length(c, derivative, low, high) : 3 * length;
     if (!(next > low && next < high)) break; /* no number between */
     /* At a kink the bracket shrinks for ever: the slope bounds what is left to gain in it. */
-    if (slope * (high - low) < 0.1 * c->tolerance) break;
+    if (derivative * (high - low) < 0.1 * c->tolerance) break;
     length = next;
   }
   *found = low > 0; /* a kink: no length flattens the slope */
@@ -207,53 +214,55 @@ static idm_status search(climb *c, double length, double slope, bool *found, idm
 }
 
 /* One step; *moved is false where no direction leads up. */
-static idm_status advance(climb *c, bool *moved, idm_error *opt_error)
+static idm_status lbfgs_step(lbfgs *c, bool *moved, idm_error *opt_error)
 {
   find_direction(c);
-  double slope = dot(c->n, c->direction, c->gradient);
-  if (!(slope > 0 && isfinite(slope))) {
-    c->kept = 0;
+  double derivative = dot(c->n, c->direction, c->gradient);
+  if (!(derivative > 0 && isfinite(derivative))) {
+    c->pairs = 0;
     find_direction(c);
-    slope = dot(c->n, c->direction, c->gradient);
+    derivative = dot(c->n, c->direction, c->gradient);
   }
   /* Without curvature the first length is one unit of x. */
-  const double length = c->kept ? 1 : 1 / sqrt(slope);
+  const double length = c->pairs ? 1 : 1 / sqrt(derivative);
   *moved = false;
-  const idm_status status = search(c, length, slope, moved, opt_error);
-  if (status == IDM_OK && *moved) accept(c);
+  const idm_status status = line_search(c, length, derivative, moved, opt_error);
+  if (status == IDM_OK && *moved) accept_step(c);
   return status;
 }
 
 /* --- the climb ------------------------------------------------------------------------------ */
 
-static idm_status climb_on(climb *c, double tolerance, int limit, idm_error *opt_error)
+static idm_status run_lbfgs(lbfgs *c, double tolerance, int limit, idm_error *opt_error)
 {
-  double before[patience]; /* heights of the points last stood on: a search may glimpse a higher */
+  double past_density[patience]; /* heights of the points last stood on: a search may glimpse a
+                                    higher */
   double highest = c->density;
   for (int k = 0; k < limit; k++) {
     if (largest(c->n, c->gradient) == 0) break;
     /* A ridge is climbed in many small steps: only several together tell that it is over. */
-    if (k >= patience && highest - before[k % patience] <= fmax(tolerance, 1e-3 * noise(highest)))
+    if (k >= patience &&
+        highest - past_density[k % patience] <= fmax(tolerance, 1e-3 * noise(highest)))
       break;
-    before[k % patience] = highest;
-    const bool curved = c->kept > 0;
+    past_density[k % patience] = highest;
+    const bool had_pairs = c->pairs > 0;
     bool moved;
-    const idm_status status = advance(c, &moved, opt_error);
+    const idm_status status = lbfgs_step(c, &moved, opt_error);
     if (status != IDM_OK) return status;
-    if (!moved && !curved) break;
-    if (!moved) c->kept = 0; /* once more, straight up */
+    if (!moved && !had_pairs) break;
+    if (!moved) c->pairs = 0; /* once more, straight up */
     highest = fmax(highest, c->density);
   }
   return IDM_OK;
 }
 
-static idm_status begin(climb *c, const double *x, idm_error *opt_error)
+static idm_status start_lbfgs(lbfgs *c, const double *x, idm_error *opt_error)
 {
   memcpy(c->trial, x, c->n * sizeof *x);
   memcpy(c->best, x, c->n * sizeof *x);
   c->best_density = -INFINITY;
   c->newest = memory - 1;
-  const idm_status status = try_point(c, opt_error);
+  const idm_status status = evaluate_trial(c, opt_error);
   if (status != IDM_OK) return status;
   if (c->trial_density == -INFINITY)
     return idm_fail(opt_error, IDM_NUMERICAL, "a climb cannot start where the density is 0");
@@ -270,14 +279,14 @@ idm_status idm_maximise(const idm_target *target, double tolerance, int limit, d
   const size_t n = target->dimension;
   double *work = idm_new(idm_times(n, 7 + 2 * memory), sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
-  climb c = {.target = target, .n = n, .tolerance = tolerance};
-  double **const part[] = {&c.x,    &c.gradient,  &c.trial, &c.trial_gradient,
-                           &c.best, &c.direction, &c.spread};
-  for (size_t i = 0; i < 7; i++) *part[i] = work + i * n;
-  c.moves = work + 7 * n;
-  c.turns = c.moves + memory * n;
-  idm_status status = begin(&c, x, opt_error);
-  if (status == IDM_OK) status = climb_on(&c, tolerance, limit, opt_error);
+  lbfgs c = {.target = target, .n = n, .tolerance = tolerance};
+  double **const section[] = {
+      &c.x, &c.gradient, &c.trial, &c.trial_gradient, &c.best, &c.direction, &c.inverse_curvature};
+  for (size_t i = 0; i < 7; i++) *section[i] = work + i * n;
+  c.steps = work + 7 * n;
+  c.gradient_changes = c.steps + memory * n;
+  idm_status status = start_lbfgs(&c, x, opt_error);
+  if (status == IDM_OK) status = run_lbfgs(&c, tolerance, limit, opt_error);
   if (status == IDM_OK) {
     memcpy(x, c.best, n * sizeof *x);
     *log_density = c.best_density;
@@ -290,44 +299,44 @@ idm_status idm_maximise(const idm_target *target, double tolerance, int limit, d
 
 /* One coordinate of x: by `step` up or down as long as it gains, in steps that double. */
 static idm_status try_coordinate(const idm_target *target, size_t i, double step, double tolerance,
-                                 int *left, double *x, double *log_density, bool *gained,
-                                 idm_error *opt_error)
+                                 int *evaluations_left, double *x, double *log_density,
+                                 bool *any_improved, idm_error *opt_error)
 {
   for (int side = 0; side < 2; side++) {
-    bool rose = false;
-    for (double by = side ? -step : step; *left > 0; by *= 2) {
+    bool improved = false;
+    for (double change = side ? -step : step; *evaluations_left > 0; change *= 2) {
       const double from = x[i];
-      double here;
-      x[i] = from + by;
-      const idm_status status = idm_target_evaluate(target, x, &here, NULL, opt_error);
+      double trial_density;
+      x[i] = from + change;
+      const idm_status status = idm_target_evaluate(target, x, &trial_density, NULL, opt_error);
       if (status != IDM_OK) return status;
-      --*left;
-      if (!(here > *log_density + fmax(tolerance, noise(*log_density)))) {
+      --*evaluations_left;
+      if (!(trial_density > *log_density + fmax(tolerance, noise(*log_density)))) {
         x[i] = from;
         break;
       }
-      *log_density = here;
-      rose = *gained = true;
+      *log_density = trial_density;
+      improved = *any_improved = true;
     }
-    if (rose) break;
+    if (improved) break;
   }
   return IDM_OK;
 }
 
-idm_status idm_maximise_by_steps(const idm_target *target, const double *step, double tolerance,
-                                 int limit, double *x, double *log_density, idm_error *opt_error)
+idm_status idm_pattern_search(const idm_target *target, const double *step, double tolerance,
+                              int limit, double *x, double *log_density, idm_error *opt_error)
 {
   idm_require(target, step, x, log_density);
-  static const double least = 1e-3;
+  static const double min_scale = 1e-3;
   double scale = 1;
-  while (scale > least && limit > 0) {
-    bool gained = false;
+  while (scale > min_scale && limit > 0) {
+    bool any_improved = false;
     for (size_t i = 0; i < target->dimension; i++) {
       const idm_status status = try_coordinate(target, i, scale * step[i], tolerance, &limit, x,
-                                               log_density, &gained, opt_error);
+                                               log_density, &any_improved, opt_error);
       if (status != IDM_OK) return status;
     }
-    if (!gained) scale /= 4;
+    if (!any_improved) scale /= 4;
   }
   return IDM_OK;
 }

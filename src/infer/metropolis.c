@@ -1,12 +1,6 @@
-/* "metropolis": for a few parameters and a target that is expensive. Independence proposals from a
- * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
- * shape: the first make almost independent draws where the target is nearly normal, the second
- * keep the chain moving where it is not. Where a mixture of all modes and tails is given, some
- * steps are leaps proposed from it: a chain that knows one mode alone would never leave it.
- * Half an effective draw an evaluation, where a gradient costs two; nuts takes over beyond four
- * numbers. */
-#include "infer/metropolis.h"
-
+/* The samplers `metropolis` and `paper`.
+ *
+ * Contents: metropolis · paper */
 #include <math.h>
 #include <string.h>
 
@@ -14,24 +8,35 @@
 #include "infer/mixture.h"
 #include "infer/sampler.h"
 
+/* === metropolis ============================================================================= */
+
+/* "metropolis": for a few parameters and a target that is expensive. Independence proposals from a
+ * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
+ * shape: the first make almost independent draws where the target is nearly normal, the second
+ * keep the chain moving where it is not. Where a mixture of all modes and tails is given, some
+ * steps are leaps proposed from it: a chain that knows one mode alone would never leave it.
+ * Half an effective draw an evaluation, where a gradient costs two; nuts takes over beyond four
+ * numbers. */
+
 /* `share` of every four steps are independence proposals. */
 enum { cycle = 4 };
 /* Below `trusted` the independence proposal is given up; from `praised` on it has most steps. */
-static const double trusted = 0.1, praised = 0.5;
+static const double min_independence_rate = 0.1, high_independence_rate = 0.5;
 /* Heavy tails keep the weights target/proposal bounded for a target with lighter ones. */
 static const double degrees = 5;
 /* Acceptance of the random walk that warm-up steers to (Gelman, Roberts and Gilks 1996: .44 in one
  * dimension, .23 in many). */
-static const double aim = 0.35;
+static const double target_acceptance = 0.35;
 
 typedef struct metropolis {
   size_t dimension;
   double *log_density;
-  double *log_scale; /* of the random walk, relative to 2.38 / sqrt(dimension) */
-  double *walks;     /* random-walk steps since log_scale was last reset */
-  double *share;     /* independence steps of every four */
-  double *tries;     /* independence steps since the proposal last changed, and the sum of */
-  double *accepted;  /* their acceptance probabilities */
+  double *log_scale;  /* of the random walk, relative to 2.38 / sqrt(dimension) */
+  double *walk_steps; /* random-walk steps since log_scale was last reset */
+  double *share;      /* independence steps of every four */
+  double
+      *independence_steps; /* independence steps since the proposal last changed, and the sum of */
+  double *acceptance_sum;  /* their acceptance probabilities */
   double *position;
   double *mean;   /* of the proposal */
   double *factor; /* [dimension][dimension]: Cholesky factor of its covariance */
@@ -41,16 +46,16 @@ typedef struct metropolis {
   idm_scatter history;
 } metropolis;
 
-static size_t place(double *opt_state, size_t dimension, metropolis *view)
+static size_t map_state(double *opt_state, size_t dimension, metropolis *view)
 {
   size_t used = 0;
   view->dimension = dimension;
   view->log_density = idm_state_take(opt_state, &used, 1);
   view->log_scale = idm_state_take(opt_state, &used, 1);
-  view->walks = idm_state_take(opt_state, &used, 1);
+  view->walk_steps = idm_state_take(opt_state, &used, 1);
   view->share = idm_state_take(opt_state, &used, 1);
-  view->tries = idm_state_take(opt_state, &used, 1);
-  view->accepted = idm_state_take(opt_state, &used, 1);
+  view->independence_steps = idm_state_take(opt_state, &used, 1);
+  view->acceptance_sum = idm_state_take(opt_state, &used, 1);
   view->position = idm_state_take(opt_state, &used, dimension);
   view->mean = idm_state_take(opt_state, &used, dimension);
   view->factor = idm_state_take(opt_state, &used, dimension * dimension);
@@ -64,7 +69,7 @@ static size_t place(double *opt_state, size_t dimension, metropolis *view)
 static size_t numbers(size_t dimension)
 {
   metropolis view;
-  return place(NULL, dimension, &view);
+  return map_state(NULL, dimension, &view);
 }
 
 static idm_status start(double *state, const idm_sampler_settings *settings,
@@ -74,7 +79,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   (void)random;
   metropolis view;
   const size_t n = target->dimension;
-  const size_t count = place(state, n, &view);
+  const size_t count = map_state(state, n, &view);
   memset(state, 0, count * sizeof *state);
   memcpy(view.position, x, n * sizeof *x);
   memcpy(view.mean, settings->centre ? settings->centre : x, n * sizeof *x);
@@ -82,12 +87,12 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   *view.share = settings->covariance ? 2 : settings->warmup > 0 ? 1 : 0;
   const idm_status status = idm_guess_factor(settings, n, view.factor, opt_error);
   if (status != IDM_OK) return status;
-  return idm_target_begin(target, x, view.log_density, NULL, opt_error);
+  return idm_target_evaluate_start(target, x, view.log_density, NULL, opt_error);
 }
 
 /* --- proposals ------------------------------------------------------------------------------ */
 
-static double walk_size(const metropolis *m)
+static double walk_scale(const metropolis *m)
 {
   return exp(*m->log_scale) * 2.38 / sqrt((double)m->dimension);
 }
@@ -112,8 +117,8 @@ static double log_proposal(const metropolis *m, const double *x)
 
 /* Accept or not, given the log of the proposals' ratio; *probability is Metropolis and Hastings'.
  */
-static idm_status decide(const metropolis *m, const idm_target *target, double log_ratio,
-                         idm_random *random, double *probability, idm_error *opt_error)
+static idm_status accept_or_reject(const metropolis *m, const idm_target *target, double log_ratio,
+                                   idm_random *random, double *probability, idm_error *opt_error)
 {
   double density;
   const idm_status status = idm_target_evaluate(target, m->candidate, &density, NULL, opt_error);
@@ -125,47 +130,49 @@ static idm_status decide(const metropolis *m, const idm_target *target, double l
   return IDM_OK;
 }
 
-static idm_status jump(const metropolis *m, const idm_target *target, bool adapt,
-                       idm_random *random, double *probability, idm_error *opt_error)
+static idm_status independence_step(const metropolis *m, const idm_target *target, bool adapt,
+                                    idm_random *random, double *probability, idm_error *opt_error)
 {
   /* A normal over the root of a chi-square by its degrees: 2 gamma(degrees / 2). */
-  const double spread = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
-  propose(m, m->mean, spread, random);
+  const double t_scale = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
+  propose(m, m->mean, t_scale, random);
   const double log_ratio = log_proposal(m, m->position) - log_proposal(m, m->candidate);
-  const idm_status status = decide(m, target, log_ratio, random, probability, opt_error);
+  const idm_status status = accept_or_reject(m, target, log_ratio, random, probability, opt_error);
   if (status == IDM_OK && adapt) {
-    ++*m->tries;
-    *m->accepted += *probability;
+    ++*m->independence_steps;
+    *m->acceptance_sum += *probability;
   }
   return status;
 }
 
-static idm_status leap(const metropolis *m, const idm_mixture *mixture, const idm_target *target,
-                       idm_random *random, double *probability, idm_error *opt_error)
+static idm_status mixture_step(const metropolis *m, const idm_mixture *mixture,
+                               const idm_target *target, idm_random *random, double *probability,
+                               idm_error *opt_error)
 {
   idm_mixture_draw(mixture, random, m->candidate);
   const double log_ratio = idm_mixture_log_density(mixture, m->position, m->work) -
                            idm_mixture_log_density(mixture, m->candidate, m->work);
-  return decide(m, target, log_ratio, random, probability, opt_error);
+  return accept_or_reject(m, target, log_ratio, random, probability, opt_error);
 }
 
-static idm_status walk(const metropolis *m, const idm_target *target, bool adapt,
-                       idm_random *random, double *probability, idm_error *opt_error)
+static idm_status walk_step(const metropolis *m, const idm_target *target, bool adapt,
+                            idm_random *random, double *probability, idm_error *opt_error)
 {
-  propose(m, m->position, walk_size(m), random);
-  const idm_status status = decide(m, target, 0, random, probability, opt_error);
+  propose(m, m->position, walk_scale(m), random);
+  const idm_status status = accept_or_reject(m, target, 0, random, probability, opt_error);
   /* Robbins and Monro: steps that shrink slowly enough to cross several orders of magnitude. */
-  if (status == IDM_OK && adapt) *m->log_scale += (*probability - aim) * pow(1 + ++*m->walks, -0.6);
+  if (status == IDM_OK && adapt)
+    *m->log_scale += (*probability - target_acceptance) * pow(1 + ++*m->walk_steps, -0.6);
   return status;
 }
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
 /* Independence steps of every four that the acceptance since the last change deserves. */
-static double deserved_share(const metropolis *m)
+static double independence_share(const metropolis *m)
 {
-  const double rate = *m->tries > 0 ? *m->accepted / *m->tries : 0;
-  return rate < trusted ? 0 : rate < praised ? 2 : 3;
+  const double rate = *m->independence_steps > 0 ? *m->acceptance_sum / *m->independence_steps : 0;
+  return rate < min_independence_rate ? 0 : rate < high_independence_rate ? 2 : 3;
 }
 
 /* Fit the proposals to the window that ends; they start without a record. */
@@ -177,31 +184,31 @@ static void refit(const metropolis *m, const idm_sampler_settings *settings)
     memcpy(m->factor, m->next, n * n * sizeof(double));
     memcpy(m->mean, m->history.mean, n * sizeof(double));
     *m->log_scale = 0;
-    *m->walks = 0;
+    *m->walk_steps = 0;
   }
-  *m->share = fmax(1, deserved_share(m));
-  *m->tries = 0;
-  *m->accepted = 0;
+  *m->share = fmax(1, independence_share(m));
+  *m->independence_steps = 0;
+  *m->acceptance_sum = 0;
   idm_scatter_restart(&m->history);
 }
 
 static void adapt(const metropolis *m, const idm_sampler_settings *settings, long iteration)
 {
-  if (idm_warmup_window(iteration, settings->warmup).close) refit(m, settings);
-  if (iteration == settings->warmup - 1) *m->share = deserved_share(m);
+  if (idm_warmup_window(iteration, settings->warmup).at_end) refit(m, settings);
+  if (iteration == settings->warmup - 1) *m->share = independence_share(m);
 }
 
 /* --- the step ------------------------------------------------------------------------------- */
 
 /* Of every four steps, which are independence proposals. */
-static bool jumps_at(double share, long place_in_cycle)
+static bool is_independence_step(double share, long cycle_index)
 {
-  return share == 2 ? place_in_cycle % 2 == 0 : (double)place_in_cycle < share;
+  return share == 2 ? cycle_index % 2 == 0 : (double)cycle_index < share;
 }
 
 /* Every other walk of a cycle's end is a leap instead; every other step where the chain's own
  * proposals were given up. */
-static bool leaps_at(const idm_sampler_settings *settings, double share, long step)
+static bool is_mixture_step(const idm_sampler_settings *settings, double share, long step)
 {
   const long period = share == 0 ? 2 : 2 * cycle;
   return settings->mixture && step % period == period - 1;
@@ -218,29 +225,29 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
                        idm_statistics *statistics, idm_error *opt_error)
 {
   metropolis m;
-  place(state, target->dimension, &m);
+  map_state(state, target->dimension, &m);
   const long thin = idm_sampler_thin(settings, idm_metropolis_thin(target->dimension));
-  const bool warm = iteration < settings->warmup;
-  const bool gather = idm_warmup_window(iteration, settings->warmup).gather;
+  const bool in_warmup = iteration < settings->warmup;
+  const bool collect = idm_warmup_window(iteration, settings->warmup).collect;
   double acceptance = 0;
   for (long k = 0; k < thin; k++) {
-    const long at = (iteration % cycle * (thin % cycle) + k) % cycle;
+    const long cycle_at = (iteration % cycle * (thin % cycle) + k) % cycle;
     double probability = 0;
     const idm_status status =
-        leaps_at(settings, *m.share, iteration * thin + k)
-            ? leap(&m, settings->mixture, target, random, &probability, opt_error)
-            : (jumps_at(*m.share, at) ? jump : walk)(&m, target, warm, random, &probability,
-                                                     opt_error);
+        is_mixture_step(settings, *m.share, iteration * thin + k)
+            ? mixture_step(&m, settings->mixture, target, random, &probability, opt_error)
+            : (is_independence_step(*m.share, cycle_at) ? independence_step : walk_step)(
+                  &m, target, in_warmup, random, &probability, opt_error);
     if (status != IDM_OK) return status;
     acceptance += probability;
-    if (gather) idm_scatter_add(&m.history, m.position);
+    if (collect) idm_scatter_add(&m.history, m.position);
   }
-  if (warm) adapt(&m, settings, iteration);
+  if (in_warmup) adapt(&m, settings, iteration);
   memcpy(x, m.position, target->dimension * sizeof *x);
   idm_statistics_clear(statistics);
   statistics->log_density = *m.log_density;
   statistics->acceptance = acceptance / (double)thin;
-  statistics->step_size = walk_size(&m);
+  statistics->step_size = walk_scale(&m);
   statistics->evaluations = thin;
   return IDM_OK;
 }
@@ -252,4 +259,98 @@ const idm_sampler idm_sampler_metropolis = {
     .numbers = numbers,
     .start = start,
     .step = step,
+};
+
+/* === paper ================================================================================== */
+
+/* "paper": the fixed random walk of the paper's experiments. Nothing adapts. */
+
+/* The paper keeps every tenth step. */
+enum { default_thin = 10 };
+
+typedef struct paper_walk {
+  double *log_density;
+  double *position;
+  double *candidate;
+} paper_walk;
+
+static size_t paper_map_state(double *opt_state, size_t dimension, paper_walk *view)
+{
+  size_t used = 0;
+  view->log_density = idm_state_take(opt_state, &used, 1);
+  view->position = idm_state_take(opt_state, &used, dimension);
+  view->candidate = idm_state_take(opt_state, &used, dimension);
+  return used;
+}
+
+static size_t paper_numbers(size_t dimension)
+{
+  paper_walk view;
+  return paper_map_state(NULL, dimension, &view);
+}
+
+static idm_status paper_start(double *state, const idm_sampler_settings *settings,
+                              const idm_target *target, const double *x, idm_random *random,
+                              idm_error *opt_error)
+{
+  (void)random;
+  paper_walk view;
+  const size_t count = paper_map_state(state, target->dimension, &view);
+  memset(state, 0, count * sizeof *state);
+  if (!(settings->step > 0 && isfinite(settings->step)))
+    return idm_fail(opt_error, IDM_USAGE, "the step of the random walk is %g; it must be positive",
+                    settings->step);
+  memcpy(view.position, x, target->dimension * sizeof *x);
+  return idm_target_evaluate_start(target, x, view.log_density, NULL, opt_error);
+}
+
+/* One Metropolis step; *acceptance grows by its probability. */
+static idm_status paper_walk_step(const paper_walk *view, double sd, const idm_target *target,
+                                  idm_random *random, double *acceptance, idm_error *opt_error)
+{
+  const size_t n = target->dimension;
+  for (size_t i = 0; i < n; i++)
+    view->candidate[i] = view->position[i] + sd * idm_random_normal(random);
+  double density;
+  const idm_status status = idm_target_evaluate(target, view->candidate, &density, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  const double probability = fmin(1, exp(density - *view->log_density));
+  *acceptance += probability;
+  if (idm_random_uniform(random) >= probability) return IDM_OK;
+  memcpy(view->position, view->candidate, n * sizeof(double));
+  *view->log_density = density;
+  return IDM_OK;
+}
+
+static idm_status paper_step(double *state, const idm_sampler_settings *settings,
+                             const idm_target *target, long iteration, idm_random *random,
+                             double *x, idm_statistics *statistics, idm_error *opt_error)
+{
+  (void)iteration;
+  paper_walk view;
+  paper_map_state(state, target->dimension, &view);
+  const long thin = idm_sampler_thin(settings, default_thin);
+  double acceptance = 0;
+  for (long k = 0; k < thin; k++) {
+    const idm_status status =
+        paper_walk_step(&view, settings->step, target, random, &acceptance, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  memcpy(x, view.position, target->dimension * sizeof *x);
+  idm_statistics_clear(statistics);
+  statistics->log_density = *view.log_density;
+  statistics->acceptance = acceptance / (double)thin;
+  statistics->step_size = settings->step;
+  statistics->evaluations = thin;
+  return IDM_OK;
+}
+
+const idm_sampler idm_sampler_paper = {
+    .name = "paper",
+    .summary = "random walk with a fixed step, every tenth kept, as in the paper",
+    .gradient = false,
+    .plain = true,
+    .numbers = paper_numbers,
+    .start = paper_start,
+    .step = paper_step,
 };

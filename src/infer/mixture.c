@@ -1,27 +1,32 @@
-/* Defensive mixtures (Hesterberg 1995): weights target/proposal stay bounded where any component
- * covers the target. */
-#include "infer/mixture.h"
-
+/* Approximations of a density: mixtures and quadratic functions.
+ *
+ * Contents: mixture · quadratic */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/dense.h"
-#include "base/gamma.h"
-#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/statistics.h"
+#include "infer/mixture.h"
+
+/* === mixture ================================================================================ */
+
+/* Defensive mixtures (Hesterberg 1995): weights target/proposal stay bounded where any component
+ * covers the target. */
 
 static const double degrees = 5;
 
 struct idm_mixture {
   size_t dimension;
-  size_t most;
+  size_t capacity;
   size_t count;
-  idm_broad broad;
-  double total;   /* of all weights */
-  double *weight; /* [1 + most]: the broad one first */
-  double *centre; /* [most][dimension] */
-  double *factor; /* [most][dimension][dimension]: Cholesky factors of the spreads */
-  double *height; /* [most]: log density at the centre */
+  idm_defensive_component defensive;
+  double total;         /* of all weights */
+  double *weight;       /* [1 + most]: the broad one first */
+  double *centre;       /* [most][dimension] */
+  double *factor;       /* [most][dimension][dimension]: Cholesky factors of the spreads */
+  double *log_constant; /* [most]: log density at the centre */
 };
 
 void idm_mixture_destroy(idm_mixture *m)
@@ -30,22 +35,23 @@ void idm_mixture_destroy(idm_mixture *m)
   free(m->weight);
   free(m->centre);
   free(m->factor);
-  free(m->height);
+  free(m->log_constant);
   free(m);
 }
 
-idm_status idm_mixture_create(size_t dimension, size_t most, idm_broad broad, double weight,
-                              idm_mixture **ret_mixture, idm_error *opt_error)
+idm_status idm_mixture_create(size_t dimension, size_t capacity, idm_defensive_component defensive,
+                              double weight, idm_mixture **ret_mixture, idm_error *opt_error)
 {
   *ret_mixture = NULL;
   idm_mixture *m = idm_new(1, sizeof *m);
   if (!m) return idm_fail_memory(opt_error);
-  *m = (idm_mixture){.dimension = dimension, .most = most, .broad = broad, .total = weight};
-  m->weight = idm_new(1 + most, sizeof *m->weight);
-  m->centre = idm_new(most * dimension, sizeof *m->centre);
-  m->factor = idm_new(most * dimension * dimension, sizeof *m->factor);
-  m->height = idm_new(most, sizeof *m->height);
-  if (!m->weight || !m->centre || !m->factor || !m->height) {
+  *m = (idm_mixture){
+      .dimension = dimension, .capacity = capacity, .defensive = defensive, .total = weight};
+  m->weight = idm_new(1 + capacity, sizeof *m->weight);
+  m->centre = idm_new(capacity * dimension, sizeof *m->centre);
+  m->factor = idm_new(capacity * dimension * dimension, sizeof *m->factor);
+  m->log_constant = idm_new(capacity, sizeof *m->log_constant);
+  if (!m->weight || !m->centre || !m->factor || !m->log_constant) {
     idm_mixture_destroy(m);
     return idm_fail_memory(opt_error);
   }
@@ -54,22 +60,22 @@ idm_status idm_mixture_create(size_t dimension, size_t most, idm_broad broad, do
   return IDM_OK;
 }
 
-bool idm_mixture_add(idm_mixture *m, double weight, const double *centre, const double *spread)
+bool idm_mixture_add(idm_mixture *m, double weight, const double *centre, const double *scale)
 {
   static const double log_pi = 1.14472988584940017414;
   const size_t d = m->dimension;
-  if (m->count == m->most || !(weight > 0)) return false;
+  if (m->count == m->capacity || !(weight > 0)) return false;
   double *factor = m->factor + m->count * d * d;
   for (size_t i = 0; i < d * d; i++) {
-    if (!isfinite(spread[i])) return false;
-    factor[i] = spread[i];
+    if (!isfinite(scale[i])) return false;
+    factor[i] = scale[i];
   }
   if (!idm_cholesky(d, factor)) return false;
-  double height = idm_log_gamma(0.5 * (degrees + (double)d)) - idm_log_gamma(0.5 * degrees) -
-                  0.5 * (double)d * (log(degrees) + log_pi);
-  for (size_t i = 0; i < d; i++) height -= log(factor[i * d + i]);
+  double log_constant = idm_log_gamma(0.5 * (degrees + (double)d)) - idm_log_gamma(0.5 * degrees) -
+                        0.5 * (double)d * (log(degrees) + log_pi);
+  for (size_t i = 0; i < d; i++) log_constant -= log(factor[i * d + i]);
   memcpy(m->centre + m->count * d, centre, d * sizeof *centre);
-  m->height[m->count] = height;
+  m->log_constant[m->count] = log_constant;
   m->weight[++m->count] = weight;
   m->total += weight;
   return true;
@@ -80,12 +86,12 @@ void idm_mixture_draw(const idm_mixture *m, idm_random *random, double *x)
   const size_t d = m->dimension;
   const size_t k = idm_random_choice(random, m->weight, 1 + m->count);
   if (k == 0) {
-    m->broad.draw(m->broad.context, random, x);
+    m->defensive.draw(m->defensive.context, random, x);
     return;
   }
   /* A normal over the root of a chi-square by its degrees: 2 gamma(degrees / 2). */
-  const double spread = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
-  for (size_t i = 0; i < d; i++) x[i] = spread * idm_random_normal(random);
+  const double scale = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
+  for (size_t i = 0; i < d; i++) x[i] = scale * idm_random_normal(random);
   idm_lower_multiply(d, m->factor + (k - 1) * d * d, x);
   for (size_t i = 0; i < d; i++) x[i] += m->centre[(k - 1) * d + i];
 }
@@ -97,7 +103,7 @@ static double log_component(const idm_mixture *m, size_t k, const double *x, dou
   for (size_t i = 0; i < d; i++) work[i] = x[i] - m->centre[k * d + i];
   idm_lower_solve(d, m->factor + k * d * d, work);
   for (size_t i = 0; i < d; i++) square += work[i] * work[i];
-  return m->height[k] - 0.5 * (degrees + (double)d) * log1p(square / degrees);
+  return m->log_constant[k] - 0.5 * (degrees + (double)d) * log1p(square / degrees);
 }
 
 double idm_mixture_log_density(const idm_mixture *m, const double *x, double *work)
@@ -105,9 +111,93 @@ double idm_mixture_log_density(const idm_mixture *m, const double *x, double *wo
   idm_log_sum sum = idm_log_sum_empty;
   for (size_t k = 0; k <= m->count; k++) {
     if (!(m->weight[k] > 0)) continue;
-    const double part = log(m->weight[k]) + (k ? log_component(m, k - 1, x, work)
-                                               : m->broad.log_density(m->broad.context, x));
-    if (!isnan(part)) idm_log_sum_add(&sum, part);
+    const double log_term =
+        log(m->weight[k]) +
+        (k ? log_component(m, k - 1, x, work) : m->defensive.log_density(m->defensive.context, x));
+    if (!isnan(log_term)) idm_log_sum_add(&sum, log_term);
   }
   return idm_log_sum_value(sum) - log(m->total);
+}
+
+/* === quadratic ============================================================================== */
+
+/* Quadratic functions by least squares: see the header. */
+
+size_t idm_quadratic_terms(size_t dimension, size_t points)
+{
+  const size_t linear = 1 + dimension;
+  const size_t quadratic = linear + dimension * (dimension + 1) / 2;
+  return points >= 4 * quadratic ? quadratic : points >= 2 * linear ? linear : 1;
+}
+
+/* The terms at x. */
+static void fill_terms(size_t dimension, size_t terms, const double *x, double *term)
+{
+  size_t at = 0;
+  term[at++] = 1;
+  for (size_t i = 0; i < dimension && at < terms; i++) term[at++] = x[i];
+  for (size_t i = 0; i < dimension && at < terms; i++)
+    for (size_t j = i; j < dimension; j++) term[at++] = x[i] * x[j];
+}
+
+/* The normal equations: matrix[terms][terms] and right[terms]. */
+static void add_point(size_t terms, const double *term, double weight, double value, double *matrix,
+                      double *rhs)
+{
+  for (size_t a = 0; a < terms; a++) {
+    rhs[a] += weight * term[a] * value;
+    for (size_t b = 0; b < terms; b++) matrix[a * terms + b] += weight * term[a] * term[b];
+  }
+}
+
+/* The Cholesky factor of a matrix in its place. False where what the others leave of a term is
+ * rounding. */
+static bool factor(size_t terms, double *matrix, double *diagonal)
+{
+  static const double rounding = 1e-10;
+  for (size_t a = 0; a < terms; a++) diagonal[a] = matrix[a * (terms + 1)];
+  bool independent = idm_cholesky(terms, matrix);
+  for (size_t a = 0; a < terms && independent; a++) {
+    const double pivot = matrix[a * (terms + 1)];
+    independent = pivot * pivot > rounding * diagonal[a];
+  }
+  return independent;
+}
+
+idm_status idm_quadratic_fit(size_t dimension, size_t terms, size_t points, const double *x,
+                             const double *value, const double *opt_weight, double *coefficient,
+                             idm_error *opt_error)
+{
+  double *term = idm_new(terms * (terms + 1), sizeof *term);
+  if (!term) return idm_fail_memory(opt_error);
+  double *matrix = term + terms;
+  bool finite = true;
+  for (size_t a = 0; a < terms; a++) coefficient[a] = 0;
+  for (size_t k = 0; k < points; k++) {
+    const double weight = opt_weight ? opt_weight[k] : 1;
+    if (weight == 0) continue;
+    fill_terms(dimension, terms, x + k * dimension, term);
+    add_point(terms, term, weight, value[k], matrix, coefficient);
+  }
+  if (factor(terms, matrix, term)) {
+    idm_lower_solve(terms, matrix, coefficient);
+    idm_lower_solve_transposed(terms, matrix, coefficient);
+    for (size_t a = 0; a < terms; a++) finite = finite && isfinite(coefficient[a]);
+  } else {
+    finite = false;
+  }
+  free(term);
+  return finite ? IDM_OK
+                : idm_fail(opt_error, IDM_NUMERICAL, "%zu points do not tell %zu terms apart",
+                           points, terms);
+}
+
+double idm_quadratic_at(size_t dimension, size_t terms, const double *coefficient, const double *x)
+{
+  double sum = coefficient[0];
+  size_t at = 1;
+  for (size_t i = 0; i < dimension && at < terms; i++) sum += coefficient[at++] * x[i];
+  for (size_t i = 0; i < dimension && at < terms; i++)
+    for (size_t j = i; j < dimension; j++) sum += coefficient[at++] * x[i] * x[j];
+  return sum;
 }

@@ -3,19 +3,18 @@
  * the turn also looked for between half trajectories, as Stan does since 2.21.
  *
  * Contents: state; phase space; branches; trajectory; step size; warm-up; the step. */
-#include "infer/nuts.h"
+#include "infer/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/dense.h"
-#include "base/log_sum.h"
-#include "infer/sampler.h"
+#include "base/statistics.h"
 
-/* Up to `most_dense` dimensions the metric is a full matrix, above it a diagonal. */
-enum { own_thin = 1, deepest = 16, most_dense = 64 };
+/* Up to `max_dense_dimension` dimensions the metric is a full matrix, above it a diagonal. */
+enum { default_thin = 1, max_tree_depth = 16, max_dense_dimension = 64 };
 /* An energy error above this marks a trajectory that left the typical set (Stan's choice). */
-static const double divergence = 1000;
+static const double max_energy_error = 1000;
 
 /* --- state ---------------------------------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ typedef struct point {
 
 /* A stretch of a trajectory: its first and last momentum (in the order it was built) with the
  * velocity there, the sum of momenta over it, and the state drawn from it. */
-typedef struct branch {
+typedef struct subtree {
   double *first;
   double *first_velocity;
   double *last;
@@ -40,23 +39,23 @@ typedef struct branch {
   double *log_density;
   double *energy;
   double *log_weight; /* log of the sum of exp(-energy error) over the stretch */
-} branch;
+} subtree;
 
 typedef struct nuts {
   size_t dimension;
   bool dense;
   double *step_size;
   double *mu; /* dual averaging (Hoffman and Gelman 2014, section 3.2): where log steps shrink */
-  double *rounds;     /* to, iterations, */
-  double *error;      /* mean error of acceptance, */
-  double *average;    /* and the average of log steps */
-  double *covariance; /* the inverse metric, [dimension][dimension] or its diagonal */
-  double *factor;     /* its Cholesky factor, or square roots */
-  point here;
-  point end[2]; /* of the trajectory, backward and forward */
-  branch tree;  /* the trajectory, from backward to forward */
-  branch grown; /* what is being added to it */
-  branch level[deepest];
+  double *adapt_count;      /* to, iterations, */
+  double *mean_error;       /* mean error of acceptance, */
+  double *log_step_average; /* and the average of log steps */
+  double *covariance;       /* the inverse metric, [dimension][dimension] or its diagonal */
+  double *factor;           /* its Cholesky factor, or square roots */
+  point current;
+  point end[2];  /* of the trajectory, backward and forward */
+  subtree tree;  /* the trajectory, from backward to forward */
+  subtree built; /* what is being added to it */
+  subtree level[max_tree_depth];
   double *work; /* [dimension] */
   idm_scatter history;
 } nuts;
@@ -69,7 +68,7 @@ static void take_point(double *opt_state, size_t *used, size_t n, point *p)
   p->log_density = idm_state_take(opt_state, used, 1);
 }
 
-static void take_branch(double *opt_state, size_t *used, size_t n, branch *b)
+static void take_subtree(double *opt_state, size_t *used, size_t n, subtree *b)
 {
   double **const vector[] = {&b->first, &b->first_velocity, &b->last,    &b->last_velocity,
                              &b->sum,   &b->position,       &b->gradient};
@@ -80,24 +79,25 @@ static void take_branch(double *opt_state, size_t *used, size_t n, branch *b)
   b->log_weight = idm_state_take(opt_state, used, 1);
 }
 
-static size_t place(double *opt_state, size_t dimension, nuts *view)
+static size_t map_state(double *opt_state, size_t dimension, nuts *view)
 {
   size_t used = 0;
   view->dimension = dimension;
-  view->dense = dimension <= most_dense;
+  view->dense = dimension <= max_dense_dimension;
   const size_t metric = view->dense ? dimension * dimension : dimension;
   view->step_size = idm_state_take(opt_state, &used, 1);
   view->mu = idm_state_take(opt_state, &used, 1);
-  view->rounds = idm_state_take(opt_state, &used, 1);
-  view->error = idm_state_take(opt_state, &used, 1);
-  view->average = idm_state_take(opt_state, &used, 1);
+  view->adapt_count = idm_state_take(opt_state, &used, 1);
+  view->mean_error = idm_state_take(opt_state, &used, 1);
+  view->log_step_average = idm_state_take(opt_state, &used, 1);
   view->covariance = idm_state_take(opt_state, &used, metric);
   view->factor = idm_state_take(opt_state, &used, metric);
-  take_point(opt_state, &used, dimension, &view->here);
+  take_point(opt_state, &used, dimension, &view->current);
   for (int i = 0; i < 2; i++) take_point(opt_state, &used, dimension, &view->end[i]);
-  take_branch(opt_state, &used, dimension, &view->tree);
-  take_branch(opt_state, &used, dimension, &view->grown);
-  for (int i = 0; i < deepest; i++) take_branch(opt_state, &used, dimension, &view->level[i]);
+  take_subtree(opt_state, &used, dimension, &view->tree);
+  take_subtree(opt_state, &used, dimension, &view->built);
+  for (int i = 0; i < max_tree_depth; i++)
+    take_subtree(opt_state, &used, dimension, &view->level[i]);
   view->work = idm_state_take(opt_state, &used, dimension);
   view->history = idm_scatter_take(opt_state, &used, dimension, view->dense);
   return used;
@@ -106,7 +106,7 @@ static size_t place(double *opt_state, size_t dimension, nuts *view)
 static size_t numbers(size_t dimension)
 {
   nuts view;
-  return place(NULL, dimension, &view);
+  return map_state(NULL, dimension, &view);
 }
 
 /* --- phase space ---------------------------------------------------------------------------- */
@@ -160,8 +160,8 @@ static double energy_of(const nuts *m, const point *p, double *velocity)
 }
 
 /* One leapfrog step of signed size `step`. A gradient that is no number ends the trajectory. */
-static idm_status leap(const nuts *m, const idm_target *target, const point *p, double step,
-                       idm_error *opt_error)
+static idm_status leapfrog(const nuts *m, const idm_target *target, const point *p, double step,
+                           idm_error *opt_error)
 {
   const size_t n = m->dimension;
   for (size_t i = 0; i < n; i++) p->momentum[i] += 0.5 * step * p->gradient[i];
@@ -179,7 +179,7 @@ static idm_status leap(const nuts *m, const idm_target *target, const point *p, 
 /* --- branches ------------------------------------------------------------------------------- */
 
 /* What a trajectory under way carries along. */
-typedef struct journey {
+typedef struct trajectory {
   const nuts *m;
   const idm_target *target;
   idm_random *random;
@@ -189,11 +189,11 @@ typedef struct journey {
   double accepted; /* sum of acceptance probabilities over the states visited */
   long evaluations;
   bool diverging;
-} journey;
+} trajectory;
 
 /* Neither end has turned back against the sum of momenta over a + b (Betancourt 2017, A.4.2). */
-static bool goes_on(const nuts *m, const double *first_velocity, const double *last_velocity,
-                    const double *a, const double *b)
+static bool no_u_turn(const nuts *m, const double *first_velocity, const double *last_velocity,
+                      const double *a, const double *b)
 {
   return dot(m, first_velocity, a) + dot(m, first_velocity, b) > 0 &&
          dot(m, last_velocity, a) + dot(m, last_velocity, b) > 0;
@@ -201,14 +201,14 @@ static bool goes_on(const nuts *m, const double *first_velocity, const double *l
 
 /* Whether `next`, built after `b`, makes a trajectory with it that has not turned: as a whole, and
  * from each part to the nearest state of the other, which catches steps that fit a period. */
-static bool fits(const nuts *m, const branch *b, const branch *next)
+static bool no_u_turn_between(const nuts *m, const subtree *b, const subtree *next)
 {
-  return goes_on(m, b->first_velocity, next->last_velocity, b->sum, next->sum) &&
-         goes_on(m, b->first_velocity, next->first_velocity, b->sum, next->first) &&
-         goes_on(m, b->last_velocity, next->last_velocity, b->last, next->sum);
+  return no_u_turn(m, b->first_velocity, next->last_velocity, b->sum, next->sum) &&
+         no_u_turn(m, b->first_velocity, next->first_velocity, b->sum, next->first) &&
+         no_u_turn(m, b->last_velocity, next->last_velocity, b->last, next->sum);
 }
 
-static void copy_draw(const nuts *m, const branch *to, const branch *from)
+static void copy_draw(const nuts *m, const subtree *to, const subtree *from)
 {
   copy(m, to->position, from->position);
   copy(m, to->gradient, from->gradient);
@@ -217,7 +217,8 @@ static void copy_draw(const nuts *m, const branch *to, const branch *from)
 }
 
 /* b = b followed by next, its draw taken from next with probability exp(log_probability). */
-static void append(const journey *j, const branch *b, const branch *next, double log_probability)
+static void append(const trajectory *j, const subtree *b, const subtree *next,
+                   double log_probability)
 {
   const nuts *m = j->m;
   if (log(idm_random_uniform(j->random)) < log_probability) copy_draw(m, b, next);
@@ -228,7 +229,7 @@ static void append(const journey *j, const branch *b, const branch *next, double
 }
 
 /* The branch of the single point the journey is at. */
-static void sprout(const journey *j, const branch *b, double energy)
+static void init_leaf(const trajectory *j, const subtree *b, double energy)
 {
   const nuts *m = j->m;
   const point *p = j->at;
@@ -245,30 +246,31 @@ static void sprout(const journey *j, const branch *b, double energy)
 }
 
 /* One leapfrog step makes a branch of one point. */
-static idm_status grow_leaf(journey *j, const branch *b, bool *valid, idm_error *opt_error)
+static idm_status build_leaf(trajectory *j, const subtree *b, bool *valid, idm_error *opt_error)
 {
-  const idm_status status = leap(j->m, j->target, j->at, j->step, opt_error);
+  const idm_status status = leapfrog(j->m, j->target, j->at, j->step, opt_error);
   if (status != IDM_OK) return status;
   const double energy = energy_of(j->m, j->at, j->m->work);
   j->evaluations++;
   j->accepted += fmin(1, exp(j->energy - energy));
-  *valid = energy - j->energy <= divergence;
+  *valid = energy - j->energy <= max_energy_error;
   if (!*valid) j->diverging = true;
-  sprout(j, b, energy);
+  init_leaf(j, b, energy);
   return IDM_OK;
 }
 
 /* A branch of 2^depth points from where the journey is; *valid is false where it turned or diverged
  * inside, and it must then not be used. */
-static idm_status grow(journey *j, int depth, const branch *b, bool *valid, idm_error *opt_error)
+static idm_status build_tree(trajectory *j, int depth, const subtree *b, bool *valid,
+                             idm_error *opt_error)
 {
-  if (depth == 0) return grow_leaf(j, b, valid, opt_error);
-  const branch *next = &j->m->level[depth - 1];
-  idm_status status = grow(j, depth - 1, b, valid, opt_error);
+  if (depth == 0) return build_leaf(j, b, valid, opt_error);
+  const subtree *next = &j->m->level[depth - 1];
+  idm_status status = build_tree(j, depth - 1, b, valid, opt_error);
   if (status != IDM_OK || !*valid) return status;
-  status = grow(j, depth - 1, next, valid, opt_error);
+  status = build_tree(j, depth - 1, next, valid, opt_error);
   if (status != IDM_OK || !*valid) return status;
-  *valid = fits(j->m, b, next);
+  *valid = no_u_turn_between(j->m, b, next);
   /* Inside a branch the draw is uniform by weight. */
   append(j, b, next, *next->log_weight - idm_log_add_exp(*b->log_weight, *next->log_weight));
   return IDM_OK;
@@ -277,9 +279,9 @@ static idm_status grow(journey *j, int depth, const branch *b, bool *valid, idm_
 /* --- trajectory ----------------------------------------------------------------------------- */
 
 /* The same branch seen from its other end. */
-static branch reversed(const branch *b)
+static subtree reversed(const subtree *b)
 {
-  branch other = *b;
+  subtree other = *b;
   other.first = b->last;
   other.first_velocity = b->last_velocity;
   other.last = b->first;
@@ -289,42 +291,43 @@ static branch reversed(const branch *b)
 
 /* Double the trajectory in a direction drawn at random. *grown is false where the new half turned
  * or diverged inside and was dropped, *going where the whole has turned. */
-static idm_status extend(journey *j, int depth, bool *grown, bool *going, idm_error *opt_error)
+static idm_status double_trajectory(trajectory *j, int depth, bool *built, bool *continues,
+                                    idm_error *opt_error)
 {
   const nuts *m = j->m;
   const bool forward = idm_random_uniform(j->random) > 0.5;
-  const branch tree = forward ? m->tree : reversed(&m->tree);
+  const subtree tree = forward ? m->tree : reversed(&m->tree);
   j->at = &m->end[forward];
   j->step = forward ? *m->step_size : -*m->step_size;
-  const idm_status status = grow(j, depth, &m->grown, grown, opt_error);
-  if (status != IDM_OK || !*grown) return status;
-  *going = fits(m, &tree, &m->grown);
+  const idm_status status = build_tree(j, depth, &m->built, built, opt_error);
+  if (status != IDM_OK || !*built) return status;
+  *continues = no_u_turn_between(m, &tree, &m->built);
   /* Between the old half and the new the draw favours the new (biased progressive sampling). */
-  append(j, &tree, &m->grown, *m->grown.log_weight - *tree.log_weight);
+  append(j, &tree, &m->built, *m->built.log_weight - *tree.log_weight);
   return IDM_OK;
 }
 
 /* A transition: momentum, trajectory, draw. */
-static idm_status travel(const nuts *m, const idm_sampler_settings *settings,
-                         const idm_target *target, idm_random *random, idm_statistics *statistics,
-                         idm_error *opt_error)
+static idm_status transition(const nuts *m, const idm_sampler_settings *settings,
+                             const idm_target *target, idm_random *random,
+                             idm_statistics *statistics, idm_error *opt_error)
 {
-  draw_momentum(m, m->here.momentum, random);
-  journey j = {.m = m, .target = target, .random = random, .at = &m->here};
-  j.energy = energy_of(m, &m->here, m->work);
-  sprout(&j, &m->tree, j.energy);
-  for (int i = 0; i < 2; i++) copy_point(m, &m->end[i], &m->here);
-  bool grown = true, going = true;
+  draw_momentum(m, m->current.momentum, random);
+  trajectory j = {.m = m, .target = target, .random = random, .at = &m->current};
+  j.energy = energy_of(m, &m->current, m->work);
+  init_leaf(&j, &m->tree, j.energy);
+  for (int i = 0; i < 2; i++) copy_point(m, &m->end[i], &m->current);
+  bool built = true, continues = true;
   int depth = 0;
-  while (going && depth < settings->depth) {
-    const idm_status status = extend(&j, depth, &grown, &going, opt_error);
+  while (continues && depth < settings->depth) {
+    const idm_status status = double_trajectory(&j, depth, &built, &continues, opt_error);
     if (status != IDM_OK) return status;
-    if (!grown) break;
+    if (!built) break;
     depth++;
   }
-  copy(m, m->here.position, m->tree.position);
-  copy(m, m->here.gradient, m->tree.gradient);
-  *m->here.log_density = *m->tree.log_density;
+  copy(m, m->current.position, m->tree.position);
+  copy(m, m->current.gradient, m->tree.gradient);
+  *m->current.log_density = *m->tree.log_density;
   statistics->log_density = *m->tree.log_density;
   statistics->energy = *m->tree.energy;
   statistics->acceptance = j.accepted / (double)j.evaluations;
@@ -340,10 +343,10 @@ static idm_status travel(const nuts *m, const idm_sampler_settings *settings,
 static idm_status probe(const nuts *m, const idm_target *target, idm_random *random, double *gain,
                         long *evaluations, idm_error *opt_error)
 {
-  draw_momentum(m, m->here.momentum, random);
-  copy_point(m, &m->end[1], &m->here);
-  const double before = energy_of(m, &m->here, m->work);
-  const idm_status status = leap(m, target, &m->end[1], *m->step_size, opt_error);
+  draw_momentum(m, m->current.momentum, random);
+  copy_point(m, &m->end[1], &m->current);
+  const double before = energy_of(m, &m->current, m->work);
+  const idm_status status = leapfrog(m, target, &m->end[1], *m->step_size, opt_error);
   if (status != IDM_OK) return status;
   ++*evaluations;
   *gain = before - energy_of(m, &m->end[1], m->work);
@@ -366,18 +369,18 @@ static idm_status find_step_size(const nuts *m, const idm_target *target, idm_ra
     status = probe(m, target, random, &gain, evaluations, opt_error);
   }
   *m->mu = log(10 * *m->step_size);
-  *m->rounds = *m->error = *m->average = 0;
+  *m->adapt_count = *m->mean_error = *m->log_step_average = 0;
   return status;
 }
 
 /* Nesterov's dual averaging with the constants of Hoffman and Gelman (2014): gamma .05, t0 10,
  * kappa .75. */
-static void adapt_step_size(const nuts *m, double aim, double acceptance)
+static void adapt_step_size(const nuts *m, double target_acceptance, double acceptance)
 {
-  const double round = ++*m->rounds;
-  *m->error += (aim - acceptance - *m->error) / (round + 10);
-  const double log_step = *m->mu - *m->error * sqrt(round) / 0.05;
-  *m->average += (log_step - *m->average) * pow(round, -0.75);
+  const double count = ++*m->adapt_count;
+  *m->mean_error += (target_acceptance - acceptance - *m->mean_error) / (count + 10);
+  const double log_step = *m->mu - *m->mean_error * sqrt(count) / 0.05;
+  *m->log_step_average += (log_step - *m->log_step_average) * pow(count, -0.75);
   *m->step_size = exp(log_step);
 }
 
@@ -390,12 +393,12 @@ static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
 {
   const size_t n = m->dimension, count = m->dense ? n * n : n;
   /* The new covariance is made where the old factor was, so that a failure leaves the old one. */
-  bool good = idm_scatter_covariance(&m->history, settings->covariance, m->factor);
-  if (good && m->dense) {
+  bool factored = idm_scatter_covariance(&m->history, settings->covariance, m->factor);
+  if (factored && m->dense) {
     memcpy(m->history.scatter, m->factor, count * sizeof(double));
-    good = idm_cholesky(n, m->factor);
+    factored = idm_cholesky(n, m->factor);
   }
-  if (good) {
+  if (factored) {
     memcpy(m->covariance, m->dense ? m->history.scatter : m->factor, count * sizeof(double));
   } else {
     memcpy(m->factor, m->covariance, count * sizeof(double));
@@ -412,10 +415,10 @@ static idm_status adapt(const nuts *m, const idm_sampler_settings *settings,
 {
   idm_status status = IDM_OK;
   const idm_window window = idm_warmup_window(iteration, settings->warmup);
-  if (window.gather) idm_scatter_add(&m->history, m->here.position);
-  if (window.close) status = refit(m, settings, target, random, evaluations, opt_error);
-  if (status == IDM_OK && iteration == settings->warmup - 1 && *m->rounds > 0)
-    *m->step_size = exp(*m->average);
+  if (window.collect) idm_scatter_add(&m->history, m->current.position);
+  if (window.at_end) status = refit(m, settings, target, random, evaluations, opt_error);
+  if (status == IDM_OK && iteration == settings->warmup - 1 && *m->adapt_count > 0)
+    *m->step_size = exp(*m->log_step_average);
   return status;
 }
 
@@ -446,18 +449,19 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
                         idm_error *opt_error)
 {
   nuts m;
-  const size_t count = place(state, target->dimension, &m);
+  const size_t count = map_state(state, target->dimension, &m);
   memset(state, 0, count * sizeof *state);
   if (!target->gradient)
     return idm_fail(opt_error, IDM_USAGE, "nuts needs a target with a gradient");
-  if (settings->depth < 1 || settings->depth > deepest)
+  if (settings->depth < 1 || settings->depth > max_tree_depth)
     return idm_fail(opt_error, IDM_USAGE, "the depth of nuts is %d; it must be 1 to %d",
-                    settings->depth, (int)deepest);
-  copy(&m, m.here.position, x);
+                    settings->depth, (int)max_tree_depth);
+  copy(&m, m.current.position, x);
   *m.step_size = 1;
   idm_status status = set_metric(&m, settings, opt_error);
   if (status == IDM_OK)
-    status = idm_target_begin(target, x, m.here.log_density, m.here.gradient, opt_error);
+    status =
+        idm_target_evaluate_start(target, x, m.current.log_density, m.current.gradient, opt_error);
   long evaluations = 0;
   if (status == IDM_OK) status = find_step_size(&m, target, random, &evaluations, opt_error);
   return status;
@@ -468,20 +472,20 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
                        idm_statistics *statistics, idm_error *opt_error)
 {
   nuts m;
-  place(state, target->dimension, &m);
-  const long thin = idm_sampler_thin(settings, own_thin);
+  map_state(state, target->dimension, &m);
+  const long thin = idm_sampler_thin(settings, default_thin);
   double acceptance = 0;
   idm_statistics_clear(statistics);
   for (long k = 0; k < thin; k++) {
     statistics->step_size = *m.step_size;
-    const idm_status status = travel(&m, settings, target, random, statistics, opt_error);
+    const idm_status status = transition(&m, settings, target, random, statistics, opt_error);
     if (status != IDM_OK) return status;
     acceptance += statistics->acceptance;
     if (iteration < settings->warmup)
       adapt_step_size(&m, settings->acceptance, statistics->acceptance);
   }
   statistics->acceptance = acceptance / (double)thin;
-  copy(&m, x, m.here.position);
+  copy(&m, x, m.current.position);
   if (iteration >= settings->warmup) return IDM_OK;
   return adapt(&m, settings, target, iteration, random, &statistics->evaluations, opt_error);
 }

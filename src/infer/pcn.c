@@ -11,20 +11,19 @@
  * Where the target has a surrogate, such steps are made on the surrogate, which they leave
  * invariant, and the target over the surrogate decides on the place where many of them end (the
  * surrogate transition method, Liu 2001): one evaluation per excursion. */
-#include "infer/pcn.h"
+#include "infer/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/dense.h"
-#include "infer/sampler.h"
 
 /* Share of random walks. */
-static const double walks_share = 0.25;
+static const double walk_fraction = 0.25;
 /* Steps of an excursion on a surrogate, and the share of random walks on the target beside them,
  * which move the chain where the surrogate is poor. */
-enum { excursion = 20 };
-static const double local_share = 0.5;
+enum { surrogate_steps = 20 };
+static const double target_walk_fraction = 0.5;
 /* Acceptance that warm-up adapts both step sizes to. */
 static const double target_acceptance = 0.3;
 /* Bounds of the logit of 1 - rho^2. */
@@ -33,47 +32,47 @@ static const double min_logit = -9, max_logit = 6;
 typedef struct pcn {
   size_t dimension;
   double (*surrogate)(void *context, const double *x); /* NULL: none */
-  double *log_density; /* at the position; of the surrogate where there is one */
-  double *exact;       /* the target's at `settled`, where there is a surrogate */
-  double *logit;       /* of 1 - rho^2 */
-  double *log_scale;   /* of the random walk, relative to 2.38 / sqrt(dimension) */
-  double *steps;       /* Crank-Nicolson steps since the normal last changed */
-  double *log_local;   /* the same of random walks on the target, where there is a surrogate */
-  double *locals;      /* their number since the normal last changed */
-  double *fresh;       /* effective draws in the history, about */
-  double *walks;       /* random-walk steps since then */
+  double *log_density;        /* at the position; of the surrogate where there is one */
+  double *target_log_density; /* the target's at `settled`, where there is a surrogate */
+  double *logit;              /* of 1 - rho^2 */
+  double *log_scale;          /* of the random walk, relative to 2.38 / sqrt(dimension) */
+  double *cn_steps;           /* Crank-Nicolson steps since the normal last changed */
+  double *log_target_scale; /* the same of random walks on the target, where there is a surrogate */
+  double *target_walk_steps; /* their number since the normal last changed */
+  double *effective_draws;   /* effective draws in the history, about */
+  double *walk_steps;        /* random-walk steps since then */
   double *position;
-  double *settled; /* [dimension]: where the last excursion that was accepted ended */
-  double *mean;    /* m */
-  double *factor;  /* [dimension][dimension]: L */
+  double *accepted_position; /* [dimension]: where the last excursion that was accepted ended */
+  double *mean;              /* m */
+  double *factor;            /* [dimension][dimension]: L */
   double *candidate;
-  double *work;  /* [dimension] */
-  double *whole; /* [dimension]: L^-1 (x - m) */
-  double *next;  /* [dimension][dimension]: a covariance being factored */
+  double *work;     /* [dimension] */
+  double *whitened; /* [dimension]: L^-1 (x - m) */
+  double *next;     /* [dimension][dimension]: a covariance being factored */
   idm_scatter history;
 } pcn;
 
-static size_t place(double *opt_state, size_t dimension, pcn *view)
+static size_t map_state(double *opt_state, size_t dimension, pcn *view)
 {
   size_t used = 0;
   view->dimension = dimension;
   view->surrogate = NULL;
   view->log_density = idm_state_take(opt_state, &used, 1);
-  view->exact = idm_state_take(opt_state, &used, 1);
+  view->target_log_density = idm_state_take(opt_state, &used, 1);
   view->logit = idm_state_take(opt_state, &used, 1);
   view->log_scale = idm_state_take(opt_state, &used, 1);
-  view->steps = idm_state_take(opt_state, &used, 1);
-  view->walks = idm_state_take(opt_state, &used, 1);
-  view->fresh = idm_state_take(opt_state, &used, 1);
-  view->log_local = idm_state_take(opt_state, &used, 1);
-  view->locals = idm_state_take(opt_state, &used, 1);
+  view->cn_steps = idm_state_take(opt_state, &used, 1);
+  view->walk_steps = idm_state_take(opt_state, &used, 1);
+  view->effective_draws = idm_state_take(opt_state, &used, 1);
+  view->log_target_scale = idm_state_take(opt_state, &used, 1);
+  view->target_walk_steps = idm_state_take(opt_state, &used, 1);
   view->position = idm_state_take(opt_state, &used, dimension);
-  view->settled = idm_state_take(opt_state, &used, dimension);
+  view->accepted_position = idm_state_take(opt_state, &used, dimension);
   view->mean = idm_state_take(opt_state, &used, dimension);
   view->factor = idm_state_take(opt_state, &used, dimension * dimension);
   view->candidate = idm_state_take(opt_state, &used, dimension);
   view->work = idm_state_take(opt_state, &used, dimension);
-  view->whole = idm_state_take(opt_state, &used, dimension);
+  view->whitened = idm_state_take(opt_state, &used, dimension);
   view->next = idm_state_take(opt_state, &used, dimension * dimension);
   view->history = idm_scatter_take(opt_state, &used, dimension, true);
   return used;
@@ -82,7 +81,7 @@ static size_t place(double *opt_state, size_t dimension, pcn *view)
 static size_t numbers(size_t dimension)
 {
   pcn view;
-  return place(NULL, dimension, &view);
+  return map_state(NULL, dimension, &view);
 }
 
 static idm_status start(double *state, const idm_sampler_settings *settings,
@@ -92,28 +91,30 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   (void)random;
   pcn view;
   const size_t n = target->dimension;
-  const size_t count = place(state, n, &view);
+  const size_t count = map_state(state, n, &view);
   memset(state, 0, count * sizeof *state);
   view.surrogate = settings->surrogate;
   memcpy(view.position, x, n * sizeof *x);
-  memcpy(view.settled, x, n * sizeof *x);
+  memcpy(view.accepted_position, x, n * sizeof *x);
   memcpy(view.mean, settings->centre ? settings->centre : x, n * sizeof *x);
   idm_status status = idm_guess_factor(settings, n, view.factor, opt_error);
-  if (status == IDM_OK) status = idm_target_begin(target, x, view.exact, NULL, opt_error);
-  *view.log_density = view.surrogate ? view.surrogate(target->context, x) : *view.exact;
+  if (status == IDM_OK)
+    status = idm_target_evaluate_start(target, x, view.target_log_density, NULL, opt_error);
+  *view.log_density =
+      view.surrogate ? view.surrogate(target->context, x) : *view.target_log_density;
   return status;
 }
 
 /* --- proposals ------------------------------------------------------------------------------ */
 
-static double walk_size(const pcn *p)
+static double walk_scale(const pcn *p)
 {
   return exp(*p->log_scale) * 2.38 / sqrt((double)p->dimension);
 }
 
 /* What steps are decided by at the candidate: the surrogate, or the target itself. */
-static idm_status look(const pcn *p, const idm_target *target, double *density,
-                       idm_error *opt_error)
+static idm_status evaluate_candidate(const pcn *p, const idm_target *target, double *density,
+                                     idm_error *opt_error)
 {
   if (!p->surrogate) return idm_target_evaluate(target, p->candidate, density, NULL, opt_error);
   *density = p->surrogate(target->context, p->candidate);
@@ -123,11 +124,11 @@ static idm_status look(const pcn *p, const idm_target *target, double *density,
 
 /* Accept or not, given the log of the proposals' ratio; *probability is Metropolis and Hastings'.
  */
-static idm_status decide(const pcn *p, const idm_target *target, double log_ratio,
-                         idm_random *random, double *probability, idm_error *opt_error)
+static idm_status accept_or_reject(const pcn *p, const idm_target *target, double log_ratio,
+                                   idm_random *random, double *probability, idm_error *opt_error)
 {
   double density;
-  const idm_status status = look(p, target, &density, opt_error);
+  const idm_status status = evaluate_candidate(p, target, &density, opt_error);
   if (status != IDM_OK) return status;
   *probability = fmin(1, exp(density - *p->log_density + log_ratio));
   if (idm_random_uniform(random) >= *probability) return IDM_OK;
@@ -137,96 +138,99 @@ static idm_status decide(const pcn *p, const idm_target *target, double log_rati
 }
 
 /* A Crank-Nicolson step; the normal's part of the ratio is in whitened coordinates. */
-static idm_status turn(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
-                       double *probability, idm_error *opt_error)
+static idm_status cn_step(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
+                          double *probability, idm_error *opt_error)
 {
   const size_t n = p->dimension;
-  const double length = 1 / (1 + exp(-*p->logit)); /* 1 - rho^2 */
-  const double rho = sqrt(1 - length);
+  const double innovation = 1 / (1 + exp(-*p->logit)); /* 1 - rho^2 */
+  const double rho = sqrt(1 - innovation);
   double before = 0, after = 0;
-  for (size_t i = 0; i < n; i++) p->whole[i] = p->position[i] - p->mean[i];
-  idm_lower_solve(n, p->factor, p->whole);
+  for (size_t i = 0; i < n; i++) p->whitened[i] = p->position[i] - p->mean[i];
+  idm_lower_solve(n, p->factor, p->whitened);
   for (size_t i = 0; i < n; i++) {
-    p->work[i] = rho * p->whole[i] + sqrt(length) * idm_random_normal(random);
-    before += p->whole[i] * p->whole[i];
+    p->work[i] = rho * p->whitened[i] + sqrt(innovation) * idm_random_normal(random);
+    before += p->whitened[i] * p->whitened[i];
     after += p->work[i] * p->work[i];
   }
   idm_lower_multiply(n, p->factor, p->work);
   for (size_t i = 0; i < n; i++) p->candidate[i] = p->mean[i] + p->work[i];
   const idm_status status =
-      decide(p, target, 0.5 * (after - before), random, probability, opt_error);
+      accept_or_reject(p, target, 0.5 * (after - before), random, probability, opt_error);
   if (status == IDM_OK && adapt)
-    *p->logit =
-        fmin(fmax(*p->logit + 2 * (*probability - target_acceptance) * pow(1 + ++*p->steps, -0.6),
-                  min_logit),
-             max_logit);
+    *p->logit = fmin(
+        fmax(*p->logit + 2 * (*probability - target_acceptance) * pow(1 + ++*p->cn_steps, -0.6),
+             min_logit),
+        max_logit);
   return status;
 }
 
-static idm_status walk(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
-                       double *probability, idm_error *opt_error)
+static idm_status walk_step(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
+                            double *probability, idm_error *opt_error)
 {
   const size_t n = p->dimension;
-  const double size = walk_size(p);
+  const double size = walk_scale(p);
   for (size_t i = 0; i < n; i++) p->work[i] = idm_random_normal(random);
   idm_lower_multiply(n, p->factor, p->work);
   for (size_t i = 0; i < n; i++) p->candidate[i] = p->position[i] + size * p->work[i];
-  const idm_status status = decide(p, target, 0, random, probability, opt_error);
+  const idm_status status = accept_or_reject(p, target, 0, random, probability, opt_error);
   if (status == IDM_OK && adapt)
-    *p->log_scale += (*probability - target_acceptance) * pow(1 + ++*p->walks, -0.6);
+    *p->log_scale += (*probability - target_acceptance) * pow(1 + ++*p->walk_steps, -0.6);
   return status;
 }
 
 /* One step of either kind; the choice does not depend on the position, so that steps are
  * reversible. */
-static idm_status move(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
-                       double *probability, idm_error *opt_error)
+static idm_status mixed_step(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
+                             double *probability, idm_error *opt_error)
 {
-  const bool walks = idm_random_uniform(random) < walks_share;
-  return (walks ? walk : turn)(p, target, adapt, random, probability, opt_error);
+  const bool walk_steps = idm_random_uniform(random) < walk_fraction;
+  return (walk_steps ? walk_step : cn_step)(p, target, adapt, random, probability, opt_error);
 }
 
 /* A random walk on the target itself. */
-static idm_status walk_exactly(const pcn *p, const idm_target *target, bool adapt,
-                               idm_random *random, double *probability, idm_error *opt_error)
+static idm_status target_walk_step(const pcn *p, const idm_target *target, bool adapt,
+                                   idm_random *random, double *probability, idm_error *opt_error)
 {
   const size_t n = p->dimension;
-  const double size = exp(*p->log_local) * 2.38 / sqrt((double)n);
+  const double size = exp(*p->log_target_scale) * 2.38 / sqrt((double)n);
   double density;
   for (size_t i = 0; i < n; i++) p->work[i] = idm_random_normal(random);
   idm_lower_multiply(n, p->factor, p->work);
-  for (size_t i = 0; i < n; i++) p->candidate[i] = p->settled[i] + size * p->work[i];
+  for (size_t i = 0; i < n; i++) p->candidate[i] = p->accepted_position[i] + size * p->work[i];
   const idm_status status = idm_target_evaluate(target, p->candidate, &density, NULL, opt_error);
   if (status != IDM_OK) return status;
-  *probability = fmin(1, exp(density - *p->exact));
-  if (adapt) *p->log_local += (*probability - target_acceptance) * pow(1 + ++*p->locals, -0.6);
+  *probability = fmin(1, exp(density - *p->target_log_density));
+  if (adapt)
+    *p->log_target_scale +=
+        (*probability - target_acceptance) * pow(1 + ++*p->target_walk_steps, -0.6);
   if (idm_random_uniform(random) >= *probability) return IDM_OK;
-  memcpy(p->settled, p->candidate, n * sizeof(double));
+  memcpy(p->accepted_position, p->candidate, n * sizeof(double));
   memcpy(p->position, p->candidate, n * sizeof(double));
-  *p->exact = density;
+  *p->target_log_density = density;
   *p->log_density = p->surrogate(target->context, p->position);
   return IDM_OK;
 }
 
 /* Steps on the surrogate, and the target over the surrogate at their end. */
-static idm_status excur(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
-                        double *probability, idm_error *opt_error)
+static idm_status surrogate_transition(const pcn *p, const idm_target *target, bool adapt,
+                                       idm_random *random, double *probability,
+                                       idm_error *opt_error)
 {
   const size_t n = p->dimension;
   const double before = *p->log_density;
   double density = -INFINITY;
   idm_status status = IDM_OK;
-  for (int k = 0; k < excursion && status == IDM_OK; k++)
-    status = move(p, target, adapt, random, probability, opt_error);
+  for (int k = 0; k < surrogate_steps && status == IDM_OK; k++)
+    status = mixed_step(p, target, adapt, random, probability, opt_error);
   if (status == IDM_OK)
     status = idm_target_evaluate(target, p->position, &density, NULL, opt_error);
   if (status != IDM_OK) return status;
-  *probability = fmin(1, exp(density - *p->exact + before - *p->log_density));
+  *probability = fmin(1, exp(density - *p->target_log_density + before - *p->log_density));
   if (idm_random_uniform(random) < *probability) {
-    memcpy(p->settled, p->position, n * sizeof(double));
-    *p->exact = density;
+    memcpy(p->accepted_position, p->position, n * sizeof(double));
+    *p->target_log_density = density;
   } else {
-    memcpy(p->position, p->settled, n * sizeof(double));
+    memcpy(p->position, p->accepted_position, n * sizeof(double));
     *p->log_density = before;
   }
   return IDM_OK;
@@ -236,10 +240,10 @@ static idm_status excur(const pcn *p, const idm_target *target, bool adapt, idm_
 
 /* Share of an effective draw that an accepted step is: an autoregression with coefficient rho has
  * an autocorrelation time of (1 + rho) / (1 - rho), and a random walk one of about 3 dimensions. */
-static double forgotten(const pcn *p)
+static double effective_fraction(const pcn *p)
 {
   const double rho = sqrt(1 - 1 / (1 + exp(-*p->logit)));
-  return fmax((1 - rho) / (1 + rho), walks_share / (3 * (double)p->dimension));
+  return fmax((1 - rho) / (1 + rho), walk_fraction / (3 * (double)p->dimension));
 }
 
 /* At the close of a window: the normal of its history, drawn towards the first guess (without one
@@ -248,33 +252,36 @@ static void refit(const pcn *p, const idm_sampler_settings *settings)
 {
   const size_t n = p->dimension;
   const double count = *p->history.count;
-  const double share = *p->fresh / (*p->fresh + 2 * (double)n);
-  const double moved = *p->fresh / (*p->fresh + 1);
+  const double share = *p->effective_draws / (*p->effective_draws + 2 * (double)n);
+  const double mean_weight = *p->effective_draws / (*p->effective_draws + 1);
   for (size_t i = 0; i < n * n && count > 1; i++) {
-    const double own = p->history.scatter[i] / (count - 1);
-    const double guess = settings->covariance ? settings->covariance[i] : i % (n + 1) ? 0 : own;
-    p->next[i] = share * own + (1 - share) * guess;
+    const double sample_covariance = p->history.scatter[i] / (count - 1);
+    const double guess = settings->covariance ? settings->covariance[i]
+                         : i % (n + 1)        ? 0
+                                              : sample_covariance;
+    p->next[i] = share * sample_covariance + (1 - share) * guess;
   }
   if (count > 1 && idm_cholesky(n, p->next)) {
     memcpy(p->factor, p->next, n * n * sizeof(double));
-    for (size_t i = 0; i < n; i++) p->mean[i] += moved * (p->history.mean[i] - p->mean[i]);
-    *p->steps = *p->walks = *p->locals = 0;
+    for (size_t i = 0; i < n; i++) p->mean[i] += mean_weight * (p->history.mean[i] - p->mean[i]);
+    *p->cn_steps = *p->walk_steps = *p->target_walk_steps = 0;
   }
-  *p->fresh = 0;
+  *p->effective_draws = 0;
   idm_scatter_restart(&p->history);
 }
 
 /* The next step: of either kind on the target or, with a surrogate, an excursion. */
-typedef idm_status (*stepping)(const pcn *p, const idm_target *target, bool adapt,
-                               idm_random *random, double *probability, idm_error *opt_error);
-static stepping step_of(const pcn *p, idm_random *random)
+typedef idm_status (*step_function)(const pcn *p, const idm_target *target, bool adapt,
+                                    idm_random *random, double *probability, idm_error *opt_error);
+static step_function choose_step(const pcn *p, idm_random *random)
 {
-  if (!p->surrogate) return move;
-  return idm_random_uniform(random) < local_share ? walk_exactly : excur;
+  if (!p->surrogate) return mixed_step;
+  return idm_random_uniform(random) < target_walk_fraction ? target_walk_step
+                                                           : surrogate_transition;
 }
 
 /* Evaluations per draw: without a surrogate a draw of many numbers takes longer to forget. */
-static long own_thin(const pcn *p)
+static long default_thin(const pcn *p)
 {
   if (p->surrogate) return 3;
   return p->dimension <= 4 ? 4 : 8;
@@ -285,26 +292,26 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
                        idm_statistics *statistics, idm_error *opt_error)
 {
   pcn p;
-  place(state, target->dimension, &p);
+  map_state(state, target->dimension, &p);
   p.surrogate = settings->surrogate;
-  const long thin = idm_sampler_thin(settings, own_thin(&p));
-  const bool warm = iteration < settings->warmup;
+  const long thin = idm_sampler_thin(settings, default_thin(&p));
+  const bool in_warmup = iteration < settings->warmup;
   const idm_window window = idm_warmup_window(iteration, settings->warmup);
   double acceptance = 0;
   for (long k = 0; k < thin; k++) {
     double probability = 0;
     const idm_status status =
-        step_of(&p, random)(&p, target, warm, random, &probability, opt_error);
+        choose_step(&p, random)(&p, target, in_warmup, random, &probability, opt_error);
     if (status != IDM_OK) return status;
     acceptance += probability;
-    if (!window.gather) continue;
+    if (!window.collect) continue;
     idm_scatter_add(&p.history, p.position);
-    *p.fresh += probability * (p.surrogate ? 1 : forgotten(&p));
+    *p.effective_draws += probability * (p.surrogate ? 1 : effective_fraction(&p));
   }
-  if (warm && window.close) refit(&p, settings);
+  if (in_warmup && window.at_end) refit(&p, settings);
   memcpy(x, p.position, target->dimension * sizeof *x);
   idm_statistics_clear(statistics);
-  statistics->log_density = p.surrogate ? *p.exact : *p.log_density;
+  statistics->log_density = p.surrogate ? *p.target_log_density : *p.log_density;
   statistics->acceptance = acceptance / (double)thin;
   statistics->step_size = sqrt(1 / (1 + exp(-*p.logit)));
   statistics->evaluations = thin;

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "base/library.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 /* The functions of CLP that are called. It is loaded with the first program: the C++, Fortran and
  * LAPACK libraries behind it would take a quarter of the start of a command that needs none. */
@@ -61,22 +61,22 @@ struct idm_program {
   double *low;
   double *high;
   size_t rows;
-  size_t row_room;
+  size_t row_capacity;
   double *lower; /* [row] */
   double *upper;
   size_t *first; /* [row + 1] */
   size_t entries;
-  size_t entry_room;
+  size_t entry_capacity;
   int *column; /* [entry] */
   double *value;
-  size_t *seen;    /* [column]: its last entry, plus one */
-  size_t handed;   /* rows that the solver has */
-  bool solved;     /* once at least */
-  bool *moved;     /* [row]: bounds changed since they were handed over */
-  double *x;       /* [column] */
-  double *dual;    /* [row], room for row_room */
-  double *reduced; /* [column]: cost - A' dual */
-  double *scale;   /* [column]: largest term of that */
+  size_t *last_entry;   /* [column]: its last entry, plus one */
+  size_t solver_rows;   /* rows that the solver has */
+  bool solved;          /* once at least */
+  bool *bounds_changed; /* [row]: bounds changed since they were handed over */
+  double *x;            /* [column] */
+  double *dual;         /* [row], room for row_capacity */
+  double *reduced;      /* [column]: cost - A' dual */
+  double *scale;        /* [column]: largest term of that */
   idm_program_method method;
   Clp_Simplex *solver;
 };
@@ -98,13 +98,13 @@ idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_err
   p->cost = idm_new(columns, sizeof *p->cost);
   p->low = idm_new(columns, sizeof *p->low);
   p->high = idm_new(columns, sizeof *p->high);
-  p->seen = idm_new(columns, sizeof *p->seen);
+  p->last_entry = idm_new(columns, sizeof *p->last_entry);
   p->x = idm_new(columns, sizeof *p->x);
   p->reduced = idm_new(columns, sizeof *p->reduced);
   p->scale = idm_new(columns, sizeof *p->scale);
   p->first = idm_new(1, sizeof *p->first);
   p->solver = columns < INT_MAX ? clp.Clp_newModel() : NULL;
-  if (!p->cost || !p->low || !p->high || !p->seen || !p->x || !p->reduced || !p->scale ||
+  if (!p->cost || !p->low || !p->high || !p->last_entry || !p->x || !p->reduced || !p->scale ||
       !p->first || !p->solver) {
     idm_program_destroy(p);
     return idm_fail_memory(opt_error);
@@ -133,8 +133,8 @@ void idm_program_destroy(idm_program *p)
   free(p->first);
   free(p->column);
   free(p->value);
-  free(p->seen);
-  free(p->moved);
+  free(p->last_entry);
+  free(p->bounds_changed);
   free(p->x);
   free(p->dual);
   free(p->reduced);
@@ -172,52 +172,55 @@ void idm_program_set_row(idm_program *program, size_t row, double lower, double 
 {
   program->lower[row] = lower;
   program->upper[row] = upper;
-  program->moved[row] = true;
+  program->bounds_changed[row] = true;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static bool grow(void *array, size_t room, size_t size)
+static bool resize_array(void *array, size_t capacity, size_t size)
 {
   void **pointer = array;
-  assert(room > 0 && size > 0);
-  void *larger = realloc(*pointer, idm_times(room, size));
+  assert(capacity > 0 && size > 0);
+  void *larger = realloc(*pointer, idm_times(capacity, size));
   if (larger) *pointer = larger;
   return larger;
 }
 
-idm_status idm_program_enter(idm_program *p, size_t column, double value, idm_error *opt_error)
+idm_status idm_program_add_entry(idm_program *p, size_t column, double value, idm_error *opt_error)
 {
   const size_t begin = p->first[p->rows];
-  if (p->seen[column] > begin) {
-    p->value[p->seen[column] - 1] += value;
+  if (p->last_entry[column] > begin) {
+    p->value[p->last_entry[column] - 1] += value;
     return IDM_OK;
   }
-  if (p->entries == p->entry_room) {
-    const size_t room = p->entry_room ? 2 * p->entry_room : 256;
-    if (!grow(&p->column, room, sizeof *p->column) || !grow(&p->value, room, sizeof *p->value))
+  if (p->entries == p->entry_capacity) {
+    const size_t capacity = p->entry_capacity ? 2 * p->entry_capacity : 256;
+    if (!resize_array(&p->column, capacity, sizeof *p->column) ||
+        !resize_array(&p->value, capacity, sizeof *p->value))
       return idm_fail_memory(opt_error);
-    p->entry_room = room;
+    p->entry_capacity = capacity;
   }
   p->column[p->entries] = (int)column;
   p->value[p->entries++] = value;
-  p->seen[column] = p->entries;
+  p->last_entry[column] = p->entries;
   return IDM_OK;
 }
 
-idm_status idm_program_add(idm_program *p, double lower, double upper, idm_error *opt_error)
+idm_status idm_program_add_row(idm_program *p, double lower, double upper, idm_error *opt_error)
 {
-  if (p->rows == p->row_room) {
-    const size_t room = p->row_room ? 2 * p->row_room : 64;
-    if (!grow(&p->lower, room, sizeof *p->lower) || !grow(&p->upper, room, sizeof *p->upper) ||
-        !grow(&p->first, room + 1, sizeof *p->first) || !grow(&p->dual, room, sizeof *p->dual) ||
-        !grow(&p->moved, room, sizeof *p->moved))
+  if (p->rows == p->row_capacity) {
+    const size_t capacity = p->row_capacity ? 2 * p->row_capacity : 64;
+    if (!resize_array(&p->lower, capacity, sizeof *p->lower) ||
+        !resize_array(&p->upper, capacity, sizeof *p->upper) ||
+        !resize_array(&p->first, capacity + 1, sizeof *p->first) ||
+        !resize_array(&p->dual, capacity, sizeof *p->dual) ||
+        !resize_array(&p->bounds_changed, capacity, sizeof *p->bounds_changed))
       return idm_fail_memory(opt_error);
-    p->row_room = room;
+    p->row_capacity = capacity;
   }
   p->lower[p->rows] = lower;
   p->upper[p->rows] = upper;
-  p->moved[p->rows] = false;
+  p->bounds_changed[p->rows] = false;
   p->first[++p->rows] = p->entries;
   return IDM_OK;
 }
@@ -232,20 +235,20 @@ static double clipped(double bound)
 /* Rows that are new go over at once: one by one the solver would copy its matrix as often. */
 static idm_status add_rows(idm_program *p, idm_error *opt_error)
 {
-  const size_t count = p->rows - p->handed;
+  const size_t count = p->rows - p->solver_rows;
   if (!count) return IDM_OK;
-  const size_t begin = p->first[p->handed];
+  const size_t begin = p->first[p->solver_rows];
   int *starts = idm_new(count + 1, sizeof *starts);
   double *bound = idm_new(2 * count, sizeof *bound);
   if (starts && bound) {
-    for (size_t i = 0; i <= count; i++) starts[i] = (int)(p->first[p->handed + i] - begin);
+    for (size_t i = 0; i <= count; i++) starts[i] = (int)(p->first[p->solver_rows + i] - begin);
     for (size_t i = 0; i < count; i++) {
-      bound[i] = clipped(p->lower[p->handed + i]);
-      bound[count + i] = clipped(p->upper[p->handed + i]);
+      bound[i] = clipped(p->lower[p->solver_rows + i]);
+      bound[count + i] = clipped(p->upper[p->solver_rows + i]);
     }
     clp.Clp_addRows(p->solver, (int)count, bound, bound + count, starts, p->column + begin,
                     p->value + begin);
-    p->handed = p->rows;
+    p->solver_rows = p->rows;
   }
   const bool done = starts && bound;
   free(starts);
@@ -253,18 +256,18 @@ static idm_status add_rows(idm_program *p, idm_error *opt_error)
   return done ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-static idm_status hand_over(idm_program *p, idm_error *opt_error)
+static idm_status update_solver(idm_program *p, idm_error *opt_error)
 {
   for (size_t j = 0; j < p->columns; j++) {
     clp.Clp_objective(p->solver)[j] = p->cost[j];
     clp.Clp_columnLower(p->solver)[j] = clipped(p->low[j]);
     clp.Clp_columnUpper(p->solver)[j] = clipped(p->high[j]);
   }
-  for (size_t i = 0; i < p->handed; i++) {
-    if (!p->moved[i]) continue;
+  for (size_t i = 0; i < p->solver_rows; i++) {
+    if (!p->bounds_changed[i]) continue;
     clp.Clp_rowLower(p->solver)[i] = clipped(p->lower[i]);
     clp.Clp_rowUpper(p->solver)[i] = clipped(p->upper[i]);
-    p->moved[i] = false;
+    p->bounds_changed[i] = false;
   }
   return add_rows(p, opt_error);
 }
@@ -292,14 +295,14 @@ static double row_violation(const idm_program *p, size_t i)
 
 /* What a price adds to the dual objective: price times the bound that it leans on. A price that
  * leans on no bound violates the sign that the dual asks of it. */
-static double lean(double price, double low, double high, double scale, double *total,
-                   double *largest)
+static double dual_term(double multiplier, double low, double high, double scale, double *total,
+                        double *largest)
 {
-  const double bound = price > 0 ? low : high;
-  if (price == 0) return 0;
-  if (!isfinite(bound)) return fabs(price) / fmax(1, scale);
-  *total += price * bound;
-  *largest = fmax(*largest, fabs(price * bound));
+  const double bound = multiplier > 0 ? low : high;
+  if (multiplier == 0) return 0;
+  if (!isfinite(bound)) return fabs(multiplier) / fmax(1, scale);
+  *total += multiplier * bound;
+  *largest = fmax(*largest, fabs(multiplier * bound));
   return 0;
 }
 
@@ -318,8 +321,8 @@ static void certify(idm_program *p, idm_program_solution *s)
   }
   for (size_t i = 0; i < p->rows; i++) {
     s->violation = fmax(s->violation, row_violation(p, i));
-    s->violation = fmax(s->violation, lean(p->dual[i], p->lower[i], p->upper[i], fabs(p->dual[i]),
-                                           &dual, &largest));
+    s->violation = fmax(s->violation, dual_term(p->dual[i], p->lower[i], p->upper[i],
+                                                fabs(p->dual[i]), &dual, &largest));
     for (size_t k = p->first[i]; k < p->first[i + 1]; k++) {
       const double term = p->value[k] * p->dual[i];
       p->reduced[p->column[k]] -= term;
@@ -327,52 +330,52 @@ static void certify(idm_program *p, idm_program_solution *s)
     }
   }
   for (size_t j = 0; j < p->columns; j++)
-    s->violation = fmax(s->violation,
-                        lean(p->reduced[j], p->low[j], p->high[j], p->scale[j], &dual, &largest));
+    s->violation = fmax(s->violation, dual_term(p->reduced[j], p->low[j], p->high[j], p->scale[j],
+                                                &dual, &largest));
   s->gap = fabs(s->objective - dual) / largest;
 }
 
-enum { optimal, infeasible, unbounded, given_up };
+enum { optimal, infeasible, unbounded, limit_reached };
 
 /* Steps of the primal or the dual method from where the solver is: of the program as it is, since
  * reductions could not be stopped, and so many at a time as take part of a second, so that somebody
  * can. Slowly more, lest a start costs more than what follows it. */
 static int iterate(idm_program *p, bool primal, idm_interrupt opt_interrupt, void *context)
 {
-  enum { most_batches = 400 };
+  enum { max_batches = 400 };
   const double batch = fmax(100, 5e7 / (double)(p->rows + p->columns + p->entries));
-  for (int i = 0; i < most_batches; i++) {
-    if (opt_interrupt && opt_interrupt(context)) return given_up;
+  for (int i = 0; i < max_batches; i++) {
+    if (opt_interrupt && opt_interrupt(context)) return limit_reached;
     clp.Clp_setMaximumIterations(p->solver, (int)fmin(1e9, batch * (8 + i) / 8));
     if (primal)
       clp.Clp_primal(p->solver, 0);
     else
       clp.Clp_dual(p->solver, 0);
-    if (clp.Clp_status(p->solver) != given_up) break;
+    if (clp.Clp_status(p->solver) != limit_reached) break;
   }
   return clp.Clp_status(p->solver);
 }
 
 /* The first solution by the method that was chosen. Later ones start from the last: by the primal
  * method, which it is a start for where only costs changed. */
-static int run(idm_program *p, idm_interrupt opt_interrupt, void *context)
+static int solve_once(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
   const bool first = !p->solved;
   p->solved = true;
   if (first && p->method == IDM_PROGRAM_BARRIER) {
-    if (opt_interrupt && opt_interrupt(context)) return given_up;
+    if (opt_interrupt && opt_interrupt(context)) return limit_reached;
     clp.Clp_setMaximumIterations(p->solver, 1000000);
     clp.Clp_initialBarrierSolve(p->solver);
-    if (clp.Clp_status(p->solver) != given_up) return clp.Clp_status(p->solver);
+    if (clp.Clp_status(p->solver) != limit_reached) return clp.Clp_status(p->solver);
   }
-  const bool begun = !first || p->method == IDM_PROGRAM_BARRIER;
-  const bool primal = begun && clp.Clp_primalFeasible(p->solver);
+  const bool warm_started = !first || p->method == IDM_PROGRAM_BARRIER;
+  const bool primal = warm_started && clp.Clp_primalFeasible(p->solver);
   return iterate(p, primal, opt_interrupt, context);
 }
 
 /* Rows and columns are solved in units of the solver's own, and so are its tolerances: where that
  * leaves too much, a few steps more in units of the program. */
-static const double close_enough = 1e-11;
+static const double polish_tolerance = 1e-11;
 
 static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt opt_interrupt,
                    void *context)
@@ -391,7 +394,7 @@ static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt
 }
 
 /* The basis of all rows: each column at a bound that it has, or at 0. */
-static void forget(idm_program *p)
+static void reset_basis(idm_program *p)
 {
   enum { free_column, basic, at_upper, at_lower };
   for (size_t i = 0; i < p->rows; i++) clp.Clp_setRowStatus(p->solver, (int)i, basic);
@@ -404,35 +407,37 @@ static void forget(idm_program *p)
 
 /* Reductions, and starts that are far off, find no solution where rounding alone violates a row:
  * what they say of that is believed where both ways to solve from nothing say it too. */
-static int look_again(idm_program *p, idm_interrupt opt_interrupt, void *context)
+static int solve_from_slack(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
-  forget(p);
+  reset_basis(p);
   const int end = iterate(p, true, opt_interrupt, context);
   if (end != infeasible && end != unbounded) return end;
-  forget(p);
-  const int again = iterate(p, false, opt_interrupt, context);
-  return again == optimal || again == given_up ? again : end;
+  reset_basis(p);
+  const int dual_end = iterate(p, false, opt_interrupt, context);
+  return dual_end == optimal || dual_end == limit_reached ? dual_end : end;
 }
 
 idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error)
 {
-  static const idm_program_end ends[] = {IDM_PROGRAM_SOLVED, IDM_PROGRAM_INFEASIBLE,
-                                         IDM_PROGRAM_UNBOUNDED};
+  static const idm_program_end end_of_status[] = {IDM_PROGRAM_SOLVED, IDM_PROGRAM_INFEASIBLE,
+                                                  IDM_PROGRAM_UNBOUNDED};
   if (p->rows >= INT_MAX || p->entries >= INT_MAX) return idm_fail_memory(opt_error);
-  const idm_status status = hand_over(p, opt_error);
+  const idm_status status = update_solver(p, opt_error);
   if (status != IDM_OK) return status;
-  int end = run(p, opt_interrupt, context);
-  if (end == infeasible || end == unbounded) end = look_again(p, opt_interrupt, context);
-  *solution = (idm_program_solution){
-      .end = end >= 0 && end <= 2 ? ends[end] : IDM_PROGRAM_STOPPED, .x = p->x, .dual = p->dual};
+  int end = solve_once(p, opt_interrupt, context);
+  if (end == infeasible || end == unbounded) end = solve_from_slack(p, opt_interrupt, context);
+  *solution =
+      (idm_program_solution){.end = end >= 0 && end <= 2 ? end_of_status[end] : IDM_PROGRAM_STOPPED,
+                             .x = p->x,
+                             .dual = p->dual};
   if (solution->end != IDM_PROGRAM_SOLVED) {
     solution->objective = solution->gap = solution->violation = NAN;
     return IDM_OK;
   }
   take_solution(p);
   certify(p, solution);
-  if (fmax(solution->gap, solution->violation) > close_enough)
+  if (fmax(solution->gap, solution->violation) > polish_tolerance)
     polish(p, solution, opt_interrupt, context);
   return IDM_OK;
 }
@@ -441,7 +446,7 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
 
 /* Prices below this, relative to the largest cost, are what rounding leaves of none; and so are
  * those of what stands further from its bound than this, relative to itself. */
-static const double price_tolerance = 1e-9;
+static const double multiplier_tolerance = 1e-9;
 static const double bound_tolerance = 1e-9;
 
 static double activity(const idm_program *p, size_t i)
@@ -452,14 +457,14 @@ static double activity(const idm_program *p, size_t i)
 }
 
 /* The bound that something at `at` leans on by its price; NaN where it leans on none. */
-static double leans_on(double price, double least, double at, double low, double high)
+static double active_bound(double multiplier, double threshold, double at, double low, double high)
 {
-  const double bound = price > least ? low : price < -least ? high : NAN;
+  const double bound = multiplier > threshold ? low : multiplier < -threshold ? high : NAN;
   return fabs(at - bound) <= bound_tolerance * fmax(1, fabs(at)) ? bound : NAN;
 }
 
 /* A column that alone costs something is the same in every optimum. */
-static void hold_only_cost(idm_program *p)
+static void fix_only_cost(idm_program *p)
 {
   size_t only = p->columns;
   size_t count = 0;
@@ -471,22 +476,24 @@ static void hold_only_cost(idm_program *p)
   if (count == 1) p->low[only] = p->high[only] = p->x[only];
 }
 
-void idm_program_keep_optimal(idm_program *p)
+void idm_program_fix_optimal(idm_program *p)
 {
-  double least = 0;
-  for (size_t j = 0; j < p->columns; j++) least = fmax(least, price_tolerance * fabs(p->cost[j]));
+  double threshold = 0;
+  for (size_t j = 0; j < p->columns; j++)
+    threshold = fmax(threshold, multiplier_tolerance * fabs(p->cost[j]));
   for (size_t i = 0; i < p->rows; i++) {
-    const double bound = leans_on(p->dual[i], least, activity(p, i), p->lower[i], p->upper[i]);
+    const double bound =
+        active_bound(p->dual[i], threshold, activity(p, i), p->lower[i], p->upper[i]);
     if (!isnan(bound)) idm_program_set_row(p, i, bound, bound);
   }
   for (size_t j = 0; j < p->columns; j++) {
-    const double bound = leans_on(p->reduced[j], least, p->x[j], p->low[j], p->high[j]);
+    const double bound = active_bound(p->reduced[j], threshold, p->x[j], p->low[j], p->high[j]);
     if (!isnan(bound)) p->low[j] = p->high[j] = bound;
   }
-  hold_only_cost(p);
+  fix_only_cost(p);
 }
 
-idm_program_view idm_program_look(const idm_program *p)
+idm_program_view idm_program_get_view(const idm_program *p)
 {
   return (idm_program_view){.columns = p->columns,
                             .rows = p->rows,

@@ -19,9 +19,9 @@ void idm_sampler_settings_default(idm_sampler_settings *settings)
 
 double *idm_state_take(double *opt_state, size_t *used, size_t count)
 {
-  double *taken = opt_state ? opt_state + *used : NULL;
+  double *block = opt_state ? opt_state + *used : NULL;
   *used += count;
-  return taken;
+  return block;
 }
 
 idm_status idm_target_evaluate(const idm_target *target, const double *x, double *log_density,
@@ -36,8 +36,8 @@ idm_status idm_target_evaluate(const idm_target *target, const double *x, double
   return IDM_OK;
 }
 
-idm_status idm_target_begin(const idm_target *target, const double *x, double *log_density,
-                            double *opt_gradient, idm_error *opt_error)
+idm_status idm_target_evaluate_start(const idm_target *target, const double *x, double *log_density,
+                                     double *opt_gradient, idm_error *opt_error)
 {
   const idm_status status = idm_target_evaluate(target, x, log_density, opt_gradient, opt_error);
   if (status != IDM_OK) return status;
@@ -46,9 +46,9 @@ idm_status idm_target_begin(const idm_target *target, const double *x, double *l
   return IDM_OK;
 }
 
-long idm_sampler_thin(const idm_sampler_settings *settings, long own)
+long idm_sampler_thin(const idm_sampler_settings *settings, long empirical)
 {
-  return settings->thin > 0 ? settings->thin : own;
+  return settings->thin > 0 ? settings->thin : empirical;
 }
 
 void idm_statistics_clear(idm_statistics *statistics)
@@ -62,17 +62,17 @@ void idm_statistics_clear(idm_statistics *statistics)
                                  .diverging = false};
 }
 
-void idm_statistics_pass(idm_statistics *statistics, size_t count, idm_record *record)
+void idm_statistics_transfer(idm_statistics *statistics, size_t count, idm_record *record)
 {
-  for (size_t i = 0; i < count && !record->cut; i++) {
+  for (size_t i = 0; i < count && !record->truncated; i++) {
     idm_statistics *s = &statistics[i];
-    idm_record_pass(record, &s->log_density, sizeof s->log_density);
-    idm_record_pass(record, &s->acceptance, sizeof s->acceptance);
-    idm_record_pass(record, &s->step_size, sizeof s->step_size);
-    idm_record_pass(record, &s->energy, sizeof s->energy);
-    idm_record_pass(record, &s->tree_depth, sizeof s->tree_depth);
-    idm_record_pass(record, &s->evaluations, sizeof s->evaluations);
-    idm_record_pass_flag(record, &s->diverging);
+    idm_record_transfer(record, &s->log_density, sizeof s->log_density);
+    idm_record_transfer(record, &s->acceptance, sizeof s->acceptance);
+    idm_record_transfer(record, &s->step_size, sizeof s->step_size);
+    idm_record_transfer(record, &s->energy, sizeof s->energy);
+    idm_record_transfer(record, &s->tree_depth, sizeof s->tree_depth);
+    idm_record_transfer(record, &s->evaluations, sizeof s->evaluations);
+    idm_record_transfer_flag(record, &s->diverging);
   }
 }
 
@@ -84,14 +84,14 @@ void idm_statistics_pass(idm_statistics *statistics, size_t count, idm_record *r
 idm_window idm_warmup_window(long iteration, long warmup)
 {
   const idm_window none = {false, false};
-  long begin = 75, length = 25, settle = 50;
+  long begin = 75, length = 25, settle_length = 50;
   if (warmup < 20) return none;
-  if (begin + length + settle > warmup) {
+  if (begin + length + settle_length > warmup) {
     begin = (15 * warmup) / 100;
-    settle = warmup / 10;
-    length = warmup - begin - settle;
+    settle_length = warmup / 10;
+    length = warmup - begin - settle_length;
   }
-  const long last = warmup - settle;
+  const long last = warmup - settle_length;
   if (iteration < begin || iteration >= last) return none;
   for (;;) {
     const long end = begin + 3 * length > last ? last : begin + length;
@@ -151,9 +151,9 @@ bool idm_scatter_covariance(const idm_scatter *moments, const double *opt_guess,
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < columns; k++) {
       const size_t j = moments->dense ? k : i;
-      const double own = moments->scatter[i * columns + k] / (count - 1);
-      const double guess = opt_guess ? opt_guess[i * n + j] : i == j ? own : 0;
-      const double value = share * own + (1 - share) * guess;
+      const double empirical = moments->scatter[i * columns + k] / (count - 1);
+      const double guess = opt_guess ? opt_guess[i * n + j] : i == j ? empirical : 0;
+      const double value = share * empirical + (1 - share) * guess;
       if (i == j && !(value > 0 && isfinite(value))) return false;
       covariance[i * columns + k] = value;
     }

@@ -1,16 +1,15 @@
 /* "slice": univariate slice sampling with stepping out and shrinkage (Neal 2003, sections 4 and 5)
  * along the columns of the covariance's Cholesky factor: in the coordinates in which the target is
  * white, these are the axes. No step size to get wrong; several evaluations a step. */
-#include "infer/slice.h"
+#include "infer/sampler.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/dense.h"
-#include "infer/sampler.h"
 
-/* A draw is one sweep over the directions; an interval is at most `most_steps` widths long. */
-enum { own_thin = 1, most_steps = 100 };
+/* A draw is one sweep over the directions; an interval is at most `max_steps` widths long. */
+enum { default_thin = 1, max_steps = 100 };
 /* Width of a slice through a standard normal, about: 2 sqrt(2 E) on average over E exponential. */
 static const double first_width = 2.5;
 
@@ -26,7 +25,7 @@ typedef struct slice {
   idm_scatter history;
 } slice;
 
-static size_t place(double *opt_state, size_t dimension, slice *view)
+static size_t map_state(double *opt_state, size_t dimension, slice *view)
 {
   size_t used = 0;
   view->dimension = dimension;
@@ -44,7 +43,7 @@ static size_t place(double *opt_state, size_t dimension, slice *view)
 static size_t numbers(size_t dimension)
 {
   slice view;
-  return place(NULL, dimension, &view);
+  return map_state(NULL, dimension, &view);
 }
 
 static idm_status start(double *state, const idm_sampler_settings *settings,
@@ -54,13 +53,13 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   (void)random;
   slice view;
   const size_t n = target->dimension;
-  const size_t count = place(state, n, &view);
+  const size_t count = map_state(state, n, &view);
   memset(state, 0, count * sizeof *state);
   memcpy(view.position, x, n * sizeof *x);
   for (size_t i = 0; i < n; i++) view.width[i] = first_width;
   const idm_status status = idm_guess_factor(settings, n, view.factor, opt_error);
   if (status != IDM_OK) return status;
-  return idm_target_begin(target, x, view.log_density, NULL, opt_error);
+  return idm_target_evaluate_start(target, x, view.log_density, NULL, opt_error);
 }
 
 /* --- one direction -------------------------------------------------------------------------- */
@@ -75,24 +74,25 @@ typedef struct line {
 } line;
 
 /* Evaluate the point `distance` along; it is left in candidate. */
-static idm_status look(const line *at, double distance, double *density, idm_error *opt_error)
+static idm_status evaluate_along(const line *line_view, double distance, double *density,
+                                 idm_error *opt_error)
 {
-  const slice *s = at->s;
+  const slice *s = line_view->s;
   const size_t n = s->dimension;
   for (size_t i = 0; i < n; i++)
-    s->candidate[i] = s->position[i] + distance * s->factor[i * n + at->direction];
-  ++*at->evaluations;
-  return idm_target_evaluate(at->target, s->candidate, density, NULL, opt_error);
+    s->candidate[i] = s->position[i] + distance * s->factor[i * n + line_view->direction];
+  ++*line_view->evaluations;
+  return idm_target_evaluate(line_view->target, s->candidate, density, NULL, opt_error);
 }
 
 /* Push one end of the interval out by widths until it leaves the slice, at most `steps` times. */
-static idm_status step_out(const line *at, double width, long steps, double *end,
+static idm_status step_out(const line *line_view, double width, long steps, double *end,
                            idm_error *opt_error)
 {
   for (; steps > 0; steps--) {
     double density;
-    const idm_status status = look(at, *end, &density, opt_error);
-    if (status != IDM_OK || !(density > at->level)) return status;
+    const idm_status status = evaluate_along(line_view, *end, &density, opt_error);
+    if (status != IDM_OK || !(density > line_view->level)) return status;
     *end += width;
   }
   return IDM_OK;
@@ -100,37 +100,38 @@ static idm_status step_out(const line *at, double width, long steps, double *end
 
 /* Draw from the interval until a point is in the slice, shrinking it to the points that are not
  * (Neal's figure 5); that point is left in candidate. */
-static idm_status shrink(const line *at, double left, double right, idm_random *random,
+static idm_status shrink(const line *line_view, double left, double right, idm_random *random,
                          double *distance, double *density, idm_error *opt_error)
 {
   for (;;) {
     *distance = left + idm_random_uniform(random) * (right - left);
-    const idm_status status = look(at, *distance, density, opt_error);
-    if (status != IDM_OK || *density > at->level) return status;
+    const idm_status status = evaluate_along(line_view, *distance, density, opt_error);
+    if (status != IDM_OK || *density > line_view->level) return status;
     *(*distance < 0 ? &left : &right) = *distance;
     /* The position itself is in the slice; an interval this short is the position. */
     if (!(right - left > 1e-300)) {
       *distance = 0;
-      return look(at, 0, density, opt_error);
+      return evaluate_along(line_view, 0, density, opt_error);
     }
   }
 }
 
 /* Move along one direction; *distance tells how far, in its units. */
-static idm_status move(const slice *s, const idm_target *target, size_t direction,
-                       idm_random *random, long *evaluations, double *distance,
-                       idm_error *opt_error)
+static idm_status update_direction(const slice *s, const idm_target *target, size_t direction,
+                                   idm_random *random, long *evaluations, double *distance,
+                                   idm_error *opt_error)
 {
   const double width = s->width[direction];
-  const line at = {s, target, direction, *s->log_density + log(idm_random_uniform(random)),
-                   evaluations};
+  const line line_view = {s, target, direction, *s->log_density + log(idm_random_uniform(random)),
+                          evaluations};
   double left = -width * idm_random_uniform(random), right = left + width, density;
   /* The steps allowed are split at random between the ends, or the step would not be reversible. */
-  const long steps_left = (long)(most_steps * idm_random_uniform(random));
-  idm_status status = step_out(&at, -width, steps_left, &left, opt_error);
+  const long steps_left = (long)(max_steps * idm_random_uniform(random));
+  idm_status status = step_out(&line_view, -width, steps_left, &left, opt_error);
   if (status == IDM_OK)
-    status = step_out(&at, width, most_steps - 1 - steps_left, &right, opt_error);
-  if (status == IDM_OK) status = shrink(&at, left, right, random, distance, &density, opt_error);
+    status = step_out(&line_view, width, max_steps - 1 - steps_left, &right, opt_error);
+  if (status == IDM_OK)
+    status = shrink(&line_view, left, right, random, distance, &density, opt_error);
   if (status != IDM_OK) return status;
   memcpy(s->position, s->candidate, s->dimension * sizeof(double));
   *s->log_density = density;
@@ -143,9 +144,9 @@ static idm_status move(const slice *s, const idm_target *target, size_t directio
  * move is the mean length of a slice: the width that needs the fewest evaluations. */
 static void adapt_width(const slice *s, size_t direction, double distance)
 {
-  const double gain = pow(1 + *s->sweeps, -0.6);
+  const double adapt_rate = pow(1 + *s->sweeps, -0.6);
   const double length = fmax(3 * fabs(distance), 0.05 * s->width[direction]);
-  s->width[direction] += gain * (length - s->width[direction]);
+  s->width[direction] += adapt_rate * (length - s->width[direction]);
 }
 
 /* New directions from the window that ends; widths start over with them. */
@@ -168,7 +169,8 @@ static idm_status sweep(const slice *s, const idm_target *target, bool adapt, id
 {
   for (size_t i = 0; i < s->dimension; i++) {
     double distance;
-    const idm_status status = move(s, target, i, random, evaluations, &distance, opt_error);
+    const idm_status status =
+        update_direction(s, target, i, random, evaluations, &distance, opt_error);
     if (status != IDM_OK) return status;
     if (adapt) adapt_width(s, i, distance);
   }
@@ -188,17 +190,17 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
                        idm_statistics *statistics, idm_error *opt_error)
 {
   slice s;
-  place(state, target->dimension, &s);
+  map_state(state, target->dimension, &s);
   const idm_window window = idm_warmup_window(iteration, settings->warmup);
-  const long thin = idm_sampler_thin(settings, own_thin);
+  const long thin = idm_sampler_thin(settings, default_thin);
   idm_statistics_clear(statistics);
   for (long k = 0; k < thin; k++) {
     const idm_status status = sweep(&s, target, iteration < settings->warmup, random,
                                     &statistics->evaluations, opt_error);
     if (status != IDM_OK) return status;
-    if (window.gather) idm_scatter_add(&s.history, s.position);
+    if (window.collect) idm_scatter_add(&s.history, s.position);
   }
-  if (window.close) refit(&s, settings);
+  if (window.at_end) refit(&s, settings);
   memcpy(x, s.position, target->dimension * sizeof *x);
   statistics->log_density = *s.log_density;
   statistics->step_size = mean_width(&s);

@@ -1,7 +1,6 @@
-/* Recovery and simulation-based calibration: fits to logs whose truth is known (Talts et al. 2018,
- * with the ranks of the log-likelihood of Modrak et al. 2023).
+/* Recovery of parameters and simulation-based calibration.
  *
- * Contents: settings · making · one replication · all of them */
+ * Contents: recovery · calibrate */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +8,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "idm/assess.h"
 #include "idm/calibrate.h"
 #include "idm/diagnostics.h"
@@ -18,47 +17,127 @@
 #include "idm/simulate.h"
 #include "idm/transform.h"
 #include "invert/check.h"
-#include "invert/label.h"
 #include "invert/parameters.h"
-#include "invert/utility/prefer.h"
+#include "invert/posterior.h"
+#include "invert/utility/preferred.h"
 
-enum { most_extensions = 6 };
+/* === recovery =============================================================================== */
+
+/* What replications show: how well numbers are found again, and whether ranks are uniform. */
+
+size_t idm_calibration_done(const idm_calibration *c)
+{
+  if (!c) return 0;
+  size_t done = 0;
+  for (size_t i = 0; i < c->settings.replications; i++) done += c->done[i];
+  return done;
+}
+
+double idm_calibration_rhat(const idm_calibration *c)
+{
+  if (!c) return NAN;
+  double most = 0;
+  for (size_t i = 0; i < c->settings.replications; i++)
+    if (c->done[i]) most = fmax(most, c->rhat[i]);
+  return most;
+}
+
+idm_recovery_accuracy idm_calibration_accuracy(const idm_calibration *c, size_t quantity)
+{
+  if (!c || quantity >= c->quantity.count) return (idm_recovery_accuracy){0};
+  const double n = (double)idm_calibration_done(c);
+  idm_recovery_accuracy r = {0};
+  double mt = 0, mm = 0, tt = 0, mean_m = 0, mean_t = 0;
+  for (size_t i = 0; i < c->settings.replications; i++) {
+    const idm_recovery *x = &c->recovery[i * c->quantity.count + quantity];
+    if (!c->done[i]) continue;
+    r.coverage += (x->low <= x->truth && x->truth <= x->high) / n;
+    r.bias += (x->mean - x->truth) / x->sd / n;
+    r.error += (x->mean - x->truth) * (x->mean - x->truth) / n;
+    mean_m += x->mean / n;
+    mean_t += x->truth / n;
+  }
+  for (size_t i = 0; i < c->settings.replications; i++) {
+    const idm_recovery *x = &c->recovery[i * c->quantity.count + quantity];
+    if (!c->done[i]) continue;
+    mt += (x->mean - mean_m) * (x->truth - mean_t);
+    mm += (x->mean - mean_m) * (x->mean - mean_m);
+    tt += (x->truth - mean_t) * (x->truth - mean_t);
+  }
+  r.error = sqrt(r.error);
+  r.correlation = mt / sqrt(mm * tt);
+  return r;
+}
+
+double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
+                                  size_t *count)
+{
+  if (!c || quantity >= c->quantity.count || !count) return NAN;
+  size_t total = 0;
+  for (size_t b = 0; b < bins; b++) count[b] = 0;
+  for (size_t i = 0; i < c->settings.replications; i++) {
+    if (!c->done[i]) continue;
+    const int rank = c->recovery[i * c->quantity.count + quantity].rank;
+    count[(size_t)rank * bins / (IDM_RANKS + 1)]++;
+    total++;
+  }
+  const double expected = (double)total / (double)bins;
+  double sum = 0;
+  for (size_t b = 0; b < bins; b++) {
+    const double d = (double)count[b] - expected;
+    sum += d * d / expected;
+  }
+  return sum;
+}
+
+/* === calibrate ============================================================================== */
+
+/* Recovery and simulation-based calibration: fits to logs whose truth is known (Talts et al. 2018,
+ * with the ranks of the log-likelihood of Modrak et al. 2023).
+ *
+ * Contents: settings · making · one replication · all of them */
+
+enum { max_extensions = 6 };
 /* Streams of a replication: its truth, and its fit's seed. */
 static const uint64_t truth_stream = (uint64_t)3 << 32;
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-#define KEY(field, named, type, low, high, called, words_of_it)                                    \
-  .name = (named), .kind = (type), .offset = offsetof(idm_calibration_settings, field),            \
-  .least = (low), .most = (double)(high), .value = (called), .help = (words_of_it)
+#define CALIBRATION_KEY(field, key_name, type, low, high, value_name, help_text)                   \
+  .name = (key_name), .kind = (type), .offset = offsetof(idm_calibration_settings, field),         \
+  .least = (low), .most = (double)(high), .value = (value_name), .help = (help_text)
 
 const idm_key *idm_calibration_keys(void)
 {
   static const idm_key keys[] = {
-      {KEY(trajectories, "number", IDM_KEY_SIZE, 1, 1e9, "N",
-           "trajectories of each simulated log")},
-      {KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
-           "most steps a trajectory (0: the horizon, or 1000)")},
-      {KEY(pairs, "pairs", IDM_KEY_SIZE, 0, 1e6, "N",
-           "preferences between them, for an inverse planner that goes by these (0: as many as "
-           "trajectories)")},
-      {KEY(design, "design", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->design, "HASH",
-           "SHA-256 of the log whose design each simulated one has")},
+      {CALIBRATION_KEY(trajectories, "number", IDM_KEY_SIZE, 1, 1e9, "N",
+                       "trajectories of each simulated log")},
+      {CALIBRATION_KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
+                       "most steps a trajectory (0: the horizon, or 1000)")},
+      {CALIBRATION_KEY(
+          pairs, "pairs", IDM_KEY_SIZE, 0, 1e6, "N",
+          "preferences between them, for an inverse planner that goes by these (0: as many as "
+          "trajectories)")},
+      {CALIBRATION_KEY(design, "design", IDM_KEY_TEXT, 0,
+                       sizeof((idm_calibration_settings *)0)->design, "HASH",
+                       "SHA-256 of the log whose design each simulated one has")},
       /* A longer campaign begins as a shorter one does. */
-      {KEY(replications, "replications", IDM_KEY_SIZE, 1, 1e6, "N", "simulated logs"),
+      {CALIBRATION_KEY(replications, "replications", IDM_KEY_SIZE, 1, 1e6, "N", "simulated logs"),
        .place = true},
-      {KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
-      {KEY(inverse, "inverse", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->inverse,
-           "NAME",
-           "inverse planner whose answer is a posterior: bayes, laplace, preference-bayes or "
-           "distribution-matching-bayes")},
-      {KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
+      {CALIBRATION_KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
+      {CALIBRATION_KEY(
+          inverse, "inverse", IDM_KEY_TEXT, 0, sizeof((idm_calibration_settings *)0)->inverse,
+          "NAME",
+          "inverse planner whose answer is a posterior: bayes, laplace, preference-bayes or "
+          "distribution-matching-bayes")},
+      {CALIBRATION_KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
       /* The truth is ranked among IDM_RANKS of them. */
-      {KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",
-           "draws of each chain, before extensions")},
-      {KEY(fit.warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N", "warm-up of each chain")},
-      {KEY(fit.sampler, "sampler", IDM_KEY_TEXT, 0, sizeof((idm_fit_settings *)0)->sampler, "NAME",
-           "one of `idm list samplers`")},
+      {CALIBRATION_KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",
+                       "draws of each chain, before extensions")},
+      {CALIBRATION_KEY(fit.warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N", "warm-up of each chain")},
+      {CALIBRATION_KEY(fit.sampler, "sampler", IDM_KEY_TEXT, 0,
+                       sizeof((idm_fit_settings *)0)->sampler, "NAME",
+                       "one of `idm list samplers`")},
       {0}};
   return keys;
 }
@@ -89,7 +168,7 @@ void idm_calibration_destroy(idm_calibration *c)
 }
 
 /* Numbers of an item that are looked at: those of an opaque one have no names. */
-static size_t looked_at(const parameter *item)
+static size_t compared_numbers(const parameter *item)
 {
   return item->opaque ? 0 : item->simplex ? item->size : 1;
 }
@@ -100,15 +179,15 @@ static idm_status name_quantities(idm_calibration *c, const idm_parameters *p, i
   static const char last[] = "log_likelihood";
   char name[2400];
   size_t count = 1, at = 0;
-  for (size_t i = 0; i < p->items; i++) count += looked_at(&p->item[i]);
+  for (size_t i = 0; i < p->items; i++) count += compared_numbers(&p->item[i]);
   idm_status status = idm_labels_create(&c->quantity, count, opt_error);
   for (size_t i = 0; i < p->items; i++)
-    for (size_t k = 0; k < looked_at(&p->item[i]) && status == IDM_OK; k++) {
+    for (size_t k = 0; k < compared_numbers(&p->item[i]) && status == IDM_OK; k++) {
       const parameter *item = &p->item[i];
       if (item->simplex)
         snprintf(name, sizeof name, "%s", p->quantity.name[item->quantity + k]);
       else
-        idm_parameter_called(p, item, name, sizeof name);
+        idm_parameter_name(p, item, name, sizeof name);
       status = idm_labels_set(&c->quantity, at++, name, strlen(name), opt_error);
     }
   if (status == IDM_OK) status = idm_labels_set(&c->quantity, at, last, strlen(last), opt_error);
@@ -171,9 +250,9 @@ idm_status idm_calibration_create(const idm_problem *problem,
   if (status == IDM_OK) {
     c->problem = problem;
     c->settings = *settings;
-    if (settings->opt_like) c->settings.trajectories = settings->opt_like->trajectories;
-    c->key =
-        idm_label_simulation(problem, c->settings.trajectories, settings->steps, settings->seed);
+    if (settings->opt_design_log) c->settings.trajectories = settings->opt_design_log->trajectories;
+    c->key = idm_fingerprint_simulation(problem, c->settings.trajectories, settings->steps,
+                                        settings->seed);
     c->settings.fit.threads = 1;
     c->settings.fit.keep = IDM_KEEP_NOTHING;
     c->settings.fit.prior_draws = 0;
@@ -212,13 +291,13 @@ static void close_replication(replication *r)
 static idm_status draw_truth(const replication *r, idm_workspace *opt_workspace, idm_random *random,
                              idm_error *opt_error)
 {
-  enum { most_tries = 100 };
+  enum { max_tries = 100 };
   idm_status status = IDM_OK;
-  for (int i = 0; i < most_tries; i++) {
+  for (int i = 0; i < max_tries; i++) {
     idm_parameters_draw(r->parameters, random, r->truth);
     idm_parameters_set(r->parameters, r->truth, r->theta);
     if (!opt_workspace) return IDM_OK;
-    status = idm_parameters_are_lost(r->parameters, r->theta)
+    status = idm_parameters_degenerate(r->parameters, r->theta)
                  ? idm_fail(opt_error, IDM_NUMERICAL,
                             "the prior draws multipliers too small beside the utilities")
                  : idm_plan(r->theta, NULL, opt_workspace, NULL, opt_error);
@@ -228,15 +307,17 @@ static idm_status draw_truth(const replication *r, idm_workspace *opt_workspace,
 }
 
 /* Preferences of the truth between trajectories of the problem's own agent. */
-static idm_status prefer(const replication *r, idm_random *random, idm_error *opt_error)
+static idm_status simulate_preferences(const replication *r, idm_random *random,
+                                       idm_error *opt_error)
 {
   const idm_calibration_settings *settings = &r->c->settings;
   const size_t pairs = settings->pairs ? settings->pairs : r->data->trajectories;
-  return idm_prefer(r->c->problem, r->theta, pairs, settings->inverse, random, r->data, opt_error);
+  return idm_preferences_simulate(r->c->problem, r->theta, pairs, settings->inverse, random,
+                                  r->data, opt_error);
 }
 
 /* Draw a truth, and a log of it. */
-static idm_status invent(replication *r, size_t index, idm_error *opt_error)
+static idm_status simulate_log(replication *r, size_t index, idm_error *opt_error)
 {
   const idm_problem *problem = r->c->problem;
   const bool preferences = idm_inverse_find(r->c->settings.inverse)->preferences;
@@ -251,13 +332,13 @@ static idm_status invent(replication *r, size_t index, idm_error *opt_error)
     status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
   idm_simulation simulation = {.trajectories = r->c->settings.trajectories,
                                .steps = r->c->settings.steps,
-                               .opt_like = r->c->settings.opt_like,
+                               .opt_design_log = r->c->settings.opt_design_log,
                                .seed = (uint64_t)(idm_random_uniform(&random) * 0x1p52)};
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation_adapt(&simulation, problem);
   if (status == IDM_OK)
     status = idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                           &r->data, opt_error);
-  if (status == IDM_OK && preferences) status = prefer(r, &random, opt_error);
+  if (status == IDM_OK && preferences) status = simulate_preferences(r, &random, opt_error);
   idm_workspace_destroy(workspace);
   return status;
 }
@@ -283,9 +364,9 @@ static idm_status fit_log(const replication *r, size_t index, idm_posterior **re
       ess = fmin(ess, assessment->diagnosis[i].ess_bulk);
     }
     idm_assessment_destroy(assessment);
-    const bool settled =
-        idm_check_holds(IDM_CHECK_RHAT, *rhat) && idm_check_holds(IDM_CHECK_EFFECTIVE, ess);
-    if (settled || extension == most_extensions) return IDM_OK;
+    const bool converged =
+        idm_check_passes(IDM_CHECK_RHAT, *rhat) && idm_check_passes(IDM_CHECK_EFFECTIVE, ess);
+    if (converged || extension == max_extensions) return IDM_OK;
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;
     settings.draws *= 2;
@@ -316,14 +397,14 @@ static idm_status open_likelihood(const replication *r, likelihood *l, idm_error
                           : status;
 }
 
-static idm_status find_likelihood(const likelihood *l, const double *y, double *value,
-                                  idm_error *opt_error)
+static idm_status evaluate_likelihood(const likelihood *l, const double *y, double *value,
+                                      idm_error *opt_error)
 {
   const replication *r = l->r;
   if (l->matching) return idm_matching_log_likelihood(l->matching, y, value, NULL, opt_error);
   idm_parameters_set(r->parameters, y, r->theta);
-  return idm_prefer_log_likelihood(r->c->problem, r->data, r->theta, r->c->settings.inverse, value,
-                                   opt_error);
+  return idm_preferences_log_likelihood(r->c->problem, r->data, r->theta, r->c->settings.inverse,
+                                        value, opt_error);
 }
 
 /* The log-likelihoods of the truth and of the draws it is ranked among. */
@@ -336,11 +417,11 @@ static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
   double *y = idm_new(d, sizeof *y);
   double sum = 0;
   idm_status status = y ? open_likelihood(r, &l, opt_error) : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = find_likelihood(&l, r->truth, &recovery->truth, opt_error);
+  if (status == IDM_OK) status = evaluate_likelihood(&l, r->truth, &recovery->truth, opt_error);
   for (size_t k = 0; k < IDM_RANKS && status == IDM_OK; k++) {
     double value = NAN;
     for (size_t i = 0; i < d; i++) y[i] = p->unconstrained[i * all + k * all / IDM_RANKS];
-    status = find_likelihood(&l, y, &value, opt_error);
+    status = evaluate_likelihood(&l, y, &value, opt_error);
     sum += value / IDM_RANKS;
     recovery->rank += value < recovery->truth;
   }
@@ -388,7 +469,7 @@ static idm_status compare(const replication *r, const idm_posterior *p, idm_reco
   if (status == IDM_OK) idm_parameters_report(parameters, r->truth, truth);
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
-    for (size_t k = 0; k < looked_at(item) && status == IDM_OK; k++) {
+    for (size_t k = 0; k < compared_numbers(item) && status == IDM_OK; k++) {
       take_draws(p, item, k, x);
       const double c = item->simplex ? truth[item->quantity + k]
                                      : idm_parameter_coordinate(item, r->truth, NULL);
@@ -413,7 +494,7 @@ static idm_status replicate(const idm_calibration *c, size_t index, idm_recovery
     if (!r.truth) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK) status = idm_theta_copy(c->problem->theta, &r.theta, opt_error);
-  if (status == IDM_OK) status = invent(&r, index, opt_error);
+  if (status == IDM_OK) status = simulate_log(&r, index, opt_error);
   if (status == IDM_OK) status = fit_log(&r, index, &posterior, rhat, opt_error);
   if (status == IDM_OK) status = compare(&r, posterior, recovery, opt_error);
   if (status == IDM_OK) *draws = (long)posterior->draws;
@@ -424,19 +505,19 @@ static idm_status replicate(const idm_calibration *c, size_t index, idm_recovery
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-typedef struct campaign {
+typedef struct calibration_job {
   idm_calibration *c;
-  bool (*watch)(void *context, const idm_calibration *calibration);
+  bool (*report_progress)(void *context, const idm_calibration *calibration);
   void *context;
   atomic_bool stop;
   pthread_mutex_t mutex; /* guards results, status and error */
   idm_status status;
   idm_error error;
-} campaign;
+} calibration_job;
 
 static void run_one(void *content, size_t index)
 {
-  campaign *work = content;
+  calibration_job *work = content;
   idm_calibration *c = work->c;
   const size_t quantities = c->quantity.count;
   if (atomic_load(&work->stop) || c->done[index]) return;
@@ -461,11 +542,11 @@ static void run_one(void *content, size_t index)
   free(recovery);
 }
 
-static void watch(void *content)
+static void report_progress(void *content)
 {
-  campaign *work = content;
+  calibration_job *work = content;
   pthread_mutex_lock(&work->mutex);
-  if (work->watch(work->context, work->c)) atomic_store(&work->stop, true);
+  if (work->report_progress(work->context, work->c)) atomic_store(&work->stop, true);
   pthread_mutex_unlock(&work->mutex);
 }
 
@@ -474,11 +555,11 @@ idm_status idm_calibration_run(idm_calibration *calibration,
                                void *context, idm_error *opt_error)
 {
   idm_require(calibration);
-  campaign work = {.c = calibration, .watch = opt_watch, .context = context};
+  calibration_job work = {.c = calibration, .report_progress = opt_watch, .context = context};
   pthread_mutex_init(&work.mutex, NULL);
   idm_status status =
       idm_parallel(calibration->settings.replications, calibration->settings.threads, run_one,
-                   opt_watch ? watch : NULL, &work, opt_error);
+                   opt_watch ? report_progress : NULL, &work, opt_error);
   pthread_mutex_destroy(&work.mutex);
   if (status == IDM_OK && work.status != IDM_OK) {
     status = work.status;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text.h"
 
 /* --- the table ------------------------------------------------------------------------------ */
 
@@ -40,14 +40,14 @@ bool idm_check_applies(const idm_checks *checks, idm_check_id id)
   return checks && (size_t)id < IDM_CHECK_COUNT && (table[id].kinds & (unsigned)checks->kind);
 }
 
-const char *idm_check_outcome_word(idm_check_outcome outcome)
+const char *idm_check_outcome_name(idm_check_outcome outcome)
 {
   static const char *const words[IDM_CHECK_OUTCOMES] = {"not recorded", "not run", "passed",
                                                         "remark",       "misfit",  "failed"};
   return (unsigned)outcome < IDM_CHECK_OUTCOMES ? words[outcome] : NULL;
 }
 
-const char *idm_check_kind_word(idm_check_kind kind)
+const char *idm_check_kind_name(idm_check_kind kind)
 {
   static const char *const words[] = {"fit",        "point", "preferences",    "program", "each",
                                       "population", "audit", "audit --people", "dynamics"};
@@ -74,7 +74,7 @@ void idm_checks_begin(idm_checks *checks, idm_check_kind kind)
   }
 }
 
-bool idm_check_holds(idm_check_id id, double value)
+bool idm_check_passes(idm_check_id id, double value)
 {
   const idm_check *row = &table[id];
   return isnan(row->threshold) || (row->below ? value >= row->threshold : value <= row->threshold);
@@ -87,11 +87,11 @@ static double worse(const idm_check *row, double a, double b)
   return row->below ? fmin(a, b) : fmax(a, b);
 }
 
-static const char left_out[] = "left out: ";
+static const char omitted_prefix[] = "left out: ";
 
-static bool is_left_out(const idm_check_result *result)
+static bool is_omitted(const idm_check_result *result)
 {
-  return strncmp(result->why, left_out, sizeof left_out - 1) == 0;
+  return strncmp(result->why, omitted_prefix, sizeof omitted_prefix - 1) == 0;
 }
 
 /* A row that was left out of a part of the answer stays so, whatever other parts give. */
@@ -101,7 +101,7 @@ void idm_check_record(idm_checks *checks, idm_check_id id, idm_check_outcome out
   if (result->outcome < IDM_CHECK_PASSED) {
     result->value = NAN;
     if (result->outcome == IDM_CHECK_UNRECORDED) result->threshold = table[id].threshold;
-    if (!is_left_out(result)) result->why[0] = '\0';
+    if (!is_omitted(result)) result->why[0] = '\0';
   }
   if (outcome > result->outcome) result->outcome = outcome;
   result->value = worse(&table[id], result->value, value);
@@ -109,12 +109,12 @@ void idm_check_record(idm_checks *checks, idm_check_id id, idm_check_outcome out
 
 bool idm_check_test(idm_checks *checks, idm_check_id id, double value)
 {
-  const bool holds = idm_check_holds(id, value);
+  const bool holds = idm_check_passes(id, value);
   idm_check_record(checks, id, holds ? IDM_CHECK_PASSED : table[id].worst, value);
   return !holds;
 }
 
-bool idm_check_beyond(idm_checks *checks, idm_check_id id, double value)
+bool idm_check_test_optional(idm_checks *checks, idm_check_id id, double value)
 {
   return !isnan(value) && idm_check_test(checks, id, value);
 }
@@ -146,22 +146,23 @@ void idm_check_leave_out(idm_checks *checks, idm_check_id id, double seconds)
   *result = (idm_check_result){
       .outcome = IDM_CHECK_NOT_RUN, .value = NAN, .threshold = table[id].threshold};
   if (seconds < 0)
-    idm_print(result->why, sizeof result->why, "%s--checks none", left_out);
+    idm_print(result->why, sizeof result->why, "%s--checks none", omitted_prefix);
   else
-    idm_print(result->why, sizeof result->why, "%s--checks fast after %.3g s", left_out, seconds);
+    idm_print(result->why, sizeof result->why, "%s--checks fast after %.3g s", omitted_prefix,
+              seconds);
 }
 
-void idm_check_leave_open(idm_checks *checks, idm_check_id id, const char *why)
+void idm_check_mark_unavailable(idm_checks *checks, idm_check_id id, const char *why)
 {
   idm_check_result *result = &checks->of[id];
   result->outcome = IDM_CHECK_NOT_RUN;
   result->value = NAN;
-  idm_print(result->why, sizeof result->why, "%s%s", left_out, why);
+  idm_print(result->why, sizeof result->why, "%s%s", omitted_prefix, why);
 }
 
 bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id)
 {
-  return checks && (unsigned)id < IDM_CHECK_COUNT && is_left_out(&checks->of[id]);
+  return checks && (unsigned)id < IDM_CHECK_COUNT && is_omitted(&checks->of[id]);
 }
 
 size_t idm_checks_left_out(const idm_checks *checks)
@@ -191,7 +192,7 @@ void idm_checks_remark_left_out(const idm_checks *checks, idm_notes *remarks)
     idm_notes_add(remarks, "unchecked: %s (%s); a fit with --checks full runs them", names, why);
 }
 
-void idm_check_except(idm_checks *checks, idm_check_id id, const char *format, ...)
+void idm_check_add_exception(idm_checks *checks, idm_check_id id, const char *format, ...)
 {
   idm_check_result *result = &checks->of[id];
   va_list arguments;
@@ -209,44 +210,44 @@ void idm_checks_skip_log(idm_checks *checks, const char *why)
 }
 
 /* Of two reasons why a check was not run, a time limit and then the alphabet decide. */
-static bool comes_before(const idm_check_result *a, const idm_check_result *b)
+static bool has_priority(const idm_check_result *a, const idm_check_result *b)
 {
-  if (is_left_out(a) != is_left_out(b)) return is_left_out(a);
+  if (is_omitted(a) != is_omitted(b)) return is_omitted(a);
   return strcmp(a->why, b->why) < 0;
 }
 
 /* The threshold goes with the value; between equal values the lower one is kept. Of reasons the one
  * that comes first in the alphabet is kept, whichever was there before. */
-static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_result *from)
+static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_result *source)
 {
-  idm_check_result *to = &checks->of[id];
-  const bool ran = from->outcome >= IDM_CHECK_PASSED || to->outcome >= IDM_CHECK_PASSED;
-  const idm_check_result left = comes_before(from, to) ? *from : *to;
-  if (to->outcome == IDM_CHECK_UNRECORDED) {
-    *to = *from;
-  } else if (from->outcome >= IDM_CHECK_PASSED) {
-    const double before = to->outcome >= IDM_CHECK_PASSED ? to->value : NAN;
-    idm_check_record(checks, id, from->outcome, from->value);
-    if (from->why[0] && (!to->why[0] || strcmp(from->why, to->why) < 0))
-      memcpy(to->why, from->why, sizeof to->why);
-    if (from->value == before)
-      to->threshold = fmin(to->threshold, from->threshold);
-    else if (from->value == to->value)
-      to->threshold = from->threshold;
-  } else if (to->outcome == IDM_CHECK_NOT_RUN && comes_before(from, to)) {
-    memcpy(to->why, from->why, sizeof to->why);
+  idm_check_result *target = &checks->of[id];
+  const bool ran = source->outcome >= IDM_CHECK_PASSED || target->outcome >= IDM_CHECK_PASSED;
+  const idm_check_result kept_reason = has_priority(source, target) ? *source : *target;
+  if (target->outcome == IDM_CHECK_UNRECORDED) {
+    *target = *source;
+  } else if (source->outcome >= IDM_CHECK_PASSED) {
+    const double before = target->outcome >= IDM_CHECK_PASSED ? target->value : NAN;
+    idm_check_record(checks, id, source->outcome, source->value);
+    if (source->why[0] && (!target->why[0] || strcmp(source->why, target->why) < 0))
+      memcpy(target->why, source->why, sizeof target->why);
+    if (source->value == before)
+      target->threshold = fmin(target->threshold, source->threshold);
+    else if (source->value == target->value)
+      target->threshold = source->threshold;
+  } else if (target->outcome == IDM_CHECK_NOT_RUN && has_priority(source, target)) {
+    memcpy(target->why, source->why, sizeof target->why);
   }
-  if (ran && is_left_out(&left)) memcpy(to->why, left.why, sizeof to->why);
+  if (ran && is_omitted(&kept_reason)) memcpy(target->why, kept_reason.why, sizeof target->why);
 }
 
 void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outcome misfit)
 {
   for (int i = 0; i < IDM_CHECK_COUNT; i++) {
     const idm_check_id id = (idm_check_id)i;
-    idm_check_result from = part->of[i];
+    idm_check_result source = part->of[i];
     if (!idm_check_applies(checks, id) || !idm_check_applies(part, id)) continue;
-    if (from.outcome == IDM_CHECK_UNRECORDED) continue;
-    if (from.outcome == IDM_CHECK_MISFIT) from.outcome = misfit;
-    merge_result(checks, id, &from);
+    if (source.outcome == IDM_CHECK_UNRECORDED) continue;
+    if (source.outcome == IDM_CHECK_MISFIT) source.outcome = misfit;
+    merge_result(checks, id, &source);
   }
 }

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "base/journal.h"
 #include "base/memory.h"
+#include "base/record.h"
 #include "infer/sampler.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"
@@ -48,12 +48,12 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   if (!draws->numbers || !draws->draws)
     return idm_fail(opt_error, IDM_USAGE, "there are no draws of the dynamics");
   idm_posterior *p;
-  idm_status status = idm_posterior_open(learnt, "gibbs", draws->chains, draws->draws,
-                                         draws->numbers, &p, opt_error);
+  idm_status status = idm_posterior_allocate(learnt, "gibbs", draws->chains, draws->draws,
+                                             draws->numbers, &p, opt_error);
   if (status != IDM_OK) return status;
   p->seed = settings->seed;
   p->warmup = settings->warmup;
-  p->searched = !isnan(draws->highest);
+  p->search_recorded = !isnan(draws->highest);
   p->highest = draws->highest;
   p->attained = draws->attained;
   p->row_prior = draws->prior > 0 ? draws->prior : 0;
@@ -97,8 +97,8 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
                                 .draws = posterior->draws,
                                 .numbers = posterior->quantity.count,
                                 .prior = posterior->row_prior > 0 ? posterior->row_prior : NAN,
-                                .highest = posterior->searched ? posterior->highest : NAN,
-                                .attained = posterior->searched ? posterior->attained : NAN};
+                                .highest = posterior->search_recorded ? posterior->highest : NAN,
+                                .attained = posterior->search_recorded ? posterior->attained : NAN};
   const size_t count = posterior->chains * posterior->draws;
   if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,
@@ -119,78 +119,88 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
 /* --- pooling -------------------------------------------------------------------------------- */
 
 /* An answer like one of them, with room for all and no draws yet. */
-static idm_status make_pool(const idm_posterior *like, size_t count, idm_posterior **ret_pool,
-                            idm_error *opt_error)
+static idm_status allocate_pool(const idm_posterior *template_posterior, size_t count,
+                                idm_posterior **ret_pool, idm_error *opt_error)
 {
-  const size_t one = like->chains * like->draws;
-  const size_t quantities = like->quantity.count;
+  const size_t fit_draws = template_posterior->chains * template_posterior->draws;
+  const size_t quantities = template_posterior->quantity.count;
   idm_posterior *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   *ret_pool = p;
-  p->answer = like->answer;
-  memcpy(p->inverse, like->inverse, sizeof p->inverse);
-  memcpy(p->sampler, like->sampler, sizeof p->sampler);
-  p->seed = like->seed;
-  p->resolution = like->resolution;
-  p->warmup = like->warmup;
-  p->draws = like->draws;
-  p->chains = like->chains * count;
+  p->answer = template_posterior->answer;
+  memcpy(p->inverse, template_posterior->inverse, sizeof p->inverse);
+  memcpy(p->sampler, template_posterior->sampler, sizeof p->sampler);
+  p->seed = template_posterior->seed;
+  p->resolution = template_posterior->resolution;
+  p->warmup = template_posterior->warmup;
+  p->draws = template_posterior->draws;
+  p->chains = template_posterior->chains * count;
   p->cuts = count;
-  p->prior_draws = like->prior_draws;
-  p->summarised = idm_duplicate(like->summarised, quantities, sizeof *p->summarised);
-  p->quantity_size = idm_duplicate(like->quantity_size, quantities, sizeof *p->quantity_size);
+  p->prior_draws = template_posterior->prior_draws;
+  p->summarised = idm_duplicate(template_posterior->summarised, quantities, sizeof *p->summarised);
+  p->quantity_size =
+      idm_duplicate(template_posterior->quantity_size, quantities, sizeof *p->quantity_size);
   p->coordinate_size =
-      idm_duplicate(like->coordinate_size, like->coordinate.count, sizeof *p->coordinate_size);
+      idm_duplicate(template_posterior->coordinate_size, template_posterior->coordinate.count,
+                    sizeof *p->coordinate_size);
   p->prior =
-      idm_duplicate(like->prior, idm_posterior_numbers(like) * like->prior_draws, sizeof *p->prior);
-  p->value = idm_new(idm_times(idm_posterior_numbers(like), one * count), sizeof *p->value);
+      idm_duplicate(template_posterior->prior,
+                    idm_posterior_numbers(template_posterior) * template_posterior->prior_draws,
+                    sizeof *p->prior);
+  p->value = idm_new(idm_times(idm_posterior_numbers(template_posterior), fit_draws * count),
+                     sizeof *p->value);
   p->unconstrained =
-      idm_new(idm_times(idm_posterior_dimension(like), one * count), sizeof *p->unconstrained);
-  p->statistics = idm_new(one * count, sizeof *p->statistics);
+      idm_new(idm_times(idm_posterior_dimension(template_posterior), fit_draws * count),
+              sizeof *p->unconstrained);
+  p->statistics = idm_new(fit_draws * count, sizeof *p->statistics);
   if (!p->summarised || !p->value || !p->unconstrained || !p->statistics ||
-      (like->quantity_size && !p->quantity_size) ||
-      (like->coordinate_size && !p->coordinate_size) || (like->prior && !p->prior))
+      (template_posterior->quantity_size && !p->quantity_size) ||
+      (template_posterior->coordinate_size && !p->coordinate_size) ||
+      (template_posterior->prior && !p->prior))
     return idm_fail_memory(opt_error);
-  const idm_status status = idm_labels_copy(&like->quantity, &p->quantity, opt_error);
-  return status == IDM_OK ? idm_labels_copy(&like->coordinate, &p->coordinate, opt_error) : status;
+  const idm_status status = idm_labels_copy(&template_posterior->quantity, &p->quantity, opt_error);
+  return status == IDM_OK
+             ? idm_labels_copy(&template_posterior->coordinate, &p->coordinate, opt_error)
+             : status;
 }
 
 /* Draws of one fit there or back: `p` is the fit (k = 0), or a pool that has it in place k. */
-static void pass_draws(const idm_posterior *like, size_t k, idm_posterior *p, idm_record *r)
+static void pass_draws(const idm_posterior *template_posterior, size_t k, idm_posterior *p,
+                       idm_record *r)
 {
-  const size_t one = like->chains * like->draws;
+  const size_t fit_draws = template_posterior->chains * template_posterior->draws;
   const size_t all = p->chains * p->draws;
-  for (size_t i = 0; i < idm_posterior_numbers(like); i++)
-    idm_record_pass(r, p->value + i * all + k * one, one * sizeof(double));
-  for (size_t i = 0; i < idm_posterior_dimension(like); i++)
-    idm_record_pass(r, p->unconstrained + i * all + k * one, one * sizeof(double));
-  idm_statistics_pass(p->statistics + k * one, one, r);
+  for (size_t i = 0; i < idm_posterior_numbers(template_posterior); i++)
+    idm_record_transfer(r, p->value + i * all + k * fit_draws, fit_draws * sizeof(double));
+  for (size_t i = 0; i < idm_posterior_dimension(template_posterior); i++)
+    idm_record_transfer(r, p->unconstrained + i * all + k * fit_draws, fit_draws * sizeof(double));
+  idm_statistics_transfer(p->statistics + k * fit_draws, fit_draws, r);
 }
 
 /* The draws of all fits, from the journal. */
-static idm_status pool_draws(idm_journal *journal, const idm_posterior *like, size_t count,
-                             const idm_fit_watch *opt_watch, idm_posterior **ret_pool,
-                             idm_error *opt_error)
+static idm_status pool_draws(idm_journal *journal, const idm_posterior *template_posterior,
+                             size_t count, const idm_fit_monitor *opt_monitor,
+                             idm_posterior **ret_pool, idm_error *opt_error)
 {
-  idm_status status = make_pool(like, count, ret_pool, opt_error);
+  idm_status status = allocate_pool(template_posterior, count, ret_pool, opt_error);
   for (size_t k = 0; k < count && status == IDM_OK; k++) {
     idm_record r;
-    const bool there = idm_journal_get(journal, k, &r);
-    if (there) pass_draws(like, k, *ret_pool, &r);
-    status = idm_record_close(&r, there, opt_error);
+    const bool is_done = idm_journal_get(journal, k, &r);
+    if (is_done) pass_draws(template_posterior, k, *ret_pool, &r);
+    status = idm_record_close(&r, is_done, opt_error);
   }
-  return opt_watch ? idm_record_blame(opt_watch, status, opt_error) : status;
+  return opt_monitor ? idm_record_name_file(opt_monitor, status, opt_error) : status;
 }
 
 /* The draw of the dynamics under which the decisions have the highest mean density. */
-static size_t find_likeliest(const idm_posterior *p)
+static size_t find_best_cut(const idm_posterior *p)
 {
-  const size_t each = p->chains / p->cuts * p->draws;
+  const size_t cut_draws = p->chains / p->cuts * p->draws;
   size_t best = 0;
   double highest = -INFINITY;
   for (size_t k = 0; k < p->cuts; k++) {
     double sum = 0;
-    for (size_t i = 0; i < each; i++) sum += p->statistics[k * each + i].log_density;
+    for (size_t i = 0; i < cut_draws; i++) sum += p->statistics[k * cut_draws + i].log_density;
     if (!(sum > highest)) continue;
     highest = sum;
     best = k;
@@ -200,18 +210,18 @@ static size_t find_likeliest(const idm_posterior *p)
 
 /* The dynamics of every fit, with the likeliest for one policy: decisions do not inform them, so
  * that their mean need not describe any. `moved` is a problem to put them into. */
-static idm_status keep_dynamics(const idm_cuts *cut, idm_problem *moved, idm_posterior *pool,
-                                idm_error *opt_error)
+static idm_status keep_dynamics(const idm_cut_draws *cut, idm_problem *modified,
+                                idm_posterior *pool, idm_error *opt_error)
 {
   assert(pool); /* there is one where all fits were pooled */
-  const size_t best = find_likeliest(pool);
+  const size_t best = find_best_cut(pool);
   idm_status status = IDM_OK;
   for (size_t k = 0; k < cut->count && status == IDM_OK; k++) {
     idm_dynamics *d = NULL;
-    status = idm_cut_take(cut, k, moved, opt_error);
-    if (status == IDM_OK) status = idm_problem_dynamics(moved, &d, opt_error);
+    status = idm_cut_apply(cut, k, modified, opt_error);
+    if (status == IDM_OK) status = idm_problem_dynamics(modified, &d, opt_error);
     if (status == IDM_OK && !pool->drawn)
-      status = idm_drawn_create(cut->count, d->numbers, &pool->drawn, opt_error);
+      status = idm_dynamics_sets_create(cut->count, d->numbers, &pool->drawn, opt_error);
     if (status == IDM_OK)
       memcpy(pool->drawn->set + k * d->numbers, d->start, d->numbers * sizeof *d->start);
     if (status == IDM_OK && k == best)
@@ -225,42 +235,42 @@ static idm_status keep_dynamics(const idm_cuts *cut, idm_problem *moved, idm_pos
 /* --- fitting -------------------------------------------------------------------------------- */
 
 /* One fit among several, under way. The first member is what idm_journal_save needs. */
-typedef struct share {
-  idm_journal_work work;
-  const idm_fit_watch *watch;
+typedef struct fit_progress {
+  idm_journal_step work;
+  const idm_fit_monitor *watch;
   size_t fits;
-} share;
+} fit_progress;
 
 static void describe(const void *content, char *buffer, size_t size)
 {
-  const share *s = content;
+  const fit_progress *s = content;
   char words[96];
   snprintf(buffer, size, "draw %zu of %zu of the dynamics: %s", (size_t)s->work.step + 1, s->fits,
-           idm_work_words(s->work.opt_inner, words, sizeof words));
+           idm_progress_describe(s->work.opt_inner, words, sizeof words));
 }
 
-static bool watch(void *context, const idm_work *work)
+static bool watch(void *context, const idm_progress_state *work)
 {
-  share *s = context;
+  fit_progress *s = context;
   s->work.opt_inner = work;
-  const idm_work all = {.done = ((double)s->work.step + work->done) / (double)s->fits,
-                        .content = s,
-                        .describe = describe,
-                        /* A checkpoint without what the fit has done would lose it. */
-                        .save = work->save ? idm_journal_save : NULL};
+  const idm_progress_state all = {.done = ((double)s->work.step + work->done) / (double)s->fits,
+                                  .content = s,
+                                  .describe = describe,
+                                  /* A checkpoint without what the fit has done would lose it. */
+                                  .save = work->save ? idm_journal_save : NULL};
   return s->watch->progress(s->watch->context, &all);
 }
 
 static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem,
-                          const idm_data *data, const idm_fit_settings *settings, share *s,
+                          const idm_data *data, const idm_fit_settings *settings, fit_progress *s,
                           idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
-  idm_fit_watch own = {.progress = watch, .context = s};
+  idm_fit_monitor own = {.progress = watch, .context = s};
   const bool watched = s->watch && s->watch->progress;
-  idm_journal_go_on(s->work.journal, s->work.step, &own);
+  idm_journal_resume_step(s->work.journal, s->work.step, &own);
   idm_status status = idm_inverse_fit(inverse, problem, data, settings, watched ? &own : NULL,
                                       ret_posterior, s->work.step ? NULL : opt_notes, opt_error);
-  if (s->watch) idm_record_blame(s->watch, status, opt_error);
+  if (s->watch) idm_record_name_file(s->watch, status, opt_error);
   if (status == IDM_OK && inverse->answer != IDM_POINT &&
       (*ret_posterior)->draws < (size_t)settings->draws)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
@@ -271,7 +281,8 @@ static idm_status fit_one(const idm_inverse *inverse, const idm_problem *problem
   return idm_journal_put(s->work.journal, s->work.step, &r, opt_error);
 }
 
-idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem, idm_error *opt_error)
+idm_status idm_cut_apply(const idm_cut_draws *cut, size_t k, idm_problem *problem,
+                         idm_error *opt_error)
 {
   idm_require(cut, problem);
   const idm_dynamics_draws *draws = cut->draws;
@@ -284,43 +295,43 @@ idm_status idm_cut_take(const idm_cuts *cut, size_t k, idm_problem *problem, idm
   idm_status status =
       idm_dynamics_create(idm_setting_sizes(cut->learnt->setting), &dynamics, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_dynamics_take(cut->learnt, draws, at / draws->draws, at % draws->draws, dynamics,
-                             opt_error);
-  if (status == IDM_OK) status = idm_problem_put_dynamics(problem, dynamics, opt_error);
+  status = idm_dynamics_of_draw(cut->learnt, draws, at / draws->draws, at % draws->draws, dynamics,
+                                opt_error);
+  if (status == IDM_OK) status = idm_problem_set_dynamics(problem, dynamics, opt_error);
   idm_dynamics_destroy(dynamics);
   return status;
 }
 
 idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
-                       const idm_fit_settings *settings, const idm_cuts *cut,
-                       const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
+                       const idm_fit_settings *settings, const idm_cut_draws *cut,
+                       const idm_fit_monitor *opt_monitor, idm_posterior **ret_posterior,
                        idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(problem, data, inverse, settings, cut, ret_posterior);
   *ret_posterior = NULL;
   idm_fit_settings own = *settings;
   own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
-  idm_problem *moved = NULL;
+  idm_problem *modified = NULL;
   idm_posterior *last = NULL;
-  share s = {.watch = opt_watch, .fits = cut->count};
+  fit_progress s = {.watch = opt_monitor, .fits = cut->count};
   idm_record r;
-  idm_status status = idm_journal_create("idmcut1", opt_watch, &s.work.journal, opt_error);
-  if (status == IDM_OK) status = idm_problem_fork(problem, &moved, opt_error);
+  idm_status status = idm_journal_create("idmcut1", opt_monitor, &s.work.journal, opt_error);
+  if (status == IDM_OK) status = idm_problem_clone(problem, &modified, opt_error);
   for (size_t k = 0; status == IDM_OK && (k == 0 || k < cut->count); k++) {
     s.work.step = k;
-    status = idm_cut_take(cut, k, moved, opt_error);
+    status = idm_cut_apply(cut, k, modified, opt_error);
     /* The last is fitted, or goes on: the pool is like it. */
     if (status != IDM_OK || (k + 1 < cut->count && idm_journal_get(s.work.journal, k, &r)))
       continue;
     idm_posterior_destroy(last);
     last = NULL;
-    status = fit_one(inverse, moved, data, &own, &s, &last, opt_notes, opt_error);
+    status = fit_one(inverse, modified, data, &own, &s, &last, opt_notes, opt_error);
   }
   if (status == IDM_OK)
-    status = pool_draws(s.work.journal, last, cut->count, opt_watch, ret_posterior, opt_error);
-  if (status == IDM_OK) status = keep_dynamics(cut, moved, *ret_posterior, opt_error);
+    status = pool_draws(s.work.journal, last, cut->count, opt_monitor, ret_posterior, opt_error);
+  if (status == IDM_OK) status = keep_dynamics(cut, modified, *ret_posterior, opt_error);
   idm_posterior_destroy(last);
-  idm_fork_destroy(moved);
+  idm_clone_destroy(modified);
   idm_journal_destroy(s.work.journal);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);

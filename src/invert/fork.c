@@ -1,49 +1,96 @@
-/* A problem with a parameter and dynamics of its own: see the header. */
-#include "invert/fork.h"
+/* Problems that differ from another by dynamics, numbers or the lattice.
+ *
+ * Contents: fork · finer */
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "belief/lattice.h"
+#include "invert/fork.h"
 
-void idm_fork_destroy(idm_problem *fork)
+/* === fork =================================================================================== */
+
+/* A problem with a parameter and dynamics of its own: see the header. */
+
+void idm_clone_destroy(idm_problem *clone)
 {
-  if (!fork) return;
-  if (fork->setting) {
-    free(fork->setting->start);
-    free(fork->setting->transition);
-    free(fork->setting->emission);
-    free(fork->setting);
+  if (!clone) return;
+  if (clone->setting) {
+    free(clone->setting->start);
+    free(clone->setting->transition);
+    free(clone->setting->emission);
+    free(clone->setting);
   }
-  idm_theta_destroy(fork->theta);
-  free(fork);
+  idm_theta_destroy(clone->theta);
+  free(clone);
 }
 
-static idm_status fill(const idm_problem *problem, idm_problem *fork, idm_error *opt_error)
+static idm_status clone_parts(const idm_problem *problem, idm_problem *clone, idm_error *opt_error)
 {
   const idm_setting *from = problem->setting;
   const idm_sizes n = idm_setting_sizes(from);
   const size_t rows = n.actions * n.states;
-  idm_setting *setting = fork->setting = idm_duplicate(from, 1, sizeof *setting);
+  idm_setting *setting = clone->setting = idm_duplicate(from, 1, sizeof *setting);
   if (!setting) return idm_fail_memory(opt_error);
   setting->start = idm_duplicate(from->start, n.states, sizeof(double));
   setting->transition = idm_duplicate(from->transition, rows * n.states, sizeof(double));
   setting->emission = idm_duplicate(from->emission, rows * n.observations, sizeof(double));
-  const bool made = setting->start && (setting->transition || !from->transition) &&
-                    (setting->emission || !from->emission);
-  return made ? idm_theta_copy(problem->theta, &fork->theta, opt_error)
-              : idm_fail_memory(opt_error);
+  const bool allocated = setting->start && (setting->transition || !from->transition) &&
+                         (setting->emission || !from->emission);
+  return allocated ? idm_theta_copy(problem->theta, &clone->theta, opt_error)
+                   : idm_fail_memory(opt_error);
 }
 
-idm_status idm_problem_fork(const idm_problem *problem, idm_problem **ret_fork,
-                            idm_error *opt_error)
+idm_status idm_problem_clone(const idm_problem *problem, idm_problem **ret_clone,
+                             idm_error *opt_error)
 {
-  *ret_fork = NULL;
-  idm_problem *fork = idm_duplicate(problem, 1, sizeof *fork);
-  if (!fork) return idm_fail_memory(opt_error);
-  fork->setting = NULL;
-  fork->theta = NULL;
-  const idm_status status = fill(problem, fork, opt_error);
+  *ret_clone = NULL;
+  idm_problem *clone = idm_duplicate(problem, 1, sizeof *clone);
+  if (!clone) return idm_fail_memory(opt_error);
+  clone->setting = NULL;
+  clone->theta = NULL;
+  const idm_status status = clone_parts(problem, clone, opt_error);
   if (status == IDM_OK)
-    *ret_fork = fork;
+    *ret_clone = clone;
   else
-    idm_fork_destroy(fork);
+    idm_clone_destroy(clone);
   return status;
+}
+
+/* === finer ================================================================================== */
+
+/* Lattices to compare with. */
+
+/* Points of a lattice beyond which a comparison costs more than it tells. */
+enum { max_points = 300000 };
+/* Of the machine's memory, what comparisons may take. */
+static const double memory_share = 0.4;
+
+bool idm_lattice_is_used(const idm_problem *problem, const idm_workspace *workspace)
+{
+  return idm_workspace_points(workspace) > 0 && !problem->setting->fully_observed &&
+         problem->setting->states.count > 1;
+}
+
+int idm_lattice_resolution(const idm_problem *problem)
+{
+  return problem->agent.resolution ? problem->agent.resolution
+                                   : idm_lattice_default(problem->setting->states.count);
+}
+
+int idm_lattice_finer(const idm_problem *problem, const idm_workspace *workspace, int resolution,
+                      size_t workspaces)
+{
+  const double budget =
+      memory_share * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  int finer = idm_lattice_max_resolution(problem->setting->states.count, max_points);
+  if (finer > 2 * resolution) finer = 2 * resolution;
+  while (4 * finer >= 5 * resolution &&
+         (double)workspaces * idm_workspace_bytes(workspace, finer) > budget)
+    finer -= 1 + finer / 64;
+  return 4 * finer >= 5 * resolution ? finer : 0;
+}
+
+double idm_lattice_doubling_factor(int resolution, int finer)
+{
+  return 0.5 * (double)finer / (double)(finer - resolution);
 }

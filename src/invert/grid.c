@@ -1,22 +1,30 @@
-/* A grid of log-likelihoods: see the header. */
-#include "invert/grid.h"
-
+/* Tables of log-likelihoods that replace planning.
+ *
+ * Contents: grid · table */
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/dense.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/system.h"
+#include "invert/grid.h"
+
+/* === grid =================================================================================== */
+
+/* A grid of log-likelihoods: see the header. */
 
 /* Points an axis, by dimension; points of a stencil, one more than the
  * degree, and those of them before the interval. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 36, 16};
-enum { stencil = 6, before = 2 };
+enum { stencil = 6, stencil_before = 2 };
 /* Numbers altogether: 512 MiB. */
-static const size_t most_numbers = (size_t)1 << 27;
+static const size_t max_numbers = (size_t)1 << 27;
 /* Below its best a cell's value is held: nobody goes there, and polynomials need not follow. */
-static const double depth = 300;
+static const double max_drop = 300;
 
 struct idm_grid {
   size_t dimension;
@@ -37,16 +45,16 @@ void idm_grid_destroy(idm_grid *grid)
   free(grid);
 }
 
-typedef struct filling {
+typedef struct fill_job {
   idm_grid *grid;
   const idm_grid_source *source;
   atomic_bool stop;
   pthread_mutex_t mutex; /* of status and error */
   idm_status status;
   idm_error error;
-} filling;
+} fill_job;
 
-static void fail(filling *f, idm_status status, const idm_error *error)
+static void fail(fill_job *f, idm_status status, const idm_error *error)
 {
   pthread_mutex_lock(&f->mutex);
   if (f->status == IDM_OK) {
@@ -59,7 +67,7 @@ static void fail(filling *f, idm_status status, const idm_error *error)
 
 static void fill_point(void *content, size_t point)
 {
-  filling *f = content;
+  fill_job *f = content;
   idm_grid *g = f->grid;
   if (atomic_load(&f->stop)) return;
   double x[IDM_GRID_DIMENSIONS];
@@ -76,32 +84,33 @@ static void fill_point(void *content, size_t point)
   if (status != IDM_OK) fail(f, status, &error);
 }
 
-static void look(void *content)
+static void poll_stop(void *content)
 {
-  filling *f = content;
+  fill_job *f = content;
   if (f->source->opt_stopped(f->source->context)) atomic_store(&f->stop, true);
 }
 
-static void hold_depth(idm_grid *g)
+static void clamp_values(idm_grid *g)
 {
   for (size_t c = 0; c < g->cells; c++) {
     float *value = g->value + c * g->points;
     float best = -INFINITY;
     for (size_t i = 0; i < g->points; i++) best = value[i] > best ? value[i] : best;
-    const float least = isfinite(best) ? best - (float)depth : 0;
-    for (size_t i = 0; i < g->points; i++) value[i] = value[i] > least ? value[i] : least;
+    const float floor_value = isfinite(best) ? best - (float)max_drop : 0;
+    for (size_t i = 0; i < g->points; i++)
+      value[i] = value[i] > floor_value ? value[i] : floor_value;
   }
 }
 
 /* Points an axis that memory allows; 0: none worth having. */
-static size_t axis_of(const idm_grid_source *source)
+static size_t axis_length(const idm_grid_source *source)
 {
   if (!source->dimension || source->dimension > IDM_GRID_DIMENSIONS) return 0;
   size_t axis = source->axis ? source->axis : axis_points[source->dimension];
   for (; axis >= stencil + 2; axis--) {
     size_t points = source->cells;
     for (size_t k = 0; k < source->dimension; k++) points = idm_times(points, axis);
-    if (points <= most_numbers) return axis;
+    if (points <= max_numbers) return axis;
   }
   return 0;
 }
@@ -128,15 +137,15 @@ static idm_status make_grid(const idm_grid_source *source, size_t axis, idm_grid
   return IDM_OK;
 }
 
-static idm_status fill(idm_grid *grid, const idm_grid_source *source, int threads, bool *ret_whole,
-                       idm_error *opt_error)
+static idm_status fill(idm_grid *grid, const idm_grid_source *source, int threads,
+                       bool *ret_complete, idm_error *opt_error)
 {
-  filling f = {.grid = grid, .source = source};
+  fill_job f = {.grid = grid, .source = source};
   pthread_mutex_init(&f.mutex, NULL);
   const idm_status status = idm_parallel(grid->points, threads, fill_point,
-                                         source->opt_stopped ? look : NULL, &f, opt_error);
+                                         source->opt_stopped ? poll_stop : NULL, &f, opt_error);
   pthread_mutex_destroy(&f.mutex);
-  *ret_whole = !atomic_load(&f.stop);
+  *ret_complete = !atomic_load(&f.stop);
   if (status != IDM_OK || f.status == IDM_OK) return status;
   if (opt_error) *opt_error = f.error;
   return f.status;
@@ -146,17 +155,17 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
                            idm_error *opt_error)
 {
   *ret_grid = NULL;
-  const size_t axis = axis_of(source);
+  const size_t axis = axis_length(source);
   if (!axis) return IDM_OK;
   idm_grid *g;
-  bool whole = false;
+  bool is_complete = false;
   idm_status status = make_grid(source, axis, &g, opt_error);
-  if (status == IDM_OK) status = fill(g, source, threads, &whole, opt_error);
-  if (status != IDM_OK || !whole) {
+  if (status == IDM_OK) status = fill(g, source, threads, &is_complete, opt_error);
+  if (status != IDM_OK || !is_complete) {
     idm_grid_destroy(g);
     return status;
   }
-  hold_depth(g);
+  clamp_values(g);
   *ret_grid = g;
   return IDM_OK;
 }
@@ -164,17 +173,17 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
 /* What a record holds of a grid whose shape is there. */
 static void pass(idm_grid *g, idm_record *record)
 {
-  idm_record_pass(record, g->low, sizeof g->low);
-  idm_record_pass(record, g->step, sizeof g->step);
-  idm_record_pass(record, g->base, g->cells * sizeof *g->base);
-  idm_record_pass(record, g->value, g->cells * g->points * sizeof *g->value);
+  idm_record_transfer(record, g->low, sizeof g->low);
+  idm_record_transfer(record, g->step, sizeof g->step);
+  idm_record_transfer(record, g->base, g->cells * sizeof *g->base);
+  idm_record_transfer(record, g->value, g->cells * g->points * sizeof *g->value);
 }
 
 void idm_grid_write(const idm_grid *grid, idm_record *record)
 {
   idm_grid copy = *grid; /* what is passed is only read */
   uint64_t axis = grid->axis;
-  idm_record_pass(record, &axis, sizeof axis);
+  idm_record_transfer(record, &axis, sizeof axis);
   pass(&copy, record);
 }
 
@@ -185,17 +194,18 @@ idm_grid *idm_grid_read(size_t dimension, size_t cells, idm_record *record)
       .dimension = dimension, .low = ends, .high = ends, .cells = cells};
   uint64_t axis = 0;
   idm_grid *g = NULL;
-  idm_record_pass(record, &axis, sizeof axis);
-  const idm_grid_source same = {.dimension = dimension, .axis = (size_t)axis, .cells = cells};
-  if (record->cut || axis < stencil + 2 || axis_of(&same) != axis) return NULL;
+  idm_record_transfer(record, &axis, sizeof axis);
+  const idm_grid_source stored_source = {
+      .dimension = dimension, .axis = (size_t)axis, .cells = cells};
+  if (record->truncated || axis < stencil + 2 || axis_length(&stored_source) != axis) return NULL;
   if (make_grid(&source, (size_t)axis, &g, NULL) == IDM_OK) pass(g, record);
-  if (g && g->value && !record->cut) return g;
+  if (g && g->value && !record->truncated) return g;
   idm_grid_destroy(g);
   return NULL;
 }
 
 /* Weights of the stencil's values at position x among them (Lagrange). */
-static void weigh(double x, double weight[stencil])
+static void lagrange_weights(double x, double weight[stencil])
 {
   static const double scale[stencil] = {-1.0 / 120, 1.0 / 24,  -1.0 / 12,
                                         1.0 / 12,   -1.0 / 24, 1.0 / 120};
@@ -212,23 +222,23 @@ static void weigh(double x, double weight[stencil])
 }
 
 /* Where x stands: the stencil, and the cell within it. */
-typedef struct place {
+typedef struct stencil_position {
   size_t at[IDM_GRID_DIMENSIONS];   /* first point of the stencil, by axis */
   size_t left[IDM_GRID_DIMENSIONS]; /* of the cell, from there */
   double weight[IDM_GRID_DIMENSIONS][stencil];
-} place;
+} stencil_position;
 
-static place find(const idm_grid *g, const double *x)
+static stencil_position locate_stencil(const idm_grid *g, const double *x)
 {
-  place p = {0};
+  stencil_position p = {0};
   for (size_t k = 0; k < g->dimension; k++) {
     const double last = (double)(g->axis - 1);
-    const double here = fmin(fmax((x[k] - g->low[k]) / g->step[k], 0), last);
-    const double base = fmin(fmax(floor(here) - before, 0), last - (stencil - 1));
-    const double left = fmin(floor(here - base), stencil - 2);
+    const double position = fmin(fmax((x[k] - g->low[k]) / g->step[k], 0), last);
+    const double base = fmin(fmax(floor(position) - stencil_before, 0), last - (stencil - 1));
+    const double left = fmin(floor(position - base), stencil - 2);
     p.at[k] = (size_t)base;
     p.left[k] = (size_t)left;
-    weigh(here - base, p.weight[k]);
+    lagrange_weights(position - base, p.weight[k]);
   }
   return p;
 }
@@ -244,16 +254,17 @@ static size_t stride(const idm_grid *g, size_t axis)
 /* Hold a value between those at the corners of its cell, and as much beyond as the gentlest
  * curvature there bends a parabola: beside a cliff polynomials swing, and would invent places that
  * are better than any. */
-static double restrain(const idm_grid *g, const place *p, const float *value, double found)
+static double limit_overshoot(const idm_grid *g, const stencil_position *p, const float *value,
+                              double interpolated)
 {
   size_t strides[IDM_GRID_DIMENSIONS];
   size_t origin = 0;
   double low = INFINITY, high = -INFINITY;
-  double bend[IDM_GRID_DIMENSIONS];
+  double curvature[IDM_GRID_DIMENSIONS];
   for (size_t k = 0; k < g->dimension; k++) {
     strides[k] = stride(g, k);
     origin += (p->at[k] + p->left[k]) * strides[k];
-    bend[k] = INFINITY;
+    curvature[k] = INFINITY;
   }
   for (size_t corner = 0; corner < (size_t)1 << g->dimension; corner++) {
     size_t index = origin;
@@ -265,17 +276,17 @@ static double restrain(const idm_grid *g, const place *p, const float *value, do
       if (along == 0 || along + 1 == g->axis) continue;
       const float *v = value + index;
       const double second = (double)v[strides[k]] - 2 * (double)v[0] + (double)*(v - strides[k]);
-      bend[k] = fmin(bend[k], fabs(second));
+      curvature[k] = fmin(curvature[k], fabs(second));
     }
   }
-  double more = 0;
-  for (size_t k = 0; k < g->dimension; k++) more += bend[k] / 8;
-  return fmin(fmax(found, low - more), high + more);
+  double margin = 0;
+  for (size_t k = 0; k < g->dimension; k++) margin += curvature[k] / 8;
+  return fmin(fmax(interpolated, low - margin), high + margin);
 }
 
 /* The values of the stencil, weighted along every axis. */
-static double blend(const idm_grid *g, const place *p, const float *value,
-                    const double *const weight[IDM_GRID_DIMENSIONS])
+static double interpolate(const idm_grid *g, const stencil_position *p, const float *value,
+                          const double *const weight[IDM_GRID_DIMENSIONS])
 {
   const size_t blocks = g->dimension == 3 ? stencil : 1;
   const size_t rows = g->dimension >= 2 ? stencil : 1;
@@ -297,40 +308,40 @@ static double blend(const idm_grid *g, const place *p, const float *value,
 
 double idm_grid_at(const idm_grid *g, size_t cell, const double *x)
 {
-  const place p = find(g, x);
+  const stencil_position p = locate_stencil(g, x);
   const float *value = g->value + cell * g->points;
   const double *const weight[IDM_GRID_DIMENSIONS] = {p.weight[0], p.weight[1], p.weight[2]};
-  return g->base[cell] + restrain(g, &p, value, blend(g, &p, value, weight));
+  return g->base[cell] + limit_overshoot(g, &p, value, interpolate(g, &p, value, weight));
 }
 
 /* Slopes of the weights of the stencil's values at position x among them. */
-static void weigh_slope(double x, double slope[stencil])
+static void lagrange_derivatives(double x, double gradient[stencil])
 {
   for (int k = 0; k < stencil; k++) {
-    double whole = 1;
-    slope[k] = 0;
+    double is_complete = 1;
+    gradient[k] = 0;
     for (int j = 0; j < stencil; j++) {
       if (j == k) continue;
       double part = 1;
       for (int i = 0; i < stencil; i++)
         if (i != k && i != j) part *= x - i;
-      slope[k] += part;
-      whole *= k - j;
+      gradient[k] += part;
+      is_complete *= k - j;
     }
-    slope[k] /= whole;
+    gradient[k] /= is_complete;
   }
 }
 
-void idm_grid_slope(const idm_grid *g, size_t cell, const double *x, double *slope)
+void idm_grid_gradient(const idm_grid *g, size_t cell, const double *x, double *gradient)
 {
-  const place p = find(g, x);
+  const stencil_position p = locate_stencil(g, x);
   const float *value = g->value + cell * g->points;
   for (size_t k = 0; k < g->dimension; k++) {
     double along[stencil];
     const double *weight[IDM_GRID_DIMENSIONS] = {p.weight[0], p.weight[1], p.weight[2]};
-    weigh_slope((x[k] - g->low[k]) / g->step[k] - (double)p.at[k], along);
+    lagrange_derivatives((x[k] - g->low[k]) / g->step[k] - (double)p.at[k], along);
     weight[k] = along;
-    slope[k] = blend(g, &p, value, weight) / g->step[k];
+    gradient[k] = interpolate(g, &p, value, weight) / g->step[k];
   }
 }
 
@@ -340,4 +351,56 @@ void idm_grid_clamp(const idm_grid *g, const double *x, double *nearest)
     const double high = g->low[k] + g->step[k] * (double)(g->axis - 1);
     nearest[k] = fmin(fmax(x[k], g->low[k]), high);
   }
+}
+
+/* === table ================================================================================== */
+
+/* A table of log-likelihoods around a mode: see the header. */
+
+void idm_table_destroy(idm_likelihood_table *table)
+{
+  if (!table) return;
+  idm_grid_destroy(table->grid);
+  free(table);
+}
+
+void idm_table_whiten(const idm_likelihood_table *t, const double *y, double *u)
+{
+  for (size_t i = 0; i < t->dimension; i++) u[i] = y[i] - t->mode[i];
+  idm_lower_solve(t->dimension, t->factor, u);
+}
+
+void idm_table_unwhiten(const idm_likelihood_table *t, const double *u, double *y)
+{
+  memcpy(y, u, t->dimension * sizeof *y);
+  idm_lower_multiply(t->dimension, t->factor, y);
+  for (size_t i = 0; i < t->dimension; i++) y[i] += t->mode[i];
+}
+
+bool idm_table_contains(const idm_likelihood_table *t, const double *y)
+{
+  double u[IDM_GRID_DIMENSIONS];
+  bool inside = true;
+  idm_table_whiten(t, y, u);
+  for (size_t i = 0; i < t->dimension; i++)
+    inside = inside && u[i] >= t->low[i] && u[i] <= t->high[i];
+  return inside;
+}
+
+double idm_table_at(const idm_likelihood_table *t, const double *y, double *opt_gradient)
+{
+  double u[IDM_GRID_DIMENSIONS];
+  idm_table_whiten(t, y, u);
+  if (opt_gradient) {
+    idm_grid_gradient(t->grid, 0, u, opt_gradient);
+    idm_lower_solve_transposed(t->dimension, t->factor, opt_gradient);
+  }
+  return idm_grid_at(t->grid, 0, u);
+}
+
+void idm_table_units(const idm_likelihood_table *t, const double *y, double *to)
+{
+  double u[IDM_GRID_DIMENSIONS];
+  idm_table_whiten(t, y, u);
+  for (size_t i = 0; i < t->units; i++) to[i] = idm_grid_at(t->grid, 1 + i, u);
 }

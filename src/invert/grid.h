@@ -1,5 +1,6 @@
-/* Log-likelihoods of cells of a log on a grid of the free numbers, and between its points by
- * polynomials of degree five: a stand-in for the likelihood that costs nothing. */
+/* Tables of log-likelihoods that replace planning.
+ *
+ * Contents: grid · table */
 #ifndef IDM_INVERT_GRID_H
 #define IDM_INVERT_GRID_H
 
@@ -8,6 +9,11 @@
 
 #include "base/record.h"
 #include "idm/status.h"
+
+/* === grid =================================================================================== */
+
+/* Log-likelihoods of cells of a log on a grid of the free numbers, and between its points by
+ * polynomials of degree five: a stand-in for the likelihood that costs nothing. */
 
 /* Free numbers beyond which a grid has too many points. */
 enum { IDM_GRID_DIMENSIONS = 3 };
@@ -40,8 +46,39 @@ idm_grid *idm_grid_read(size_t dimension, size_t cells, idm_record *record);
 /* At x[dimension]; outside the grid, at its nearest point. */
 double idm_grid_at(const idm_grid *grid, size_t cell, const double *x);
 /* Slopes of the polynomials at x[dimension], within the grid. */
-void idm_grid_slope(const idm_grid *grid, size_t cell, const double *x, double *slope);
+void idm_grid_gradient(const idm_grid *grid, size_t cell, const double *x, double *slope);
 /* Its point nearest to x. */
-void idm_grid_clamp(const idm_grid *grid, const double *x, double *nearest);
+void idm_grid_clamp(const idm_grid *grid, const double *x, double *clamped);
+
+/* === table ================================================================================== */
+
+/* A table of log-likelihoods around a mode, which stands in for planning where that is dear: the
+ * total, and where they are kept those of trajectories or decisions. What it is off by is measured
+ * by whoever makes it. */
+
+typedef struct idm_likelihood_table {
+  size_t dimension;
+  double mode[IDM_GRID_DIMENSIONS];
+  double factor[IDM_GRID_DIMENSIONS * IDM_GRID_DIMENSIONS]; /* y = mode + factor u, triangular */
+  double low[IDM_GRID_DIMENSIONS];                          /* of u */
+  double high[IDM_GRID_DIMENSIONS];
+  double top;          /* log-likelihood at the mode */
+  int tail_resolution; /* resolution of the lattice that tells how far below the rest is */
+  size_t units;        /* trajectories or decisions; 0: the total alone */
+  size_t points;       /* that were planned for */
+  double error;        /* sd over the posterior of what it is off by, in nats */
+  idm_grid *grid;      /* of u; cells are the total, then the units */
+} idm_likelihood_table;
+
+void idm_table_destroy(idm_likelihood_table *table);
+/* y[dimension] in its coordinates. */
+void idm_table_whiten(const idm_likelihood_table *table, const double *y, double *u);
+void idm_table_unwhiten(const idm_likelihood_table *table, const double *u, double *y);
+/* Whether it says something of y. */
+bool idm_table_contains(const idm_likelihood_table *table, const double *y);
+/* The log-likelihood at a y that it holds, and its slopes. */
+double idm_table_at(const idm_likelihood_table *table, const double *y, double *opt_gradient);
+/* Those of the units: to[units]. */
+void idm_table_units(const idm_likelihood_table *table, const double *y, double *to);
 
 #endif

@@ -22,19 +22,19 @@
 #define DECLARE(inverse) extern const idm_inverse inverse;
 INVERSES(DECLARE)
 
-#define ENTRY(inverse) &(inverse),
-static const idm_inverse *const inverses[] = {INVERSES(ENTRY)};
+#define ADDRESS_OF(inverse) &(inverse),
+static const idm_inverse *const inverses[] = {INVERSES(ADDRESS_OF)};
 
-enum { OWN = sizeof inverses / sizeof inverses[0], MOST_PLUGINS = 32 };
+enum { BUILT_IN_COUNT = sizeof inverses / sizeof inverses[0], MAX_PLUGINS = 32 };
 
 /* Those of plug-ins, see idm_plugin_load. */
-static const idm_inverse *plugin[MOST_PLUGINS];
+static const idm_inverse *plugin[MAX_PLUGINS];
 static size_t plugins;
 
 const idm_inverse *idm_inverse_at(size_t index)
 {
-  if (index < OWN) return inverses[index];
-  return index - OWN < plugins ? plugin[index - OWN] : NULL;
+  if (index < BUILT_IN_COUNT) return inverses[index];
+  return index - BUILT_IN_COUNT < plugins ? plugin[index - BUILT_IN_COUNT] : NULL;
 }
 
 idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error)
@@ -48,9 +48,8 @@ idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error
   if (idm_inverse_find(inverse->name))
     return idm_fail(opt_error, IDM_INPUT, "there is an inverse planner '%s' already",
                     inverse->name);
-  if (plugins == MOST_PLUGINS)
-    return idm_fail(opt_error, IDM_INPUT, "more than %d inverse planners of plug-ins",
-                    MOST_PLUGINS);
+  if (plugins == MAX_PLUGINS)
+    return idm_fail(opt_error, IDM_INPUT, "more than %d inverse planners of plug-ins", MAX_PLUGINS);
   plugin[plugins++] = inverse;
   return IDM_OK;
 }

@@ -1,34 +1,35 @@
 /* Priors over the free part of theta: their density, draws and mass. */
 #include <math.h>
 
-#include "base/gamma.h"
+#include "base/statistics.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "infer/distribution.h"
-#include "invert/parameter_prior.h"
+#include "invert/parameters.h"
 
 /* Concentrations of a distribution's prior: those of dynamics are by outcome, the same for every
  * row. */
 static void concentrations(const parameter *item, double *concentration)
 {
-  const bool given = item->prior->kind == IDM_PRIOR_DIRICHLET;
+  const bool is_dirichlet = item->prior->kind == IDM_PRIOR_DIRICHLET;
   for (size_t i = 0; i < item->size; i++)
     concentration[i] =
-        given ? item->prior->argument[item->outcome ? item->outcome[i] : item->offset + i] : 1;
+        is_dirichlet ? item->prior->argument[item->outcome ? item->outcome[i] : item->offset + i]
+                     : 1;
 }
 
 /* Dirichlet's log density and its slopes in y, Jacobian included. */
 static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
 {
-  double p[IDM_OUTCOMES_MOST];
-  double slope[IDM_OUTCOMES_MOST] = {0};
-  double concentration[IDM_OUTCOMES_MOST];
+  double p[IDM_MAX_OUTCOMES];
+  double derivative[IDM_MAX_OUTCOMES] = {0};
+  double concentration[IDM_MAX_OUTCOMES];
   double sum = idm_simplex_constrain(item->size, y + item->first, p);
   concentrations(item, concentration);
   if (item->prior->kind == IDM_PRIOR_DIRICHLET)
-    sum += idm_dirichlet_log_density(item->size, concentration, p, slope);
+    sum += idm_dirichlet_log_density(item->size, concentration, p, derivative);
   if (opt_gradient)
-    idm_simplex_pull(item->size, y + item->first, slope, opt_gradient + item->first);
+    idm_simplex_backward(item->size, y + item->first, derivative, opt_gradient + item->first);
   return sum;
 }
 
@@ -44,14 +45,14 @@ double idm_parameters_log_prior(const idm_parameters *parameters, const double *
       continue;
     }
     for (size_t j = item->first; j < item->first + item->size; j++) {
-      double slope;
-      double log_slope;
-      double log_slope_slope;
-      double prior_slope = 0;
-      const double c =
-          idm_constrain(item->lower, item->upper, y[j], &slope, &log_slope, &log_slope_slope);
-      sum += idm_prior_log_density(item->prior, c, &prior_slope) + log_slope;
-      if (opt_gradient) opt_gradient[j] = prior_slope * slope + log_slope_slope;
+      double derivative;
+      double log_jacobian;
+      double log_jacobian_derivative;
+      double prior_derivative = 0;
+      const double c = idm_constrain(item->lower, item->upper, y[j], &derivative, &log_jacobian,
+                                     &log_jacobian_derivative);
+      sum += idm_prior_log_density(item->prior, c, &prior_derivative) + log_jacobian;
+      if (opt_gradient) opt_gradient[j] = prior_derivative * derivative + log_jacobian_derivative;
     }
   }
   return sum;
@@ -70,21 +71,21 @@ bool idm_parameters_proper(const idm_parameters *parameters)
 
 /* Draws of the prior that may miss the support, and proposals that may be refused, one after the
  * other. */
-enum { most_misses = 100, most_tries = 1000 };
+enum { max_misses = 100, max_tries = 1000 };
 
 /* A draw within a support that holds the far tail of a prior: an exponential along the tangent at
  * the end where it begins lies above a log-concave density (Robert 1995). */
-static double draw_tail(const parameter *item, double end, double height, double slope,
+static double draw_tail(const parameter *item, double end, double height, double derivative,
                         idm_random *random)
 {
   double c = end;
-  for (int tries = 0; tries < most_tries; tries++) {
-    const double step = log(idm_random_uniform(random)) / slope;
+  for (int tries = 0; tries < max_tries; tries++) {
+    const double step = log(idm_random_uniform(random)) / derivative;
     const double at = end + step;
     if (!(at > item->lower && at < item->upper)) continue;
     c = at;
     if (log(idm_random_uniform(random)) <
-        idm_prior_log_density(item->prior, at, NULL) - height - slope * step)
+        idm_prior_log_density(item->prior, at, NULL) - height - derivative * step)
       break;
   }
   return c;
@@ -93,46 +94,47 @@ static double draw_tail(const parameter *item, double end, double height, double
 /* A draw within an interval that is narrow beside the prior: uniform, below its highest point. */
 static double draw_narrow(const parameter *item, idm_random *random)
 {
-  enum { looks = 64 };
-  static const double slack = 0.05; /* of the highest point over the highest seen */
+  enum { grid_points = 64 };
+  static const double envelope_margin = 0.05; /* of the highest point over the highest seen */
   const double width = item->upper - item->lower;
-  double most = -INFINITY;
+  double max_log_density = -INFINITY;
   double c = NAN;
-  for (int i = 0; i < looks; i++)
-    most = fmax(most,
-                idm_prior_log_density(item->prior, item->lower + width * (i + 0.5) / looks, NULL));
-  for (int tries = 0; tries < most_tries; tries++) {
+  for (int i = 0; i < grid_points; i++)
+    max_log_density = fmax(
+        max_log_density,
+        idm_prior_log_density(item->prior, item->lower + width * (i + 0.5) / grid_points, NULL));
+  for (int tries = 0; tries < max_tries; tries++) {
     c = item->lower + width * idm_random_uniform(random);
     if (log(idm_random_uniform(random)) <
-        idm_prior_log_density(item->prior, c, NULL) - most - slack)
+        idm_prior_log_density(item->prior, c, NULL) - max_log_density - envelope_margin)
       break;
   }
   return c;
 }
 
 /* A draw of a prior of which the support holds next to nothing. */
-static double draw_rare(const parameter *item, idm_random *random)
+static double draw_truncated(const parameter *item, idm_random *random)
 {
-  double slope[2];
-  const double end[2] = {idm_inside(item->lower, item->upper, item->lower),
-                         idm_inside(item->lower, item->upper, item->upper)};
-  const double height[2] = {idm_prior_log_density(item->prior, end[0], &slope[0]),
-                            idm_prior_log_density(item->prior, end[1], &slope[1])};
+  double derivative[2];
+  const double end[2] = {idm_clamp_interior(item->lower, item->upper, item->lower),
+                         idm_clamp_interior(item->lower, item->upper, item->upper)};
+  const double height[2] = {idm_prior_log_density(item->prior, end[0], &derivative[0]),
+                            idm_prior_log_density(item->prior, end[1], &derivative[1])};
   const int side = !(height[0] >= height[1]);
-  const bool falls = side ? slope[1] > 0 : slope[0] < 0;
-  return falls ? draw_tail(item, end[side], height[side], slope[side], random)
-               : draw_narrow(item, random);
+  const bool is_decreasing = side ? derivative[1] > 0 : derivative[0] < 0;
+  return is_decreasing ? draw_tail(item, end[side], height[side], derivative[side], random)
+                       : draw_narrow(item, random);
 }
 
 static double draw_number(const parameter *item, idm_random *random)
 {
   if (item->prior->kind == IDM_PRIOR_FLAT)
     return item->lower + (item->upper - item->lower) * idm_random_uniform(random);
-  for (int tries = 0; tries < most_misses; tries++) {
+  for (int tries = 0; tries < max_misses; tries++) {
     const double c = idm_prior_draw(item->prior, random);
     if (c > item->lower && c < item->upper) return c;
   }
-  return draw_rare(item, random);
+  return draw_truncated(item, random);
 }
 
 void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y)
@@ -141,8 +143,8 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     if (item->simplex) {
-      double p[IDM_OUTCOMES_MOST];
-      double concentration[IDM_OUTCOMES_MOST];
+      double p[IDM_MAX_OUTCOMES];
+      double concentration[IDM_MAX_OUTCOMES];
       concentrations(item, concentration);
       idm_dirichlet_draw(item->size, concentration, random, p);
       idm_simplex_unconstrain(item->size, p, y + item->first);
@@ -171,9 +173,9 @@ static double log_mass(const parameter *item)
   }
   for (int i = 0; i <= steps; i++) {
     const double y = -200 + 400.0 * i / steps;
-    double log_slope;
-    const double c = idm_constrain(item->lower, item->upper, y, NULL, &log_slope, NULL);
-    sum += exp(idm_prior_log_density(item->prior, c, NULL) + log_slope) * 400.0 / steps;
+    double log_jacobian;
+    const double c = idm_constrain(item->lower, item->upper, y, NULL, &log_jacobian, NULL);
+    sum += exp(idm_prior_log_density(item->prior, c, NULL) + log_jacobian) * 400.0 / steps;
   }
   return log(sum);
 }

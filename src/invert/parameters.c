@@ -13,14 +13,12 @@
 #include "idm/prior.h"
 #include "idm/transform.h"
 #include "infer/distribution.h"
-#include "setting/features.h"
 #include "setting/freedom.h"
-#include "setting/tie.h"
 
 /* --- items ---------------------------------------------------------------------------------- */
 
 /* Free numbers with names altogether. */
-enum { most_numbers = 100000 };
+enum { max_numbers = 100000 };
 
 static const idm_block_info *info_of(const idm_parameters *p, const parameter *item)
 {
@@ -46,12 +44,12 @@ static idm_status set_support(const idm_theta *theta, parameter *item, idm_error
   double upper;
   block_support(info, item->scale, &lower, &upper);
   if (info->tied) {
-    lower = idm_scale_to(item->scale, 0);
-    upper = idm_scale_to(item->scale, idm_tie_most(theta, item->block, item->entry));
+    lower = idm_scale_transform(item->scale, 0);
+    upper = idm_scale_transform(item->scale, idm_tie_upper_bound(theta, item->block, item->entry));
   }
   idm_prior_support(item->prior, &item->lower, &item->upper);
-  item->cut[0] = item->lower > lower;
-  item->cut[1] = item->upper < upper;
+  item->truncated[0] = item->lower > lower;
+  item->truncated[1] = item->upper < upper;
   item->lower = fmax(item->lower, lower);
   item->upper = fmin(item->upper, upper);
   if (item->lower < item->upper) return IDM_OK;
@@ -82,9 +80,9 @@ static idm_status add_rows(idm_parameters *p, parameter item, idm_error *opt_err
   const idm_block *block = &p->theta->block[item.block];
   const size_t width = idm_block_width(block->info, p->theta->sizes, p->theta->models);
   idm_status status = IDM_OK;
-  if (width < 2 || width > IDM_OUTCOMES_MOST)
+  if (width < 2 || width > IDM_MAX_OUTCOMES)
     return idm_fail(opt_error, IDM_INPUT, "%s has %zu entries; a free one has 2 to %d",
-                    block->info->name, width, IDM_OUTCOMES_MOST);
+                    block->info->name, width, IDM_MAX_OUTCOMES);
   item.simplex = true;
   item.size = width;
   for (; item.offset < block->size && status == IDM_OK; item.offset += width)
@@ -103,8 +101,8 @@ static bool is_copy(const idm_block *block, const bool *shared, size_t states, s
 
 /* One row of the agent's dynamics, and those that are the same: what is 0 in it stays 0. `taken`
  * rows are passed over. */
-static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t id, size_t row,
-                          bool *taken, size_t *used, idm_error *opt_error)
+static idm_status add_dynamics_row(idm_parameters *p, const idm_problem *problem, size_t id,
+                                   size_t row, bool *covered, size_t *used, idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[id];
   const idm_setting *setting = problem->setting;
@@ -114,21 +112,21 @@ static idm_status add_row(idm_parameters *p, const idm_problem *problem, size_t 
   parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
   uint32_t *outcome = p->place + *used;
   assert(width > 0); /* states or observations */
-  if (taken[row] || setting->terminal[row / states] || setting->terminal_state[row % states])
+  if (covered[row] || setting->terminal[row / states] || setting->terminal_state[row % states])
     return IDM_OK;
   for (size_t i = 0; i < width; i++)
     if (block->value[row * width + i] > 0) outcome[item.size++] = (uint32_t)i;
   uint32_t *copy = outcome + item.size;
-  for (size_t other = row + states; other < block->size / width; other += states)
-    if (is_copy(block, shared, states, width, row, other)) {
-      taken[other] = true;
-      copy[item.copies++] = (uint32_t)(other * width);
+  for (size_t other_row = row + states; other_row < block->size / width; other_row += states)
+    if (is_copy(block, shared, states, width, row, other_row)) {
+      covered[other_row] = true;
+      copy[item.copies++] = (uint32_t)(other_row * width);
     }
   if (item.size < 2) return IDM_OK;
-  if (item.size > IDM_OUTCOMES_MOST)
+  if (item.size > IDM_MAX_OUTCOMES)
     return idm_fail(opt_error, IDM_INPUT,
                     "a row of %s has %zu possible outcomes; a free one has at most %d",
-                    block->info->name, item.size, IDM_OUTCOMES_MOST);
+                    block->info->name, item.size, IDM_MAX_OUTCOMES);
   *used += item.size + item.copies;
   item.outcome = outcome;
   item.copy = copy;
@@ -146,12 +144,12 @@ static idm_status add_dynamics(idm_parameters *p, const idm_problem *problem, si
     return idm_fail(opt_error, IDM_INPUT,
                     "%s is free by rows, and the agent has %zu models; expected one",
                     block->info->name, p->theta->models);
-  bool *taken = idm_new(rows, sizeof *taken);
-  if (!taken) return idm_fail_memory(opt_error);
+  bool *covered = idm_new(rows, sizeof *covered);
+  if (!covered) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   for (size_t row = 0; row < rows && status == IDM_OK; row++)
-    status = add_row(p, problem, id, row, taken, used, opt_error);
-  free(taken);
+    status = add_dynamics_row(p, problem, id, row, covered, used, opt_error);
+  free(covered);
   if (status == IDM_OK && p->items == items)
     status = idm_fail(opt_error, IDM_INPUT,
                       "%s is free, but every row of it is certain: what is 0 stays 0",
@@ -197,11 +195,11 @@ static size_t item_limit(const idm_theta *theta)
 }
 
 /* Free blocks must be ones that the planner reads. */
-static idm_status check_reads(const idm_problem *problem, size_t id, idm_error *opt_error)
+static idm_status check_is_read(const idm_problem *problem, size_t id, idm_error *opt_error)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   if (idm_agent_reads(&problem->agent, id)) return IDM_OK;
-  if (idm_planner_follows(planner, problem->theta, id) && !idm_planner_reads(planner, id))
+  if (idm_planner_reads_free(planner, problem->theta, id) && !idm_planner_reads(planner, id))
     return IDM_OK;
   if (idm_planner_reads(planner, id))
     return idm_fail(opt_error, IDM_INPUT,
@@ -224,12 +222,12 @@ static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_err
     for (size_t i = 0; i < p->theta->blocks && status == IDM_OK; i++) {
       const idm_block *block = &p->theta->block[i];
       if (block->role != IDM_DESCRIPTIVE || block->info->opaque != opaque) continue;
-      status = check_reads(problem, i, opt_error);
+      status = check_is_read(problem, i, opt_error);
       if (status == IDM_OK) status = add_block(p, problem, i, &used, opt_error);
     }
-    if (status == IDM_OK && !opaque && p->dimension > most_numbers)
+    if (status == IDM_OK && !opaque && p->dimension > max_numbers)
       status = idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; at most %d can be",
-                        p->dimension, most_numbers);
+                        p->dimension, max_numbers);
   }
   if (status == IDM_OK && !p->items)
     status = idm_fail(opt_error, IDM_INPUT,
@@ -241,22 +239,22 @@ static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_err
 
 /* What stands before a block's name in the coordinate of a scale: in files, and as one says it. */
 static const struct {
-  const char *written;
-  const char *spoken;
+  const char *name_prefix;
+  const char *display_prefix;
 } prefix[] = {[IDM_SCALE_IDENTITY] = {"", ""},
               [IDM_SCALE_LOG] = {"log_", "log "},
               [IDM_SCALE_INVERSE] = {"inverse_", "1/"},
               [IDM_SCALE_SIGNED_LOG] = {"signed_log_", "signed-log "},
               [IDM_SCALE_LOGIT] = {"logit_", "logit "}};
 
-const char *idm_scale_spoken(idm_scale scale)
+const char *idm_scale_display_prefix(idm_scale scale)
 {
-  return prefix[scale].spoken;
+  return prefix[scale].display_prefix;
 }
 
 /* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
  * what may be anything of either sign) is summarised by its coordinate. */
-static bool by_coordinate(const parameter *item)
+static bool summarised_by_coordinate(const parameter *item)
 {
   return idm_parameter_is_scalar(item) &&
          (item->scale == IDM_SCALE_INVERSE || item->scale == IDM_SCALE_SIGNED_LOG);
@@ -265,30 +263,30 @@ static bool by_coordinate(const parameter *item)
 /* Whether that is a block's own name, as inverse_temperature is. */
 static bool is_block(const char *name)
 {
-  bool is = idm_block_find(name) >= 0;
-  for (size_t i = 0; idm_planner_at(i) && !is; i++)
-    for (size_t k = 0; k < idm_planner_at(i)->owns && !is; k++)
-      is = strcmp(idm_planner_at(i)->own[k].name, name) == 0;
-  return is;
+  bool is_name = idm_block_find(name) >= 0;
+  for (size_t i = 0; idm_planner_at(i) && !is_name; i++)
+    for (size_t k = 0; k < idm_planner_at(i)->own_count && !is_name; k++)
+      is_name = strcmp(idm_planner_at(i)->own[k].name, name) == 0;
+  return is_name;
 }
 
-const char *idm_quantity_spoken(const char *quantity, char *buffer, size_t size)
+const char *idm_quantity_label(const char *quantity, char *buffer, size_t size)
 {
   if (!quantity || !buffer) return NULL;
   for (size_t i = 0; !is_block(quantity) && i < sizeof prefix / sizeof prefix[0]; i++) {
-    const size_t length = strlen(prefix[i].written);
-    if (!length || strncmp(quantity, prefix[i].written, length) != 0) continue;
-    snprintf(buffer, size, "%s%s", prefix[i].spoken, quantity + length);
+    const size_t length = strlen(prefix[i].name_prefix);
+    if (!length || strncmp(quantity, prefix[i].name_prefix, length) != 0) continue;
+    snprintf(buffer, size, "%s%s", prefix[i].display_prefix, quantity + length);
     return buffer;
   }
   snprintf(buffer, size, "%s", quantity);
   return buffer;
 }
 
-const char *idm_parameter_called(const idm_parameters *parameters, const parameter *item,
-                                 char *buffer, size_t size)
+const char *idm_parameter_name(const idm_parameters *parameters, const parameter *item,
+                               char *buffer, size_t size)
 {
-  snprintf(buffer, size, "%s%s", prefix[item->scale].written,
+  snprintf(buffer, size, "%s%s", prefix[item->scale].name_prefix,
            parameters->quantity.name[item->quantity]);
   return buffer;
 }
@@ -297,14 +295,14 @@ const char *idm_parameter_called(const idm_parameters *parameters, const paramet
 static idm_status set_name(idm_labels *labels, size_t at, const char *before, const char *block,
                            const char *opt_entry, idm_error *opt_error)
 {
-  char name[IDM_ENTRY + 200];
+  char name[IDM_ENTRY_SIZE + 200];
   const int length = opt_entry ? snprintf(name, sizeof name, "%s%s[%s]", before, block, opt_entry)
                                : snprintf(name, sizeof name, "%s%s", before, block);
   return idm_labels_set(labels, at, name, (size_t)length, opt_error);
 }
 
 /* Where number i of an item stands in its block. */
-static size_t place_of(const parameter *item, size_t i)
+static size_t number_index(const parameter *item, size_t i)
 {
   return item->offset + (item->outcome ? item->outcome[i] : i);
 }
@@ -315,21 +313,21 @@ static const char *entry_name(const idm_problem *problem, const parameter *item,
 {
   const idm_block *block = &problem->theta->block[item->block];
   if (item->entry >= 0) return block->coordinate_name.name[item->entry];
-  idm_block_entry(block->info, problem->setting, problem->theta->models, place_of(item, i), buffer,
-                  size);
+  idm_block_entry_name(block->info, problem->setting, problem->theta->models, number_index(item, i),
+                       buffer, size);
   return buffer[0] ? buffer : NULL;
 }
 
 /* Numbers that an item reports. */
 static size_t numbers_of(const parameter *item)
 {
-  return item->size + by_coordinate(item);
+  return item->size + summarised_by_coordinate(item);
 }
 
 static idm_status name_item(idm_parameters *p, const idm_problem *problem, parameter *item,
                             size_t *quantity, idm_error *opt_error)
 {
-  char buffer[IDM_ENTRY];
+  char buffer[IDM_ENTRY_SIZE];
   const char *block = info_of(p, item)->name;
   idm_status status = IDM_OK;
   item->quantity = p->numbers;
@@ -342,14 +340,14 @@ static idm_status name_item(idm_parameters *p, const idm_problem *problem, param
   }
   for (size_t i = 0; i < item->size && status == IDM_OK; i++) {
     const char *entry = entry_name(problem, item, i, buffer, sizeof buffer);
-    p->summarised[*quantity] = !by_coordinate(item);
+    p->summarised[*quantity] = !summarised_by_coordinate(item);
     status = set_name(&p->quantity, (*quantity)++, "", block, entry, opt_error);
     if (status == IDM_OK && (!item->simplex || i + 1 < item->size))
       status = set_name(&p->coordinate, item->first + i, "", block, entry, opt_error);
   }
-  if (status != IDM_OK || !by_coordinate(item)) return status;
+  if (status != IDM_OK || !summarised_by_coordinate(item)) return status;
   p->summarised[*quantity] = true;
-  return set_name(&p->quantity, (*quantity)++, prefix[item->scale].written, block,
+  return set_name(&p->quantity, (*quantity)++, prefix[item->scale].name_prefix, block,
                   entry_name(problem, item, 0, buffer, sizeof buffer), opt_error);
 }
 
@@ -391,8 +389,8 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
   *ret_parameters = NULL;
   idm_parameters *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
-  p->range = idm_theta_range(problem->theta);
-  p->alpha_range = idm_problem_range(problem, IDM_ALPHA);
+  p->range = idm_theta_utility_range(problem->theta);
+  p->alpha_range = idm_problem_prior_range(problem, IDM_ALPHA);
   idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
   if (status == IDM_OK) {
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
@@ -441,15 +439,15 @@ bool idm_parameters_summarised(const idm_parameters *parameters, size_t quantity
 
 /* --- values --------------------------------------------------------------------------------- */
 
-double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_slope)
+double idm_parameter_coordinate(const parameter *item, const double *y, double *opt_derivative)
 {
-  return idm_constrain(item->lower, item->upper, y[item->first], opt_slope, NULL, NULL);
+  return idm_constrain(item->lower, item->upper, y[item->first], opt_derivative, NULL, NULL);
 }
 
 /* d natural/dc, or for a reciprocal block d(1/x)/dc, at c. */
-static double natural_slope(const parameter *item, bool reciprocal, double c)
+static double natural_derivative(const parameter *item, bool reciprocal, double c)
 {
-  const double value = idm_scale_from(item->scale, c);
+  const double value = idm_scale_inverse(item->scale, c);
   const double inverse = 1 / value;
   if (reciprocal) switch (item->scale) {
     case IDM_SCALE_IDENTITY:
@@ -478,35 +476,35 @@ static double natural_slope(const parameter *item, bool reciprocal, double c)
   return 1;
 }
 
-double idm_parameter_natural(const parameter *item, const double *y, double *opt_slope)
+double idm_parameter_natural(const parameter *item, const double *y, double *opt_derivative)
 {
   double dc;
   const double c = idm_parameter_coordinate(item, y, &dc);
-  if (opt_slope) *opt_slope = natural_slope(item, false, c) * dc;
-  return idm_scale_from(item->scale, c);
+  if (opt_derivative) *opt_derivative = natural_derivative(item, false, c) * dc;
+  return idm_scale_inverse(item->scale, c);
 }
 
 size_t idm_parameter_reported(const parameter *item)
 {
-  return item->quantity + by_coordinate(item);
+  return item->quantity + summarised_by_coordinate(item);
 }
 
 double idm_parameter_reported_at(const parameter *item, double y)
 {
   const double end = y > 0 ? item->upper : item->lower;
   const double c = isinf(y) ? end : idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL);
-  return by_coordinate(item) ? c : idm_scale_from(item->scale, c);
+  return summarised_by_coordinate(item) ? c : idm_scale_inverse(item->scale, c);
 }
 
 void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
 {
   idm_block *block = &theta->block[item->block];
   if (block->info->tied) {
-    idm_tie_write(theta, item->block, item->entry, value);
+    idm_tie_set_value(theta, item->block, item->entry, value);
     return;
   }
   if (block->features) {
-    block->features->weight[idm_features_place(block->features, (size_t)item->entry)] = value;
+    block->features->weight[idm_features_index(block->features, (size_t)item->entry)] = value;
     idm_features_apply(block);
     return;
   }
@@ -526,7 +524,7 @@ static void write_scalar(idm_theta *theta, const parameter *item, double value)
 {
   const idm_block *block = &theta->block[item->block];
   if (block->features)
-    block->features->weight[idm_features_place(block->features, (size_t)item->entry)] = value;
+    block->features->weight[idm_features_index(block->features, (size_t)item->entry)] = value;
   else
     idm_parameter_write(theta, item, value);
 }
@@ -534,14 +532,15 @@ static void write_scalar(idm_theta *theta, const parameter *item, double value)
 /* The natural value of a number of an opaque block at its coordinate y. */
 static double natural_at(const parameter *item, double y)
 {
-  return idm_scale_from(item->scale, idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
+  return idm_scale_inverse(item->scale,
+                           idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
 }
 
 /* A distribution into its row, and into those that are the same. */
 static void write_row(const parameter *item, const double *p, double *value)
 {
   for (size_t i = 0; i < item->size; i++) {
-    const size_t place = place_of(item, i);
+    const size_t place = number_index(item, i);
     value[place] = p[i];
     for (size_t k = 0; k < item->copies; k++) value[item->copy[k] + (place - item->offset)] = p[i];
   }
@@ -549,11 +548,11 @@ static void write_row(const parameter *item, const double *p, double *value)
 
 void idm_parameters_set(const idm_parameters *parameters, const double *y, idm_theta *theta)
 {
-  if (!parameters || !y || idm_theta_unlike(parameters->theta, theta)) return;
+  if (!parameters || !y || idm_theta_form_mismatch(parameters->theta, theta)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     double *value = theta->block[item->block].value;
-    double row[IDM_OUTCOMES_MOST];
+    double row[IDM_MAX_OUTCOMES];
     if (item->simplex) {
       idm_simplex_constrain(item->size, y + item->first, row);
       write_row(item, row, value);
@@ -579,8 +578,8 @@ void idm_parameters_report(const idm_parameters *parameters, const double *y, do
       to[j] = natural_at(item, y[item->first + j]);
     if (item->opaque) continue;
     const double c = idm_parameter_coordinate(item, y, NULL);
-    to[0] = idm_scale_from(item->scale, c);
-    if (by_coordinate(item)) to[1] = c;
+    to[0] = idm_scale_inverse(item->scale, c);
+    if (summarised_by_coordinate(item)) to[1] = c;
   }
 }
 
@@ -588,7 +587,7 @@ static double read_number(const idm_block *block, const parameter *item, size_t 
 {
   if (item->entry < 0) return block->value[item->offset + i];
   if (block->features)
-    return block->features->weight[idm_features_place(block->features, (size_t)item->entry)];
+    return block->features->weight[idm_features_index(block->features, (size_t)item->entry)];
   for (size_t k = 0; k < block->size; k++)
     if (block->coordinate[k] == item->entry) return block->value[k];
   return 0;
@@ -608,19 +607,21 @@ static double unit_of(const idm_parameters *p, const parameter *item)
 
 /* The natural value, or one within reach of a limit that has no coordinate to start from (such as
  * beta = inf, which has no logarithm): a thousand times as far as usual. */
-static double within_reach(const idm_parameters *p, const parameter *item, double value)
+static double finite_value(const idm_parameters *p, const parameter *item, double value)
 {
-  static const double far = 1000;
+  static const double limit_factor = 1000;
   const double size =
       idm_block_unit(info_of(p, item), IDM_SCALE_IDENTITY, range_of(p, item->block));
-  if (item->scale == IDM_SCALE_INVERSE) return value == 0 ? copysign(size / far, value) : value;
-  if (item->scale == IDM_SCALE_LOG && !(value > 0)) return size / far;
-  if (item->scale == IDM_SCALE_LOGIT) return fmin(fmax(value, 1 / far), 1 - 1 / far);
-  return isinf(value) ? copysign(far * size, value) : value;
+  if (item->scale == IDM_SCALE_INVERSE)
+    return value == 0 ? copysign(size / limit_factor, value) : value;
+  if (item->scale == IDM_SCALE_LOG && !(value > 0)) return size / limit_factor;
+  if (item->scale == IDM_SCALE_LOGIT)
+    return fmin(fmax(value, 1 / limit_factor), 1 - 1 / limit_factor);
+  return isinf(value) ? copysign(limit_factor * size, value) : value;
 }
 
 /* The nearest c inside the support. */
-static double inside(const idm_parameters *p, const parameter *item, double c)
+static double clamp_to_support(const idm_parameters *p, const parameter *item, double c)
 {
   const double width = item->upper - item->lower;
   const double margin = 1e-3 * (isfinite(width) ? width : unit_of(p, item));
@@ -630,21 +631,21 @@ static double inside(const idm_parameters *p, const parameter *item, double c)
 
 void idm_parameters_get(const idm_parameters *parameters, const idm_theta *theta, double *y)
 {
-  if (!parameters || !y || idm_theta_unlike(parameters->theta, theta)) return;
+  if (!parameters || !y || idm_theta_form_mismatch(parameters->theta, theta)) return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     const idm_block *block = &theta->block[item->block];
     if (item->simplex) {
-      double row[IDM_OUTCOMES_MOST];
-      for (size_t j = 0; j < item->size; j++) row[j] = block->value[place_of(item, j)];
+      double row[IDM_MAX_OUTCOMES];
+      for (size_t j = 0; j < item->size; j++) row[j] = block->value[number_index(item, j)];
       idm_simplex_unconstrain(item->size, row, y + item->first);
       for (size_t j = 0; j + 1 < item->size; j++)
         if (!isfinite(y[item->first + j])) y[item->first + j] = 0;
       continue;
     }
     for (size_t j = 0; j < item->size; j++) {
-      const double value = within_reach(parameters, item, read_number(block, item, j));
-      const double c = inside(parameters, item, idm_scale_to(item->scale, value));
+      const double value = finite_value(parameters, item, read_number(block, item, j));
+      const double c = clamp_to_support(parameters, item, idm_scale_transform(item->scale, value));
       y[item->first + j] = idm_unconstrain(item->lower, item->upper, c);
     }
   }
@@ -663,7 +664,7 @@ void idm_parameters_units(const idm_parameters *parameters, double *unit)
   }
 }
 
-bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *theta)
+bool idm_parameters_degenerate(const idm_parameters *parameters, const idm_theta *theta)
 {
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *block = &theta->block[i];
@@ -677,14 +678,16 @@ bool idm_parameters_are_lost(const idm_parameters *parameters, const idm_theta *
 /* --- gradients ------------------------------------------------------------------------------ */
 
 /* Sum of a block's slopes over the entries, in every variant, that follow an item. */
-static double gather(const idm_parameters *p, const idm_theta *slope, const parameter *item)
+static double sum_derivatives(const idm_parameters *p, const idm_theta *theta_gradient,
+                              const parameter *item)
 {
-  const idm_block *block = &slope->block[item->block];
+  const idm_block *block = &theta_gradient->block[item->block];
   const idm_features *features = p->theta->block[item->block].features;
   double sum = 0;
   if (features)
-    return idm_features_slope(features, block, idm_features_place(features, (size_t)item->entry));
-  if (block->info->tied) return idm_tie_slope(slope, item->block, item->entry);
+    return idm_features_derivative(features, block,
+                                   idm_features_index(features, (size_t)item->entry));
+  if (block->info->tied) return idm_tie_derivative(theta_gradient, item->block, item->entry);
   for (size_t v = 0; v < block->variants; v++) {
     const double *from = block->value + v * block->size;
     if (item->entry < 0) sum += from[item->offset];
@@ -695,43 +698,45 @@ static double gather(const idm_parameters *p, const idm_theta *slope, const para
 }
 
 /* The simplex's pull counts the Jacobian; the likelihood's own part is the difference. */
-static void pull_simplex(const parameter *item, const double *y, const idm_theta *slope,
-                         double *gradient)
+static void backpropagate_simplex(const parameter *item, const double *y,
+                                  const idm_theta *theta_gradient, double *gradient)
 {
   const size_t n = item->size;
-  const double nothing[IDM_OUTCOMES_MOST] = {0};
-  const double *from = slope->block[item->block].value;
-  double row[IDM_OUTCOMES_MOST];
-  double with[IDM_OUTCOMES_MOST];
-  double without[IDM_OUTCOMES_MOST];
+  const double zero_gradient[IDM_MAX_OUTCOMES] = {0};
+  const double *from = theta_gradient->block[item->block].value;
+  double row[IDM_MAX_OUTCOMES];
+  double with_likelihood[IDM_MAX_OUTCOMES];
+  double jacobian_only[IDM_MAX_OUTCOMES];
   for (size_t i = 0; i < n; i++) {
-    const size_t place = place_of(item, i);
+    const size_t place = number_index(item, i);
     row[i] = from[place];
     for (size_t k = 0; k < item->copies; k++)
       row[i] += from[item->copy[k] + (place - item->offset)];
   }
-  idm_simplex_pull(n, y + item->first, nothing, without);
-  idm_simplex_pull(n, y + item->first, row, with);
-  for (size_t i = 0; i + 1 < n; i++) gradient[item->first + i] += with[i] - without[i];
+  idm_simplex_backward(n, y + item->first, zero_gradient, jacobian_only);
+  idm_simplex_backward(n, y + item->first, row, with_likelihood);
+  for (size_t i = 0; i + 1 < n; i++)
+    gradient[item->first + i] += with_likelihood[i] - jacobian_only[i];
 }
 
-void idm_parameters_pull(const idm_parameters *parameters, const double *y, const idm_theta *slope,
-                         double *gradient)
+void idm_parameters_backward(const idm_parameters *parameters, const double *y,
+                             const idm_theta *theta_gradient, double *gradient)
 {
-  if (!parameters || !y || !gradient || idm_theta_unlike(parameters->theta, slope)) return;
+  if (!parameters || !y || !gradient || idm_theta_form_mismatch(parameters->theta, theta_gradient))
+    return;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     if (item->simplex) {
-      pull_simplex(item, y, slope, gradient);
+      backpropagate_simplex(item, y, theta_gradient, gradient);
       continue;
     }
     const bool reciprocal = info_of(parameters, item)->reciprocal;
     for (size_t j = 0; j < item->size; j++) {
       double dc;
       const double c = idm_constrain(item->lower, item->upper, y[item->first + j], &dc, NULL, NULL);
-      const double sum =
-          item->opaque ? slope->block[item->block].value[j] : gather(parameters, slope, item);
-      if (sum != 0) gradient[item->first + j] += sum * natural_slope(item, reciprocal, c) * dc;
+      const double sum = item->opaque ? theta_gradient->block[item->block].value[j]
+                                      : sum_derivatives(parameters, theta_gradient, item);
+      if (sum != 0) gradient[item->first + j] += sum * natural_derivative(item, reciprocal, c) * dc;
     }
   }
 }

@@ -1,6 +1,6 @@
-/* Posteriors: what an inverse planner found. */
-#include "invert/posterior.h"
-
+/* Posteriors, findings and draws.
+ *
+ * Contents: posterior · between · drawn · finding */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,16 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "invert/table.h"
+#include "base/statistics.h"
+#include "idm/finding.h"
+#include "idm/posterior.h"
+#include "invert/check.h"
+#include "invert/grid.h"
+#include "invert/posterior.h"
+
+/* === posterior ============================================================================== */
+
+/* Posteriors: what an inverse planner found. */
 
 void idm_posterior_destroy(idm_posterior *posterior)
 {
@@ -34,8 +42,8 @@ void idm_posterior_destroy(idm_posterior *posterior)
   free(posterior->axis);
   free(posterior->series);
   idm_joint_dynamics_destroy(posterior->dynamics);
-  idm_drawn_destroy(posterior->drawn);
-  idm_finding_destroy(posterior->finding);
+  idm_dynamics_sets_destroy(posterior->drawn);
+  idm_optimality_destroy(posterior->finding);
   idm_table_destroy(posterior->table);
   free(posterior);
 }
@@ -68,9 +76,9 @@ idm_status idm_joint_dynamics_create(const idm_labels *name, idm_joint_dynamics 
   return status;
 }
 
-idm_status idm_posterior_open(const char *inverse, const char *sampler, size_t chains, size_t draws,
-                              size_t quantities, idm_posterior **ret_posterior,
-                              idm_error *opt_error)
+idm_status idm_posterior_allocate(const char *inverse, const char *sampler, size_t chains,
+                                  size_t draws, size_t quantities, idm_posterior **ret_posterior,
+                                  idm_error *opt_error)
 {
   const size_t all = idm_times(chains, draws);
   *ret_posterior = NULL;
@@ -133,22 +141,22 @@ static idm_status name_of_series(const idm_posterior *posterior, size_t series, 
 idm_status idm_posterior_add_axis(idm_posterior *p, const char *name, const idm_labels *label,
                                   idm_error *opt_error)
 {
-  idm_series_axis *grown = realloc(p->axis, (p->axes + 1) * sizeof *grown);
-  if (!grown) return idm_fail_memory(opt_error);
-  p->axis = grown;
-  grown[p->axes] = (idm_series_axis){.name = idm_text_copy(name, strlen(name))};
-  if (!grown[p->axes++].name) return idm_fail_memory(opt_error);
-  return idm_labels_copy(label, &grown[p->axes - 1].label, opt_error);
+  idm_series_axis *resized = realloc(p->axis, (p->axes + 1) * sizeof *resized);
+  if (!resized) return idm_fail_memory(opt_error);
+  p->axis = resized;
+  resized[p->axes] = (idm_series_axis){.name = idm_text_copy(name, strlen(name))};
+  if (!resized[p->axes++].name) return idm_fail_memory(opt_error);
+  return idm_labels_copy(label, &resized[p->axes - 1].label, opt_error);
 }
 
 idm_status idm_posterior_add_series(idm_posterior *p, const char *name, size_t axis, size_t first,
                                     idm_error *opt_error)
 {
-  idm_series *grown = realloc(p->series, (p->series_count + 1) * sizeof *grown);
-  if (!grown) return idm_fail_memory(opt_error);
-  p->series = grown;
-  grown[p->series_count] = (idm_series){idm_text_copy(name, strlen(name)), first, axis};
-  if (!grown[p->series_count++].name) return idm_fail_memory(opt_error);
+  idm_series *resized = realloc(p->series, (p->series_count + 1) * sizeof *resized);
+  if (!resized) return idm_fail_memory(opt_error);
+  p->series = resized;
+  resized[p->series_count] = (idm_series){idm_text_copy(name, strlen(name)), first, axis};
+  if (!resized[p->series_count++].name) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->axis[axis].label.count && status == IDM_OK; i++) {
     p->summarised[first + i] = true;
@@ -157,7 +165,7 @@ idm_status idm_posterior_add_series(idm_posterior *p, const char *name, size_t a
   return status;
 }
 
-static size_t sum_of(const idm_labels *names, const size_t *opt_size)
+static size_t total_size(const idm_labels *names, const size_t *opt_size)
 {
   size_t sum = 0;
   for (size_t i = 0; i < names->count; i++) sum += opt_size ? opt_size[i] : 1;
@@ -167,13 +175,13 @@ static size_t sum_of(const idm_labels *names, const size_t *opt_size)
 size_t idm_posterior_numbers(const idm_posterior *posterior)
 {
   if (!posterior) return 0;
-  return sum_of(&posterior->quantity, posterior->quantity_size);
+  return total_size(&posterior->quantity, posterior->quantity_size);
 }
 
 size_t idm_posterior_dimension(const idm_posterior *posterior)
 {
   if (!posterior) return 0;
-  return sum_of(&posterior->coordinate, posterior->coordinate_size);
+  return total_size(&posterior->coordinate, posterior->coordinate_size);
 }
 
 idm_status idm_posterior_check(const idm_posterior *posterior, const idm_parameters *parameters,
@@ -213,7 +221,7 @@ void idm_posterior_centre(const idm_posterior *posterior, double *y)
   if (!posterior || !y) return;
   const size_t count = posterior->chains * posterior->draws;
   const size_t dimension = idm_posterior_dimension(posterior);
-  const idm_drawn *d = posterior->drawn;
+  const idm_dynamics_sets *d = posterior->drawn;
   const size_t first = d && d->of ? (d->of - 1) * count / d->sets : 0;
   const size_t end = d && d->of ? d->of * count / d->sets : count;
   for (size_t i = 0; i < dimension; i++)
@@ -239,7 +247,7 @@ idm_status idm_posterior_agent(const idm_posterior *posterior, const idm_paramet
                                size_t draw, idm_problem *problem, idm_error *opt_error)
 {
   idm_require(posterior, parameters, problem);
-  const idm_status status = idm_drawn_put(posterior, draw, problem, opt_error);
+  const idm_status status = idm_dynamics_sets_apply(posterior, draw, problem, opt_error);
   return status == IDM_OK ? idm_posterior_theta(posterior, parameters, draw / posterior->draws,
                                                 draw % posterior->draws, problem->theta, opt_error)
                           : status;
@@ -251,4 +259,218 @@ size_t idm_posterior_highest(const idm_posterior *posterior)
   for (size_t i = 1; posterior && i < posterior->chains * posterior->draws; i++)
     if (posterior->statistics[i].log_density > posterior->statistics[best].log_density) best = i;
   return best;
+}
+
+/* === between ================================================================================ */
+
+/* Draws given each of several draws of dynamics: see the header. */
+
+double idm_between_share(const double *value, size_t cuts, size_t count)
+{
+  if (cuts < 2) return NAN;
+  const double n = (double)count;
+  double within = 0;
+  idm_welford means = {0};
+  for (size_t k = 0; k < cuts; k++) {
+    const double *x = value + k * count;
+    const double mean = idm_mean(x, count);
+    within += idm_squares_about(x, count, mean) / n / (double)cuts;
+    idm_welford_add(&means, mean);
+  }
+  const double between = means.squares / (double)cuts;
+  return between + within > 0 ? between / (between + within) : NAN;
+}
+
+bool idm_depends_on_dynamics(double between)
+{
+  return between > idm_check_threshold(IDM_CHECK_BETWEEN_DYNAMICS);
+}
+
+idm_status idm_diagnose_cuts(const double *value, const double *opt_coordinate, size_t chains,
+                             size_t draws, size_t cuts, idm_diagnosis *diagnosis,
+                             double *opt_between, idm_error *opt_error)
+{
+  idm_diagnosis *d = diagnosis;
+  idm_status status = idm_diagnose(value, chains, draws, draws, 1, d, opt_error);
+  if (opt_between) *opt_between = NAN;
+  if (status != IDM_OK || cuts < 2) return status;
+  const size_t cut_chains = chains / cuts;
+  d->rhat = d->ess_bulk = d->ess_tail = 0;
+  for (size_t k = 0; k < cuts && status == IDM_OK; k++) {
+    idm_diagnosis cut_diagnosis;
+    status = idm_diagnose(value + k * cut_chains * draws, cut_chains, draws, draws, 1,
+                          &cut_diagnosis, opt_error);
+    /* What is not a number stays none. */
+    d->rhat = isnan(d->rhat) || d->rhat > cut_diagnosis.rhat ? d->rhat : cut_diagnosis.rhat;
+    d->ess_bulk += cut_diagnosis.ess_bulk;
+    d->ess_tail += cut_diagnosis.ess_tail;
+  }
+  const double between =
+      idm_between_share(opt_coordinate ? opt_coordinate : value, cuts, cut_chains * draws);
+  const double share = fmax(0, idm_between_share(value, cuts, cut_chains * draws));
+  d->mcse_mean = d->sd * sqrt(share / (double)cuts + (1 - share) / fmax(d->ess_bulk, 1));
+  /* A few draws of the dynamics do not cover what decisions would make of them. */
+  if (idm_depends_on_dynamics(between)) d->q05 = d->q95 = NAN;
+  if (opt_between) *opt_between = between;
+  return status;
+}
+
+/* === drawn ================================================================================== */
+
+/* Learnt dynamics that the draws of an answer are of. */
+
+void idm_dynamics_sets_destroy(idm_dynamics_sets *drawn)
+{
+  if (!drawn) return;
+  free(drawn->set);
+  free(drawn->central);
+  free(drawn);
+}
+
+idm_status idm_dynamics_sets_create(size_t sets, size_t numbers, idm_dynamics_sets **ret_drawn,
+                                    idm_error *opt_error)
+{
+  idm_require(ret_drawn);
+  *ret_drawn = NULL;
+  idm_dynamics_sets *d = idm_new(1, sizeof *d);
+  if (!d) return idm_fail_memory(opt_error);
+  d->sets = sets;
+  d->numbers = numbers;
+  d->set = idm_new(idm_times(sets, numbers), sizeof *d->set);
+  d->central = idm_new(numbers, sizeof *d->central);
+  if (!d->set || !d->central) {
+    idm_dynamics_sets_destroy(d);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_drawn = d;
+  return IDM_OK;
+}
+
+static idm_status put_numbers(const double *set, size_t numbers, idm_problem *problem,
+                              idm_error *opt_error)
+{
+  idm_dynamics *d;
+  idm_status status = idm_dynamics_create(idm_setting_sizes(problem->setting), &d, opt_error);
+  if (status != IDM_OK) return status;
+  if (d->numbers != numbers) {
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "the learnt dynamics of the run have %zu numbers; expected %zu, as the "
+                      "problem has",
+                      numbers, d->numbers);
+  } else {
+    memcpy(d->start, set, numbers * sizeof *set);
+    status = idm_problem_set_dynamics(problem, d, opt_error);
+  }
+  idm_dynamics_destroy(d);
+  return status;
+}
+
+idm_status idm_dynamics_sets_apply(const idm_posterior *posterior, size_t draw,
+                                   idm_problem *problem, idm_error *opt_error)
+{
+  idm_require(posterior, problem);
+  const idm_dynamics_sets *d = posterior->drawn;
+  const size_t all = posterior->chains * posterior->draws;
+  if (!d) return IDM_OK;
+  if (draw >= all || !d->sets) return idm_fail(opt_error, IDM_USAGE, "there is no such draw");
+  return put_numbers(d->set + draw * d->sets / all * d->numbers, d->numbers, problem, opt_error);
+}
+
+idm_status idm_dynamics_apply_central(const idm_posterior *posterior, idm_problem *problem,
+                                      idm_error *opt_error)
+{
+  idm_require(posterior, problem);
+  const idm_dynamics_sets *d = posterior->drawn;
+  return d ? put_numbers(d->central, d->numbers, problem, opt_error) : IDM_OK;
+}
+
+const char *idm_dynamics_sets_describe(const idm_posterior *opt_posterior, idm_dynamics_use use,
+                                       char *buffer, size_t size)
+{
+  const idm_dynamics_sets *d = opt_posterior ? opt_posterior->drawn : NULL;
+  if (!buffer || !size) return "";
+  buffer[0] = '\0';
+  if (!d) return buffer;
+  if (use == IDM_DYNAMICS_CENTRAL && d->of)
+    snprintf(buffer, size,
+             "Dynamics: draw %zu of %zu of the learnt ones, under which decisions are likeliest.",
+             d->of, d->sets);
+  else if (use == IDM_DYNAMICS_CENTRAL)
+    snprintf(buffer, size, "Dynamics: the mean of those drawn together with the decisions.");
+  else if (use == IDM_DYNAMICS_HIGHEST)
+    snprintf(buffer, size, "Dynamics: those of the draw of highest density.");
+  else if (use == IDM_DYNAMICS_PER_DRAW)
+    snprintf(buffer, size, "Dynamics: those learnt, of each draw its own.");
+  return buffer;
+}
+
+/* === finding ================================================================================ */
+
+/* Findings: what an inverse planner says of its answer. */
+
+idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding, idm_error *opt_error)
+{
+  idm_require(ret_finding);
+  *ret_finding = idm_new(1, sizeof **ret_finding);
+  if (!*ret_finding) return idm_fail_memory(opt_error);
+  **ret_finding = (idm_optimality){.objective = NAN, .attained = NAN, .free = numbers};
+  return IDM_OK;
+}
+
+/* Arrays of a copy; false where memory ran out. */
+static bool copy_arrays(const idm_optimality *from, idm_optimality *to)
+{
+  const size_t policies = from->state.count * from->action.count;
+  to->direction = idm_duplicate(from->direction, from->open * from->free, sizeof *to->direction);
+  to->range = idm_duplicate(from->range, 2 * from->free, sizeof *to->range);
+  to->at_box = idm_duplicate(from->at_box, 2 * from->free, sizeof *to->at_box);
+  to->policy = idm_duplicate(from->policy, policies, sizeof *to->policy);
+  to->count = idm_duplicate(from->count, policies, sizeof *to->count);
+  return !from->direction == !to->direction && !from->range == !to->range &&
+         !from->at_box == !to->at_box && !from->policy == !to->policy && !from->count == !to->count;
+}
+
+idm_status idm_optimality_copy(const idm_optimality *finding, idm_optimality **ret_finding,
+                               idm_error *opt_error)
+{
+  idm_require(finding, ret_finding);
+  *ret_finding = NULL;
+  idm_optimality *copy = idm_duplicate(finding, 1, sizeof *copy);
+  if (!copy) return idm_fail_memory(opt_error);
+  copy->state = (idm_labels){0};
+  copy->action = (idm_labels){0};
+  copy->words = (idm_notes){0};
+  copy->faults = (idm_notes){0};
+  idm_status status = copy_arrays(finding, copy) ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&finding->state, &copy->state, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&finding->action, &copy->action, opt_error);
+  for (size_t i = 0; i < finding->words.count; i++)
+    idm_notes_add(&copy->words, "%s", finding->words.text[i]);
+  for (size_t i = 0; i < finding->faults.count; i++)
+    idm_notes_add(&copy->faults, "%s", finding->faults.text[i]);
+  if (status == IDM_OK)
+    *ret_finding = copy;
+  else
+    idm_optimality_destroy(copy);
+  return status;
+}
+
+void idm_optimality_destroy(idm_optimality *finding)
+{
+  if (!finding) return;
+  free(finding->direction);
+  free(finding->range);
+  free(finding->at_box);
+  free(finding->policy);
+  free(finding->count);
+  idm_labels_destroy(&finding->state);
+  idm_labels_destroy(&finding->action);
+  idm_notes_clear(&finding->words);
+  idm_notes_clear(&finding->faults);
+  free(finding);
+}
+
+bool idm_optimality_certified(const idm_optimality *finding)
+{
+  return finding && finding->attained <= finding->closed;
 }

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/door.h"
-#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/statistics.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/parameters.h"
@@ -16,11 +16,11 @@
 #include "invert/fork.h"
 
 /* Draws that a prediction averages over, at most. */
-enum { most_draws = 1000 };
+enum { max_draws = 1000 };
 
 typedef struct predictor {
   const idm_posterior *posterior;
-  idm_problem *fork; /* the agent of the draw */
+  idm_problem *clone; /* the agent of the draw */
   idm_parameters *parameters;
   idm_workspace *workspace;
   size_t planned;      /* draw that the workspace is planned for, plus 1 */
@@ -32,18 +32,18 @@ static void close_predictor(predictor *p)
 {
   idm_workspace_destroy(p->workspace);
   idm_parameters_destroy(p->parameters);
-  idm_fork_destroy(p->fork);
+  idm_clone_destroy(p->clone);
 }
 
 static idm_status open_predictor(predictor *p, const idm_problem *problem,
                                  const idm_posterior *posterior, idm_error *opt_error)
 {
   *p = (predictor){.posterior = posterior};
-  idm_status status = idm_problem_fork(problem, &p->fork, opt_error);
+  idm_status status = idm_problem_clone(problem, &p->clone, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(problem, &p->parameters, opt_error);
   if (status == IDM_OK)
-    status = idm_workspace_create(p->fork->setting, p->fork->theta, &p->fork->agent, &p->workspace,
-                                  opt_error);
+    status = idm_workspace_create(p->clone->setting, p->clone->theta, &p->clone->agent,
+                                  &p->workspace, opt_error);
   return status;
 }
 
@@ -51,8 +51,8 @@ static idm_status open_predictor(predictor *p, const idm_problem *problem,
 static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
 {
   if (p->planned == i + 1) return IDM_OK;
-  idm_status status = idm_posterior_agent(p->posterior, p->parameters, i, p->fork, opt_error);
-  if (status == IDM_OK) status = idm_plan(p->fork->theta, NULL, p->workspace, NULL, opt_error);
+  idm_status status = idm_posterior_agent(p->posterior, p->parameters, i, p->clone, opt_error);
+  if (status == IDM_OK) status = idm_plan(p->clone->theta, NULL, p->workspace, NULL, opt_error);
   p->planned = i + 1;
   return status;
 }
@@ -62,11 +62,11 @@ static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer
                           idm_error *opt_error)
 {
   const size_t all = p->posterior->chains * p->posterior->draws;
-  const size_t used = all < most_draws ? all : most_draws;
+  const size_t used_draws = all < max_draws ? all : max_draws;
   for (size_t t = 0; t < data->trajectories; t++) sum[t] = idm_log_sum_empty;
   idm_status status = IDM_OK;
-  for (size_t k = 0; k < used && status == IDM_OK; k++) {
-    status = plan_draw(p, k * all / used, opt_error);
+  for (size_t k = 0; k < used_draws && status == IDM_OK; k++) {
+    status = plan_draw(p, k * all / used_draws, opt_error);
     if (status == IDM_OK)
       status = idm_scorer_run(scorer, idm_workspace_behavior(p->workspace), score, opt_error);
     for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
@@ -75,7 +75,7 @@ static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer
   score->log_likelihood = 0;
   score->evidence = 0; /* a mean of likelihoods is no sum of parts */
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) {
-    log_likelihood[t] = idm_log_sum_value(sum[t]) - log((double)used);
+    log_likelihood[t] = idm_log_sum_value(sum[t]) - log((double)used_draws);
     score->log_likelihood += log_likelihood[t];
   }
   if (score->log_likelihood > -INFINITY) score->impossible_line = 0;
@@ -105,12 +105,13 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
 }
 
 /* A draw a trajectory, or where a memory outlives it a draw an agent. */
-static idm_status before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
+static idm_status plan_trajectory(void *context, size_t trajectory, size_t agent,
+                                  idm_error *opt_error)
 {
   predictor *p = context;
   const size_t all = p->posterior->chains * p->posterior->draws;
-  const bool lasting = idm_workspace_behavior(p->workspace).ops->scope & IDM_SCOPE_AGENT;
-  return plan_draw(p, lasting ? agent * all / p->agents : trajectory * all / p->trajectories,
+  const bool is_by_agent = idm_workspace_behavior(p->workspace).ops->scope & IDM_SCOPE_AGENT;
+  return plan_draw(p, is_by_agent ? agent * all / p->agents : trajectory * all / p->trajectories,
                    opt_error);
 }
 
@@ -122,15 +123,15 @@ idm_status idm_posterior_simulate(const idm_problem *problem, const idm_posterio
   *ret_data = NULL;
   predictor p;
   idm_status status = open_predictor(&p, problem, posterior, opt_error);
-  idm_simulation each = *simulation;
-  each.opt_before = before;
-  each.context = &p;
-  idm_simulation_suit(&each, problem);
-  const idm_data *like = simulation->opt_like;
-  p.trajectories = like ? like->trajectories : each.trajectories;
-  p.agents = like ? like->agent_name.count : each.agents ? each.agents : 1;
+  idm_simulation request = *simulation;
+  request.opt_before = plan_trajectory;
+  request.context = &p;
+  idm_simulation_adapt(&request, problem);
+  const idm_data *design_log = simulation->opt_design_log;
+  p.trajectories = design_log ? design_log->trajectories : request.trajectories;
+  p.agents = design_log ? design_log->agent_name.count : request.agents ? request.agents : 1;
   if (status == IDM_OK)
-    status = idm_simulate(p.fork->setting, idm_workspace_behavior(p.workspace), &each, ret_data,
+    status = idm_simulate(p.clone->setting, idm_workspace_behavior(p.workspace), &request, ret_data,
                           opt_error);
   close_predictor(&p);
   return status;

@@ -14,7 +14,6 @@
 #include "idm/settings.h"
 #include "idm/trials.h"
 #include "idm/workspace.h"
-#include "invert/chance.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
 
@@ -27,7 +26,7 @@ typedef struct decision {
   double log_probability;
 } decision;
 
-static int by_question(const void *a, const void *b)
+static int compare_decisions(const void *a, const void *b)
 {
   const decision *x = a;
   const decision *y = b;
@@ -41,19 +40,20 @@ static double divergence(const decision *d, size_t count, uint64_t total)
 {
   double sum = 0;
   for (size_t i = 0; i < count;) {
-    uint64_t same = 0;
+    uint64_t action_count = 0;
     size_t j = i;
-    for (; j < count && d[j].action == d[i].action; j++) same += d[j].count;
-    sum += (double)same * (log((double)same / (double)total) - d[i].log_probability);
+    for (; j < count && d[j].action == d[i].action; j++) action_count += d[j].count;
+    sum +=
+        (double)action_count * (log((double)action_count / (double)total) - d[i].log_probability);
     i = j;
   }
   return sum;
 }
 
-static void sum_up(decision *d, size_t count, idm_projection *projection)
+static void add_divergences(decision *d, size_t count, idm_projection *projection)
 {
   double sum = 0;
-  qsort(d, count, sizeof *d, by_question);
+  qsort(d, count, sizeof *d, compare_decisions);
   for (size_t i = 0; i < count;) {
     uint64_t total = 0;
     size_t j = i;
@@ -77,7 +77,7 @@ static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
     if (node->parent < 0 || node->action == IDM_MISSING) continue;
-    if (idm_data_open(data, node->available) < 2) continue;
+    if (idm_data_available_count(data, node->available) < 2) continue;
     d[count++] = (decision){node->parent, node->available, node->action, node->count,
                             log_probability[node->first_row]};
   }
@@ -105,7 +105,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
 {
   idm_require(problem, theta, data, projection);
   *projection = (idm_projection){.divergence = NAN};
-  if (idm_policy_is_unchosen(problem, data)) {
+  if (idm_policy_is_undetermined(problem, data)) {
     *projection = (idm_projection){.log_loss = NAN,
                                    .brier = NAN,
                                    .uniform_log_loss = NAN,
@@ -140,7 +140,7 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
     projection->brier = score.brier / decisions;
     for (size_t t = 0; t < data->trajectories; t++)
       idm_scorer_decisions(scorer, t, log_probability + data->first[t]);
-    sum_up(d, list_decisions(data, tree, log_probability, d), projection);
+    add_divergences(d, list_decisions(data, tree, log_probability, d), projection);
     status = compare_with_chance(data, projection, opt_error);
   }
   free(d);
@@ -184,7 +184,9 @@ static void measure_rows(const idm_trials *trials, const idm_data *data, double 
   const idm_sizes n = data->sizes;
   double log_likelihood = 0;
   for (size_t row = 0; row < data->rows; row++) {
-    if (data->action[row] == IDM_MISSING || idm_data_open(data, data->available[row]) < 2) continue;
+    if (data->action[row] == IDM_MISSING ||
+        idm_data_available_count(data, data->available[row]) < 2)
+      continue;
     const double *p = trials->mean + trials->node[row] * trials->width + n.states;
     const size_t taken = (size_t)data->action[row];
     log_probability[row] = log(p[taken]);
@@ -203,7 +205,7 @@ idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior 
                                 idm_error *opt_error)
 {
   idm_require(problem, posterior, data, projection);
-  if (posterior->chains * posterior->draws < 2 || idm_policy_is_unchosen(problem, data))
+  if (posterior->chains * posterior->draws < 2 || idm_policy_is_undetermined(problem, data))
     return idm_projection_centre(problem, posterior, data, projection, opt_error);
   *projection = (idm_projection){.divergence = NAN};
   idm_prefix_tree *tree = NULL;
@@ -219,7 +221,7 @@ idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior 
   if (status == IDM_OK) status = idm_posterior_trials(problem, posterior, data, &trials, opt_error);
   if (status == IDM_OK) {
     measure_rows(trials, data, log_probability, projection);
-    sum_up(d, list_decisions(data, tree, log_probability, d), projection);
+    add_divergences(d, list_decisions(data, tree, log_probability, d), projection);
     status = compare_with_chance(data, projection, opt_error);
   }
   free(d);
@@ -230,7 +232,7 @@ idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior 
 }
 
 idm_status idm_project(const idm_problem *problem, const idm_data *data, const idm_inverse *inverse,
-                       const idm_fit_settings *settings, const idm_fit_watch *opt_watch,
+                       const idm_fit_settings *settings, const idm_fit_monitor *opt_monitor,
                        idm_posterior **ret_posterior, idm_projection *projection,
                        idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -238,8 +240,8 @@ idm_status idm_project(const idm_problem *problem, const idm_data *data, const i
   *ret_posterior = NULL;
   idm_status status = idm_keys_check(idm_fit_keys(), settings, opt_error);
   if (status == IDM_OK)
-    status = idm_inverse_fit(inverse, problem, data, settings, opt_watch, ret_posterior, opt_notes,
-                             opt_error);
+    status = idm_inverse_fit(inverse, problem, data, settings, opt_monitor, ret_posterior,
+                             opt_notes, opt_error);
   if (status == IDM_OK)
     status = idm_projection_centre(problem, *ret_posterior, data, projection, opt_error);
   if (status != IDM_OK) {

@@ -6,10 +6,10 @@
 
 #include "idm/settings.h"
 
-/* What idm_keep is called. */
+/* What idm_keep_likelihood is called. */
 extern const char *const idm_keep_words[];
 
-/* Those of idm_effort, and of its other words. */
+/* Those of idm_check_effort, and of its other words. */
 extern const char *const idm_checks_words[];
 extern const char *const idm_norm_words[];
 extern const char *const idm_margin_words[];
@@ -17,23 +17,23 @@ extern const char *const idm_occupancy_words[];
 extern const char *const idm_divergence_words[];
 
 /* A word, or a number, of inverse planners that do not go by the likelihood. */
-#define IDM_FIT_WORD(base, field, called, words_of_it)                                             \
+#define IDM_FIT_WORD(base, field, value_name, help_text)                                           \
   {                                                                                                \
-    .name = #field, .kind = IDM_KEY_WORD, .offset = (base) + offsetof(idm_fit_settings, field),    \
-    .words = idm_##field##_words, .value = called, .help = words_of_it, .later = true              \
+    .name = #field, .kind = IDM_KEY_ENUM, .offset = (base) + offsetof(idm_fit_settings, field),    \
+    .words = idm_##field##_words, .value = value_name, .help = help_text, .later = true            \
   }
-#define IDM_FIT_NUMBER(base, field, open, words_of_it)                                             \
+#define IDM_FIT_NUMBER(base, field, is_positive, help_text)                                        \
   {                                                                                                \
     .name = #field, .kind = IDM_KEY_NUMBER, .offset = (base) + offsetof(idm_fit_settings, field),  \
-    .most = INFINITY, .above = open, .infinite = open, .value = "X", .help = words_of_it,          \
-    .later = true                                                                                  \
+    .most = INFINITY, .above = is_positive, .infinite = is_positive, .value = "X",                 \
+    .help = help_text, .later = true                                                               \
   }
 
 /* One key. `base` is where the settings lie in their struct. */
-#define IDM_FIT_KEY(base, field, named, type, low, high, called, words_of_it)                      \
+#define IDM_FIT_KEY(base, field, key_name, type, low, high, value_name, help_text)                 \
   {                                                                                                \
-    .name = named, .kind = type, .offset = (base) + offsetof(idm_fit_settings, field),             \
-    .least = low, .most = high, .value = called, .help = words_of_it                               \
+    .name = key_name, .kind = type, .offset = (base) + offsetof(idm_fit_settings, field),          \
+    .least = low, .most = high, .value = value_name, .help = help_text                             \
   }
 
 /* clang-format off */
@@ -54,14 +54,14 @@ extern const char *const idm_divergence_words[];
   },                                                                                               \
   IDM_FIT_KEY(base, seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed; chain i uses stream i"),      \
   {                                                                                                \
-    .name = "log_likelihood", .kind = IDM_KEY_WORD,                                                \
+    .name = "log_likelihood", .kind = IDM_KEY_ENUM,                                                \
     .offset = (base) + offsetof(idm_fit_settings, keep), .words = idm_keep_words,                  \
     .value = "UNIT",                                                                               \
     .help = "log-likelihoods to keep in run.nc: by trajectory, by decision, or none"               \
   },                                                                                               \
   IDM_FIT_KEY(base, prior_draws, "prior_draws", IDM_KEY_SIZE, 0, 1e9, "N", "draws of the prior"),  \
   {                                                                                                \
-    .name = "checks", .kind = IDM_KEY_WORD,                                                        \
+    .name = "checks", .kind = IDM_KEY_ENUM,                                                        \
     .offset = (base) + offsetof(idm_fit_settings, checks), .words = idm_checks_words,              \
     .value = "WORD",                                                                               \
     .help = "checks that read the log after the answer: fast (as long as the answer took, 10 s at " \
@@ -75,7 +75,7 @@ extern const char *const idm_divergence_words[];
   {                                                                                                \
     .name = "lambda", .kind = IDM_KEY_NUMBER,                                                      \
     .offset = (base) + offsetof(idm_fit_settings, lambda), .most = INFINITY, .above = true,        \
-    .infinite = true, .zero = "auto", .former = 100, .value = "X", .later = true,                  \
+    .infinite = true, .zero = "auto", .replaced_default = 100, .value = "X", .later = true,                  \
     .help = "how far utilities may go: their squares cost 1/(2 X); auto: by held-out decisions"    \
   },                                                                                               \
   IDM_FIT_WORD(base, occupancy, "WORD",                                                            \
@@ -83,7 +83,7 @@ extern const char *const idm_divergence_words[];
   IDM_FIT_WORD(base, divergence, "WORD", "between occupancies"),                                   \
   IDM_FIT_NUMBER(base, entropy, false, "what a nat of the policy's entropy is worth"),             \
   IDM_FIT_NUMBER(base, loss_scale, false,                                                          \
-                 "nats per decision and unit of the divergence (distribution-matching-bayes)"),    \
+                 "nats per effective decision and unit of the divergence (distribution-matching-bayes)"),    \
   IDM_FIT_NUMBER(base, smoothing, false, "choices by the action prior added to every state")
 /* clang-format on */
 

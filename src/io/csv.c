@@ -1,15 +1,165 @@
+/* CSV, plain or compressed by gzip.
+ *
+ * Contents: stream · csv */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "io/csv.h"
+#include "io/file.h"
+
+/* === stream ================================================================================= */
+
+/* Bytes of a file, plain or compressed by gzip. */
+
+enum { input_size = 1 << 16 };
+
+struct idm_stream {
+  FILE *file;
+  const char *name;
+  bool compressed;
+  bool inflating; /* the inflater is set up */
+  bool in_member; /* between the head of a gzip member and its end */
+  bool ended;     /* the file has no more bytes */
+  z_stream inflater;
+  unsigned char input[input_size]; /* of a plain file: its first bytes */
+  size_t pending;                  /* of a plain file: how many of them are still to be given */
+};
+
+/* Read bytes of the file behind those that are held. */
+static idm_status fill(idm_stream *stream, size_t pending, size_t *ret_received,
+                       idm_error *opt_error)
+{
+  errno = 0;
+  *ret_received = fread(stream->input + pending, 1, input_size - pending, stream->file);
+  stream->ended = *ret_received < input_size - pending;
+  if (!ferror(stream->file)) return IDM_OK;
+  return idm_fail_at(opt_error, stream->name, 0, 0, "cannot read: %s",
+                     errno ? strerror(errno) : "input error");
+}
+
+idm_status idm_stream_open(FILE *file, const char *name, idm_stream **ret_stream,
+                           idm_error *opt_error)
+{
+  *ret_stream = NULL;
+  idm_stream *stream = idm_new(1, sizeof *stream);
+  if (!stream) return idm_fail_memory(opt_error);
+  stream->file = file;
+  stream->name = name;
+  idm_status status = fill(stream, 0, &stream->pending, opt_error);
+  stream->compressed = stream->pending >= 2 && stream->input[0] == 0x1f && stream->input[1] == 0x8b;
+  if (status == IDM_OK && stream->compressed) {
+    stream->inflater.next_in = stream->input;
+    stream->inflater.avail_in = (uInt)stream->pending;
+    /* 16: a gzip head is expected */
+    if (inflateInit2(&stream->inflater, 16 + MAX_WBITS) != Z_OK)
+      status = idm_fail_memory(opt_error);
+    stream->inflating = stream->in_member = status == IDM_OK;
+  }
+  if (status != IDM_OK) {
+    idm_stream_close(stream);
+    return status;
+  }
+  *ret_stream = stream;
+  return IDM_OK;
+}
+
+void idm_stream_close(idm_stream *stream)
+{
+  if (!stream) return;
+  if (stream->inflating) inflateEnd(&stream->inflater);
+  free(stream);
+}
+
+static bool idm_stream_compressed(const idm_stream *stream)
+{
+  return stream->compressed;
+}
+
+static idm_status read_plain(idm_stream *stream, char *to, size_t size, size_t *ret_received,
+                             idm_error *opt_error)
+{
+  const size_t first = stream->pending < size ? stream->pending : size;
+  memcpy(to, stream->input, first);
+  stream->pending -= first;
+  memmove(stream->input, stream->input + first, stream->pending);
+  *ret_received = first;
+  if (first == size || stream->ended) return IDM_OK;
+  errno = 0;
+  *ret_received += fread(to + first, 1, size - first, stream->file);
+  if (!ferror(stream->file)) return IDM_OK;
+  return idm_fail_at(opt_error, stream->name, 0, 0, "cannot read: %s",
+                     errno ? strerror(errno) : "input error");
+}
+
+/* What the inflater answered in place of Z_OK and Z_STREAM_END. */
+static idm_status fail_inflate(const idm_stream *stream, int answer, idm_error *opt_error)
+{
+  if (answer == Z_MEM_ERROR) return idm_fail_memory(opt_error);
+  return idm_fail_at(opt_error, stream->name, 0, 0,
+                     "the file is compressed by gzip and damaged (%s); make it anew from the table",
+                     stream->inflater.msg ? stream->inflater.msg : "its data make no sense");
+}
+
+/* More compressed bytes, where none are left. */
+static idm_status feed(idm_stream *stream, idm_error *opt_error)
+{
+  size_t received;
+  if (stream->inflater.avail_in) return IDM_OK;
+  const idm_status status = fill(stream, 0, &received, opt_error);
+  stream->inflater.next_in = stream->input;
+  stream->inflater.avail_in = (uInt)received;
+  if (status == IDM_OK && !received && stream->in_member)
+    return idm_fail_at(opt_error, stream->name, 0, 0,
+                       "the file is compressed by gzip and ends too early: part of it is missing "
+                       "(copy or download it again)");
+  return status;
+}
+
+/* Members may follow one another, as `cat a.gz b.gz` makes them. */
+static idm_status read_compressed(idm_stream *stream, char *to, size_t size, size_t *ret_received,
+                                  idm_error *opt_error)
+{
+  z_stream *inflater = &stream->inflater;
+  size_t received = 0;
+  *ret_received = 0;
+  while (received < size) {
+    const idm_status status = feed(stream, opt_error);
+    if (status != IDM_OK) return status;
+    if (!inflater->avail_in) break;
+    if (!stream->in_member && inflateReset(inflater) != Z_OK)
+      return fail_inflate(stream, Z_DATA_ERROR, opt_error);
+    stream->in_member = true;
+    const size_t remaining = size - received < input_size ? size - received : input_size;
+    inflater->next_out = (Bytef *)to + received;
+    inflater->avail_out = (uInt)remaining;
+    const int answer = inflate(inflater, Z_NO_FLUSH);
+    received += remaining - inflater->avail_out;
+    if (answer == Z_STREAM_END)
+      stream->in_member = false;
+    else if (answer != Z_OK && answer != Z_BUF_ERROR)
+      return fail_inflate(stream, answer, opt_error);
+  }
+  *ret_received = received;
+  return IDM_OK;
+}
+
+idm_status idm_stream_read(idm_stream *stream, char *to, size_t size, size_t *ret_received,
+                           idm_error *opt_error)
+{
+  return stream->compressed ? read_compressed(stream, to, size, ret_received, opt_error)
+                            : read_plain(stream, to, size, ret_received, opt_error);
+}
+
+/* === csv ==================================================================================== */
+
 /* CSV: a tokenizer over a sliding buffer. By hand, because libcsv gives no places.
  *
  * A record is scanned where it lies in the buffer. Where the buffer ends first, the record is moved
  * to the front, more is read, and the record is scanned again from its start; fields are pointers
  * into the buffer, copied only to undouble quotes. */
-#include "io/csv.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "io/stream.h"
 
 static const size_t first_capacity = (size_t)1 << 19;
 
@@ -27,14 +177,14 @@ struct idm_csv {
   size_t width; /* fields of the first record; 0 before it */
   idm_csv_form form;
   char separator;    /* told from the first record */
-  char top;          /* the largest of the bytes that stop the scan of a plain field */
+  char max_special;  /* the largest of the bytes that stop the scan of a plain field */
   bool special[256]; /* those bytes */
   char *scratch;     /* texts with their quotes undoubled */
   size_t scratch_capacity;
 };
 
 /* How the scan of a field or record went on. */
-typedef enum step { NEXT_FIELD, LAST_FIELD, MORE, FAILED } step;
+typedef enum scan_result { NEXT_FIELD, LAST_FIELD, MORE, FAILED } scan_result;
 
 typedef struct scan {
   const char *at;
@@ -78,12 +228,13 @@ static idm_status refill(idm_csv *csv, idm_error *opt_error)
     csv->buffer = larger;
     csv->capacity *= 2;
   }
-  const size_t room = csv->capacity - kept;
-  size_t got;
-  const idm_status status = idm_stream_read(csv->source, csv->buffer + kept, room, &got, opt_error);
+  const size_t remaining = csv->capacity - kept;
+  size_t received;
+  const idm_status status =
+      idm_stream_read(csv->source, csv->buffer + kept, remaining, &received, opt_error);
   csv->at = csv->buffer;
-  csv->end = csv->buffer + kept + got;
-  csv->stream = got == room;
+  csv->end = csv->buffer + kept + received;
+  csv->stream = received == remaining;
   return status;
 }
 
@@ -147,10 +298,10 @@ static const char *separator_name(char separator)
   return separator == '\t' ? "tab" : separator == ';' ? "semicolon" : "comma";
 }
 
-static void separate_by(idm_csv *csv, char separator)
+static void set_separator(idm_csv *csv, char separator)
 {
   csv->separator = separator;
-  csv->top = separator > ',' ? separator : ',';
+  csv->max_special = separator > ',' ? separator : ',';
   const char stops[] = {'\0', '\n', '\r', '"', separator};
   for (size_t i = 0; i < sizeof stops; i++) csv->special[(unsigned char)stops[i]] = true;
 }
@@ -163,9 +314,9 @@ static bool count_separators(const idm_csv *csv, size_t count[sizeof separators]
   bool blank = true;
   memset(count, 0, sizeof separators * sizeof *count);
   for (const char *p = csv->at; p < csv->end; p++) {
-    const char *found = *p && !quoted ? strchr(separators, *p) : NULL;
+    const char *location = *p && !quoted ? strchr(separators, *p) : NULL;
     if (*p == '"') quoted = !quoted; /* a doubled quote opens what it closed */
-    if (found) count[found - separators]++;
+    if (location) count[location - separators]++;
     if (!quoted && !blank && (*p == '\n' || *p == '\r')) return true;
     blank = blank && strchr(" \t\r\n", *p);
     if (blank) count[1] = 0; /* what stands on blank lines separates nothing */
@@ -174,7 +325,7 @@ static bool count_separators(const idm_csv *csv, size_t count[sizeof separators]
 }
 
 /* The separator of a file, from its first record. */
-static idm_status tell_separator(idm_csv *csv, idm_error *opt_error)
+static idm_status detect_separator(idm_csv *csv, idm_error *opt_error)
 {
   size_t count[sizeof separators];
   while (!count_separators(csv, count)) {
@@ -193,7 +344,7 @@ static idm_status tell_separator(idm_csv *csv, idm_error *opt_error)
                        count[first], separator_name(separators[first]),
                        count[first] == 1 ? "" : "s", count[second],
                        separator_name(separators[second]), count[second] == 1 ? "" : "s");
-  separate_by(csv, separators[first] ? separators[first] : ',');
+  set_separator(csv, separators[first] ? separators[first] : ',');
   return IDM_OK;
 }
 
@@ -204,14 +355,14 @@ static long column_of(const scan *s, const char *place)
   return (long)(place - s->line_start) + 1;
 }
 
-static step fail_nul(const idm_csv *csv, scan *s, const char *place)
+static scan_result fail_nul(const idm_csv *csv, scan *s, const char *place)
 {
   s->status = idm_fail_at(s->opt_error, csv->file, (long)s->line, column_of(s, place),
                           "a NUL byte; expected text in UTF-8");
   return FAILED;
 }
 
-static step fail_long(const idm_csv *csv, scan *s, const idm_csv_field *field)
+static scan_result fail_long(const idm_csv *csv, scan *s, const idm_csv_field *field)
 {
   s->status = idm_fail_at(s->opt_error, csv->file, (long)field->line, (long)field->column,
                           "a field longer than %zu bytes%s", IDM_CSV_FIELD_LIMIT,
@@ -221,14 +372,14 @@ static step fail_long(const idm_csv *csv, scan *s, const idm_csv_field *field)
 
 /* Where the scan of a field that begins at `first` must stop: no field needs more than the limit.
  */
-static const char *stop_of(const idm_csv *csv, const char *first)
+static const char *field_limit(const idm_csv *csv, const char *first)
 {
   return (size_t)(csv->end - first) > IDM_CSV_FIELD_LIMIT ? first + IDM_CSV_FIELD_LIMIT + 1
                                                           : csv->end;
 }
 
 /* Behind a field at p stands a separator, a line end, or the end of the file. */
-static step end_field(const idm_csv *csv, scan *s, const char *p)
+static scan_result end_field(const idm_csv *csv, scan *s, const char *p)
 {
   s->at = p;
   if (p == csv->end) return csv->stream ? MORE : LAST_FIELD;
@@ -245,26 +396,26 @@ static step end_field(const idm_csv *csv, scan *s, const char *p)
 
 /* The first special byte from p on, or stop. Eight bytes that lie above all special ones are passed
  * at once. */
-static const char *skip_plain(const idm_csv *csv, const char *p, const char *stop)
+static const char *find_special(const idm_csv *csv, const char *p, const char *limit)
 {
   const uint64_t ones = 0x0101010101010101u;
-  while (stop - p >= 8) {
+  while (limit - p >= 8) {
     uint64_t word;
     memcpy(&word, p, sizeof word);
-    if ((word - ones * ((uint64_t)csv->top + 1)) & ~word & (ones << 7)) {
+    if ((word - ones * ((uint64_t)csv->max_special + 1)) & ~word & (ones << 7)) {
       for (int i = 0; i < 8; i++)
         if (csv->special[(unsigned char)p[i]]) return p + i;
     }
     p += 8;
   }
-  while (p < stop && !csv->special[(unsigned char)*p]) p++;
+  while (p < limit && !csv->special[(unsigned char)*p]) p++;
   return p;
 }
 
-static step scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
+static scan_result scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
 {
-  const char *const stop = stop_of(csv, s->at);
-  const char *p = skip_plain(csv, s->at, stop);
+  const char *const limit = field_limit(csv, s->at);
+  const char *p = find_special(csv, s->at, limit);
   if ((size_t)(p - s->at) > IDM_CSV_FIELD_LIMIT) return fail_long(csv, s, field);
   field->text = s->at;
   field->length = (uint32_t)(p - s->at);
@@ -279,13 +430,13 @@ static step scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
 }
 
 /* Find the closing quote from *place on: NEXT_FIELD where it is found. */
-static step find_quote(const idm_csv *csv, scan *s, idm_csv_field *field, const char **place)
+static scan_result find_quote(const idm_csv *csv, scan *s, idm_csv_field *field, const char **place)
 {
-  const char *const stop = stop_of(csv, *place);
+  const char *const limit = field_limit(csv, *place);
   const char *p = *place;
   for (;; p++) {
-    while (p < stop && *p != '"' && *p != '\n' && *p != '\r' && *p != '\0') p++;
-    if (p >= stop) {
+    while (p < limit && *p != '"' && *p != '\n' && *p != '\r' && *p != '\0') p++;
+    if (p >= limit) {
       if ((size_t)(p - *place) > IDM_CSV_FIELD_LIMIT) return fail_long(csv, s, field);
       if (csv->stream) return MORE;
       s->status = idm_fail_at(s->opt_error, csv->file, (long)field->line, (long)field->column,
@@ -308,13 +459,13 @@ static step find_quote(const idm_csv *csv, scan *s, idm_csv_field *field, const 
   return NEXT_FIELD;
 }
 
-static step scan_quoted(const idm_csv *csv, scan *s, idm_csv_field *field)
+static scan_result scan_quoted(const idm_csv *csv, scan *s, idm_csv_field *field)
 {
   field->quoted = true;
   const char *const first = s->at + 1;
   const char *p = first;
-  const step found = find_quote(csv, s, field, &p);
-  if (found != NEXT_FIELD) return found;
+  const scan_result location = find_quote(csv, s, field, &p);
+  if (location != NEXT_FIELD) return location;
   field->text = first;
   field->length = (uint32_t)(p - first);
   p++;
@@ -347,9 +498,9 @@ static idm_status next_field(idm_csv *csv, const scan *s)
   return IDM_OK;
 }
 
-static step scan_record(idm_csv *csv, scan *s)
+static scan_result scan_record(idm_csv *csv, scan *s)
 {
-  step result = NEXT_FIELD;
+  scan_result result = NEXT_FIELD;
   while (result == NEXT_FIELD) {
     s->status = next_field(csv, s);
     if (s->status != IDM_OK) return FAILED;
@@ -371,7 +522,7 @@ static bool is_blank(const scan *s, const idm_csv_field *field)
   return true;
 }
 
-static idm_status undouble_quotes(idm_csv *csv, const scan *s)
+static idm_status unescape_quotes(idm_csv *csv, const scan *s)
 {
   const size_t needed = (size_t)(s->at - csv->at);
   if (needed > csv->scratch_capacity) {
@@ -435,7 +586,7 @@ idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *r
   *ret_field = csv->field;
   *ret_count = 0;
   if (!csv->separator) {
-    const idm_status status = tell_separator(csv, opt_error);
+    const idm_status status = detect_separator(csv, opt_error);
     if (status != IDM_OK) return status;
   }
   scan s;
@@ -444,7 +595,7 @@ idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *r
     if (csv->line > UINT32_MAX - IDM_CSV_RECORD_LIMIT - IDM_CSV_FIELD_LIMIT)
       return idm_fail_at(opt_error, csv->file, (long)csv->line, 1, "too many lines");
     s = (scan){.at = csv->at, .line_start = csv->at, .line = csv->line, .opt_error = opt_error};
-    const step result = scan_record(csv, &s);
+    const scan_result result = scan_record(csv, &s);
     if (result == FAILED) return s.status;
     if (result == MORE) {
       const idm_status status = refill(csv, opt_error);
@@ -454,7 +605,7 @@ idm_status idm_csv_next(idm_csv *csv, const idm_csv_field **ret_field, size_t *r
     idm_status status = IDM_OK;
     const bool blank = is_blank(&s, csv->field);
     if (!blank) status = check_width(csv, &s);
-    if (status == IDM_OK && s.escaped) status = undouble_quotes(csv, &s);
+    if (status == IDM_OK && s.escaped) status = unescape_quotes(csv, &s);
     if (status != IDM_OK) return status;
     count_end(csv, s.at);
     csv->at = s.at;

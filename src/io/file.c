@@ -1,11 +1,14 @@
-/* Whole files: bounded reads, and writes that appear whole or not at all.
+/* Files: places, whole files and hashes.
  *
- * Contents: reading · temporary names · what may be written · writing */
-#define _XOPEN_SOURCE   700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
+ * Contents: place · file · hash */
 #define _DEFAULT_SOURCE     /* flock */
+#define _XOPEN_SOURCE   700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
+#define _XOPEN_SOURCE   700 /* openat, O_NOFOLLOW, S_ISSOCK */
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sha2.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +21,119 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "io/file.h"
+
+/* === place ================================================================================== */
+
+/* Files at paths and in folders: see the header. */
+
+idm_location idm_location_of(const char *path)
+{
+  return (idm_location){.folder = AT_FDCWD, .name = path, .path = path};
+}
+
+bool idm_location_in_folder(const idm_location *location)
+{
+  return location->folder != AT_FDCWD;
+}
+
+bool idm_location_exists(const idm_location *location)
+{
+  struct stat info;
+  return fstatat(location->folder, location->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+const char *idm_file_kind_name(mode_t mode)
+{
+  if (S_ISREG(mode)) return "a file";
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+static idm_status fail_kind(const idm_location *location, mode_t mode, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_INPUT,
+                  idm_location_in_folder(location)
+                      ? "'%s' is %s; a run has a regular file of that name, and nothing else is "
+                        "read or replaced"
+                      : "'%s' is %s; a file that another file names is a regular file",
+                  location->path, idm_file_kind_name(mode));
+}
+
+static idm_status fail_open(const idm_location *location, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", location->path, strerror(errno));
+}
+
+/* Whether a place holds a regular file, or nothing; links of a path are followed. */
+static idm_status check_regular(const idm_location *location, idm_error *opt_error)
+{
+  struct stat info;
+  const int flags = idm_location_in_folder(location) ? AT_SYMLINK_NOFOLLOW : 0;
+  if (fstatat(location->folder, location->name, &info, flags) != 0) return IDM_OK;
+  return S_ISREG(info.st_mode) ? IDM_OK : fail_kind(location, info.st_mode, opt_error);
+}
+
+idm_status idm_location_check(const idm_location *location, idm_error *opt_error)
+{
+  return idm_location_in_folder(location) ? check_regular(location, opt_error) : IDM_OK;
+}
+
+idm_status idm_location_check_reread(const idm_location *location, idm_error *opt_error)
+{
+  struct stat info;
+  if (fstatat(location->folder, location->name, &info, 0) != 0 ||
+      !(S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)))
+    return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT, "'%s' is %s; a request names a file that can be read again",
+                  location->path, idm_file_kind_name(info.st_mode));
+}
+
+/* The check comes first because opening a device can have effects, and is repeated on the
+ * descriptor because the name can change hands in between. */
+static idm_status open_regular(const idm_location *location, int *ret_descriptor,
+                               idm_error *opt_error)
+{
+  struct stat info = {0};
+  const idm_status status = check_regular(location, opt_error);
+  if (status != IDM_OK) return status;
+  const int links = idm_location_in_folder(location) ? O_NOFOLLOW : 0;
+  const int descriptor =
+      openat(location->folder, location->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | links);
+  if (descriptor < 0) return fail_open(location, opt_error);
+  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    close(descriptor);
+    return fail_kind(location, info.st_mode, opt_error);
+  }
+  *ret_descriptor = descriptor;
+  return IDM_OK;
+}
+
+idm_status idm_location_open(const idm_location *location, int *ret_descriptor,
+                             idm_error *opt_error)
+{
+  *ret_descriptor = -1;
+  if (idm_location_in_folder(location)) return open_regular(location, ret_descriptor, opt_error);
+  *ret_descriptor = open(location->path, O_RDONLY | O_CLOEXEC);
+  return *ret_descriptor < 0 ? fail_open(location, opt_error) : IDM_OK;
+}
+
+idm_status idm_location_open_named(const idm_location *location, int *ret_descriptor,
+                                   idm_error *opt_error)
+{
+  *ret_descriptor = -1;
+  return open_regular(location, ret_descriptor, opt_error);
+}
+
+/* === file =================================================================================== */
+
+/* Whole files: bounded reads, and writes that appear whole or not at all.
+ *
+ * Contents: reading · temporary names · what may be written · writing */
 
 struct idm_file {
   FILE *stream;
@@ -33,12 +147,12 @@ struct idm_file {
 /* --- reading -------------------------------------------------------------------------------- */
 
 /* A stream to read from; that of standard input is not the caller's to close. */
-static idm_status open_stream(const idm_place *place, FILE **ret_stream, idm_error *opt_error)
+static idm_status open_stream(const idm_location *location, FILE **ret_stream, idm_error *opt_error)
 {
   int descriptor;
   *ret_stream = stdin;
-  if (!idm_place_inside(place) && strcmp(place->path, "-") == 0) return IDM_OK;
-  const idm_status status = idm_place_open(place, &descriptor, opt_error);
+  if (!idm_location_in_folder(location) && strcmp(location->path, "-") == 0) return IDM_OK;
+  const idm_status status = idm_location_open(location, &descriptor, opt_error);
   if (status != IDM_OK) return status;
   *ret_stream = fdopen(descriptor, "rb");
   if (*ret_stream) return IDM_OK;
@@ -99,15 +213,15 @@ static idm_status read_stream(FILE *stream, const char *path, size_t limit, char
   return IDM_OK;
 }
 
-idm_status idm_file_read_at(const idm_place *place, size_t limit, char **ret_text,
+idm_status idm_file_read_at(const idm_location *location, size_t limit, char **ret_text,
                             size_t *ret_length, idm_error *opt_error)
 {
   FILE *stream;
   *ret_text = NULL;
   *ret_length = 0;
-  idm_status status = open_stream(place, &stream, opt_error);
+  idm_status status = open_stream(location, &stream, opt_error);
   if (status != IDM_OK) return status;
-  status = read_stream(stream, place->path, limit, ret_text, ret_length, opt_error);
+  status = read_stream(stream, location->path, limit, ret_text, ret_length, opt_error);
   if (stream != stdin) fclose(stream);
   return status;
 }
@@ -116,8 +230,8 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
                          idm_error *opt_error)
 {
   idm_require(path, ret_text, ret_length);
-  const idm_place place = idm_place_of(path);
-  return idm_file_read_at(&place, limit, ret_text, ret_length, opt_error);
+  const idm_location location = idm_location_of(path);
+  return idm_file_read_at(&location, limit, ret_text, ret_length, opt_error);
 }
 
 /* --- temporary names ------------------------------------------------------------------------ */
@@ -141,7 +255,7 @@ static bool is_temporary(const char *name, const char *base, size_t length)
 }
 
 /* Remove a temporary file, unless somebody writes it. */
-static void remove_dead(int folder, const char *name)
+static void remove_if_stale(int folder, const char *name)
 {
   const int descriptor = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;
@@ -150,7 +264,7 @@ static void remove_dead(int folder, const char *name)
 }
 
 /* Remove the dead temporary files of `base` in a folder; closes the descriptor. */
-static void sweep(int folder, const char *base)
+static void remove_stale(int folder, const char *base)
 {
   const size_t length = strlen(base);
   DIR *directory = folder >= 0 && length ? fdopendir(folder) : NULL;
@@ -159,7 +273,7 @@ static void sweep(int folder, const char *base)
     return;
   }
   for (const struct dirent *entry; (entry = readdir(directory));)
-    if (is_temporary(entry->d_name, base, length)) remove_dead(dirfd(directory), entry->d_name);
+    if (is_temporary(entry->d_name, base, length)) remove_if_stale(dirfd(directory), entry->d_name);
   closedir(directory);
 }
 
@@ -170,13 +284,13 @@ void idm_file_sweep(const char *path)
   const char *base = slash ? slash + 1 : path;
   char folder[4200] = "."; /* longer ones are refused by the system as they are */
   if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
-  sweep(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), base);
+  remove_stale(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), base);
 }
 
-void idm_file_sweep_at(int folder, const char *name)
+void idm_file_remove_stale_at(int folder, const char *name)
 {
   /* A description of its own: reading a folder moves its offset. */
-  sweep(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
+  remove_stale(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
 }
 
 /* A new file of that name, locked; -1 and errno where there is none, which with EEXIST is worth
@@ -204,7 +318,7 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
   if (file->folder == AT_FDCWD)
     idm_file_sweep(file->name);
   else
-    idm_file_sweep_at(file->folder, file->name);
+    idm_file_remove_stale_at(file->folder, file->name);
   file->temporary = malloc(size);
   if (!file->temporary) return idm_fail_memory(opt_error);
   int descriptor = -1;
@@ -240,15 +354,17 @@ bool idm_file_same(const char *a, const char *b)
 
 /* The rename at the end needs no leave of the file that it replaces, and root needs none of any: a
  * file that nobody may write to was closed by its owner, who is to open it. */
-static idm_status check_permission(const idm_place *place, idm_error *opt_error)
+static idm_status check_permission(const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
-  if (fstatat(place->folder, place->name, &info, 0) != 0 || S_ISCHR(info.st_mode)) return IDM_OK;
-  if ((info.st_mode & 0222) && faccessat(place->folder, place->name, W_OK, 0) == 0) return IDM_OK;
+  if (fstatat(location->folder, location->name, &info, 0) != 0 || S_ISCHR(info.st_mode))
+    return IDM_OK;
+  if ((info.st_mode & 0222) && faccessat(location->folder, location->name, W_OK, 0) == 0)
+    return IDM_OK;
   return idm_fail(opt_error, IDM_SYSTEM,
                   "cannot write '%s': it is read-only; write to another place, or allow it by "
                   "chmod u+w",
-                  place->path);
+                  location->path);
 }
 
 idm_status idm_file_check_output(const char *path, const char *const *opt_inputs, size_t count,
@@ -262,25 +378,26 @@ idm_status idm_file_check_output(const char *path, const char *const *opt_inputs
                       "'%s' is read ('%s') and cannot be written at the same time; write to "
                       "another file",
                       path, opt_inputs[i]);
-  const idm_place place = idm_place_of(path);
-  return check_permission(&place, opt_error);
+  const idm_location location = idm_location_of(path);
+  return check_permission(&location, opt_error);
 }
 
 /* --- writing -------------------------------------------------------------------------------- */
 
 /* Where a path leads: a link stays, and what it points to is replaced. In a folder nothing is
  * followed. */
-static idm_status follow(idm_file *file, const idm_place *place, idm_error *opt_error)
+static idm_status resolve_link(idm_file *file, const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
-  const bool link =
-      !idm_place_inside(place) && lstat(place->path, &info) == 0 && S_ISLNK(info.st_mode);
-  file->folder = place->folder;
-  file->name = link ? realpath(place->path, NULL) : idm_text_copy(place->name, strlen(place->name));
+  const bool link = !idm_location_in_folder(location) && lstat(location->path, &info) == 0 &&
+                    S_ISLNK(info.st_mode);
+  file->folder = location->folder;
+  file->name =
+      link ? realpath(location->path, NULL) : idm_text_copy(location->name, strlen(location->name));
   if (!file->name && link)
     return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': the link leads nowhere: %s",
-                    place->path, strerror(errno));
-  const char *shown = link ? file->name : place->path;
+                    location->path, strerror(errno));
+  const char *shown = link ? file->name : location->path;
   if (file->name) file->path = idm_text_copy(shown, strlen(shown));
   return file->name && file->path ? IDM_OK : idm_fail_memory(opt_error);
 }
@@ -293,29 +410,30 @@ static idm_status open_device(idm_file *file, const char *path, idm_error *opt_e
   return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
 }
 
-static idm_status open_target(idm_file *file, const idm_place *place, idm_error *opt_error)
+static idm_status open_target(idm_file *file, const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
-  idm_status status = idm_place_check(place, opt_error);
-  if (status == IDM_OK) status = check_permission(place, opt_error);
-  if (status == IDM_OK) status = follow(file, place, opt_error);
+  idm_status status = idm_location_check(location, opt_error);
+  if (status == IDM_OK) status = check_permission(location, opt_error);
+  if (status == IDM_OK) status = resolve_link(file, location, opt_error);
   if (status != IDM_OK) return status;
   const bool exists = fstatat(file->folder, file->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
-  if (exists && !idm_place_inside(place) && !S_ISREG(info.st_mode))
-    return open_device(file, place->path, opt_error);
+  if (exists && !idm_location_in_folder(location) && !S_ISREG(info.st_mode))
+    return open_device(file, location->path, opt_error);
   return open_temporary(file, exists ? &info : NULL, opt_error);
 }
 
-idm_status idm_file_create_at(const idm_place *place, idm_file **ret_file, idm_error *opt_error)
+idm_status idm_file_create_at(const idm_location *location, idm_file **ret_file,
+                              idm_error *opt_error)
 {
   *ret_file = NULL;
   idm_file *file = idm_new(1, sizeof *file);
   if (!file) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
-  if (!idm_place_inside(place) && strcmp(place->path, "-") == 0)
+  if (!idm_location_in_folder(location) && strcmp(location->path, "-") == 0)
     file->stream = stdout;
   else
-    status = open_target(file, place, opt_error);
+    status = open_target(file, location, opt_error);
   if (status != IDM_OK) {
     idm_file_abandon(file);
     return status;
@@ -327,8 +445,8 @@ idm_status idm_file_create_at(const idm_place *place, idm_file **ret_file, idm_e
 idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error)
 {
   idm_require(path, ret_file);
-  const idm_place place = idm_place_of(path);
-  return idm_file_create_at(&place, ret_file, opt_error);
+  const idm_location location = idm_location_of(path);
+  return idm_file_create_at(&location, ret_file, opt_error);
 }
 
 static void note_failure(idm_file *file)
@@ -351,8 +469,8 @@ void idm_file_printf(idm_file *file, const char *format, ...)
   va_start(arguments, format);
   const int length = idm_print_list(line, sizeof line, format, arguments);
   va_end(arguments);
-  const size_t room = length < 0 ? 0 : (size_t)length + 1;
-  char *text = room <= sizeof line ? line : malloc(room);
+  const size_t needed = length < 0 ? 0 : (size_t)length + 1;
+  char *text = needed <= sizeof line ? line : malloc(needed);
   errno = 0;
   if (!text || length < 0) {
     note_failure(file);
@@ -360,10 +478,10 @@ void idm_file_printf(idm_file *file, const char *format, ...)
   }
   if (text != line) {
     va_start(arguments, format);
-    idm_print_list(text, room, format, arguments);
+    idm_print_list(text, needed, format, arguments);
     va_end(arguments);
   }
-  idm_file_write(file, text, room - 1);
+  idm_file_write(file, text, needed - 1);
   if (text != line) free(text);
 }
 
@@ -400,4 +518,65 @@ void idm_file_abandon(idm_file *file)
   free(file->name);
   free(file->path);
   free(file);
+}
+
+/* === hash =================================================================================== */
+
+/* SHA-256 of a file, by libmd. */
+
+/* The digest in hexadecimal. */
+static void finish_digest(SHA2_CTX *context, char hash[IDM_HASH_SIZE])
+{
+  static const char digits[] = "0123456789abcdef";
+  uint8_t digest[SHA256_DIGEST_LENGTH];
+  SHA256Final(digest, context);
+  for (size_t i = 0; i < sizeof digest; i++) {
+    hash[2 * i] = digits[digest[i] >> 4];
+    hash[2 * i + 1] = digits[digest[i] & 15];
+  }
+  hash[IDM_HASH_SIZE - 1] = '\0';
+}
+
+idm_status idm_file_hash_at(const idm_location *location, char hash[IDM_HASH_SIZE],
+                            idm_error *opt_error)
+{
+  SHA2_CTX context;
+  uint8_t block[1 << 14];
+  ssize_t length = 0;
+  int descriptor;
+  const idm_status status = idm_location_open(location, &descriptor, opt_error);
+  if (status != IDM_OK) return status;
+  SHA256Init(&context);
+  while ((length = read(descriptor, block, sizeof block)) > 0 || (length < 0 && errno == EINTR))
+    if (length > 0) SHA256Update(&context, block, (size_t)length);
+  close(descriptor);
+  if (length < 0) return idm_fail(opt_error, IDM_INPUT, "cannot read '%s'", location->path);
+  finish_digest(&context, hash);
+  return IDM_OK;
+}
+
+idm_status idm_file_hash(const char *path, char hash[IDM_HASH_SIZE], idm_error *opt_error)
+{
+  idm_require(path, hash);
+  const idm_location location = idm_location_of(path);
+  return idm_file_hash_at(&location, hash, opt_error);
+}
+
+idm_status idm_files_hash(const char *paths, char hash[IDM_HASH_SIZE], idm_error *opt_error)
+{
+  idm_require(paths, hash);
+  if (!strchr(paths, '\n')) return idm_file_hash(paths, hash, opt_error);
+  size_t count = 0;
+  char **path = idm_texts_split(paths, &count);
+  idm_status status = path ? IDM_OK : idm_fail_memory(opt_error);
+  SHA2_CTX context;
+  SHA256Init(&context);
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    char one[IDM_HASH_SIZE];
+    status = idm_file_hash(path[i], one, opt_error);
+    if (status == IDM_OK) SHA256Update(&context, (const uint8_t *)one, IDM_HASH_SIZE - 1);
+  }
+  if (status == IDM_OK) finish_digest(&context, hash);
+  free(path);
+  return status;
 }

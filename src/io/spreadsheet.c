@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/file.h"
 #include "idm/log_file.h"
 
@@ -54,7 +54,7 @@ static void put_cell(idm_file *file, const char *cell, size_t length)
   idm_file_write(file, "\"", 1);
 }
 
-idm_status idm_csv_make_safe(const char *from, const char *to, idm_error *opt_error)
+idm_status idm_csv_escape_formulas(const char *from, const char *to, idm_error *opt_error)
 {
   idm_require(from, to);
   char *text;

@@ -1,5 +1,5 @@
 /* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
-#include "learn/draws.h"
+#include "learn/learn.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,16 +24,16 @@ void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
 /* --- names ---------------------------------------------------------------------------------- */
 
 /* Whether a number is drawn: something else is possible in its row, which leads its tie. */
-static bool is_drawn(const structure *s, size_t r, size_t i)
+static bool is_free_entry(const structure *s, size_t r, size_t i)
 {
-  return structure_is_open(s, r) && s->possible[i];
+  return structure_is_free(s, r) && s->possible[i];
 }
 
 /* Whether other rows follow this one. */
-static bool stands_for_several(const structure *s, size_t r)
+static bool has_ties(const structure *s, size_t r)
 {
   for (size_t q = 0; q < s->rows; q++)
-    if (q != r && s->row[q].same == r) return true;
+    if (q != r && s->row[q].tied_to == r) return true;
   return false;
 }
 
@@ -48,19 +48,19 @@ static const char *state_name(const idm_setting *setting, bool own, size_t i, ch
 static idm_status name_number(const structure *s, const idm_setting *setting, size_t r, size_t i,
                               idm_labels *names, size_t index, idm_error *opt_error)
 {
-  enum { most = 3200 };
-  char text[most], from[32], to[32];
+  enum { max_length = 3200 };
+  char text[max_length], from[32], to[32];
   const idm_sizes n = s->sizes;
   const bool own = n.states == setting->states.count;
   const size_t at = i - s->row[r].first;
   assert(n.actions * n.states > 0); /* of a problem */
   const bool emits = r > n.actions * n.states;
   const size_t pair = r ? (r - 1) % (n.actions * n.states) : 0;
-  const char *action = stands_for_several(s, r) ? "*" : setting->actions.name[pair / n.states];
+  const char *action = has_ties(s, r) ? "*" : setting->actions.name[pair / n.states];
   if (r == 0)
-    snprintf(text, most, "start[%s]", state_name(setting, own, at, to));
+    snprintf(text, max_length, "start[%s]", state_name(setting, own, at, to));
   else
-    snprintf(text, most, "%s[%s,%s,%s]", emits ? "observation" : "transition", action,
+    snprintf(text, max_length, "%s[%s,%s,%s]", emits ? "observation" : "transition", action,
              state_name(setting, own, pair % n.states, from),
              emits ? setting->observations.name[at] : state_name(setting, own, at, to));
   return idm_labels_set(names, index, text, strlen(text), opt_error);
@@ -71,14 +71,14 @@ idm_status draws_name(const structure *s, const idm_setting *setting, idm_dynami
 {
   for (size_t r = 0; r < s->rows; r++)
     for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++)
-      draws->numbers += is_drawn(s, r, i);
+      draws->numbers += is_free_entry(s, r, i);
   draws->place = idm_new(draws->numbers, sizeof *draws->place);
   if (!draws->place) return idm_fail_memory(opt_error);
   idm_status status = idm_labels_create(&draws->name, draws->numbers, opt_error);
   size_t index = 0;
   for (size_t r = 0; r < s->rows; r++)
     for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++) {
-      if (status != IDM_OK || !is_drawn(s, r, i)) continue;
+      if (status != IDM_OK || !is_free_entry(s, r, i)) continue;
       draws->place[index] = i;
       status = name_number(s, setting, r, i, &draws->name, index++, opt_error);
     }
@@ -87,9 +87,9 @@ idm_status draws_name(const structure *s, const idm_setting *setting, idm_dynami
 
 /* --- draws and problems --------------------------------------------------------------------- */
 
-idm_status idm_dynamics_take(const idm_problem *problem, const idm_dynamics_draws *draws,
-                             size_t chain, size_t draw, idm_dynamics *dynamics,
-                             idm_error *opt_error)
+idm_status idm_dynamics_of_draw(const idm_problem *problem, const idm_dynamics_draws *draws,
+                                size_t chain, size_t draw, idm_dynamics *dynamics,
+                                idm_error *opt_error)
 {
   idm_require(problem, draws, dynamics);
   structure *s = NULL;
@@ -108,7 +108,7 @@ idm_status idm_dynamics_take(const idm_problem *problem, const idm_dynamics_draw
       else
         dynamics->start[draws->place[i]] = draws->value[i * draws->chains * draws->draws + at];
     }
-    structure_spread(s, dynamics->start);
+    structure_copy_ties(s, dynamics->start);
   }
   structure_destroy(s);
   idm_dynamics_destroy(own);
@@ -141,7 +141,7 @@ idm_status idm_dynamics_names(const idm_problem *problem, idm_labels *ret_names,
   return status;
 }
 
-void idm_theta_spread(const idm_problem *problem, double *mean, double *largest)
+void idm_theta_models_distance(const idm_problem *problem, double *mean, double *largest)
 {
   if (!problem || !mean || !largest) return;
   const idm_theta *theta = problem->theta;
@@ -155,15 +155,15 @@ void idm_theta_spread(const idm_problem *problem, double *mean, double *largest)
     for (size_t r = 0; r < n.actions * n.states; r++) {
       if (problem->setting->terminal[r / n.states]) continue;
       for (size_t m = 0; m < theta->models; m++) {
-        double apart = 0;
+        double variation = 0;
         for (size_t i = 0; i < width[k]; i++) {
           const size_t model = n.actions * n.states * width[k], at = r * width[k] + i;
           double centre = 0;
           for (size_t j = 0; j < theta->models; j++) centre += weight[j] * value[k][j * model + at];
-          apart += 0.5 * fabs(value[k][m * model + at] - centre);
+          variation += 0.5 * fabs(value[k][m * model + at] - centre);
         }
-        *mean += weight[m] * apart;
-        *largest = fmax(*largest, apart);
+        *mean += weight[m] * variation;
+        *largest = fmax(*largest, variation);
       }
       count++;
     }

@@ -6,7 +6,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "base/system.h"
 #include "learn/learn.h"
 
 /* Cross-validation of one number of states: each fold by itself. */
@@ -40,7 +40,7 @@ static idm_status hold_out(validation *v, size_t count, size_t fold, idm_error *
   const idm_data *data = v->data;
   const bool own = v->own && count == 0;
   idm_iohmm *learner = NULL;
-  idm_learnt learnt = {0};
+  idm_learn_result learnt = {0};
   idm_learn_settings settings = *v->settings;
   settings.threads = 1;
   settings.seed += 1 + fold; /* starts of their own */
@@ -53,14 +53,14 @@ static idm_status hold_out(validation *v, size_t count, size_t fold, idm_error *
     status = idm_iohmm_create(v->problem, data, own ? 0 : v->states[count], settings.hold, &learner,
                               opt_error);
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) kept[t] = v->fold[t] != fold;
-  if (status == IDM_OK) status = idm_iohmm_keep(learner, kept, opt_error);
+  if (status == IDM_OK) status = idm_iohmm_select(learner, kept, opt_error);
   if (status == IDM_OK)
     status = idm_learn(learner, v->problem, &settings, is_stopped, v, &learnt, opt_error);
   if (status == IDM_OK)
     status = idm_iohmm_log_likelihood(learner, learnt.dynamics, &all, scores, opt_error);
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++)
     if (!kept[t]) v->log_likelihood[count * data->trajectories + t] = scores[t];
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
   free(kept);
   free(scores);
@@ -75,15 +75,15 @@ static void run_fold(void *context, size_t index)
   atomic_fetch_add(&v->done, 1);
 }
 
-static void watch(void *context)
+static void poll_stop(void *context)
 {
   validation *v = context;
   if (v->opt_stop(v->context, (double)atomic_load(&v->done) / (double)v->tasks)) v->stop = true;
 }
 
 /* Units in an order at random, dealt out to the folds: agents where there are enough. */
-static idm_status deal(const idm_data *data, const idm_learn_settings *settings, size_t *unit,
-                       size_t *ret_units, size_t *fold, idm_error *opt_error)
+static idm_status assign_folds(const idm_data *data, const idm_learn_settings *settings,
+                               size_t *unit, size_t *ret_units, size_t *fold, idm_error *opt_error)
 {
   const bool agents = data->agent_name.count >= settings->folds;
   *ret_units = agents ? data->agent_name.count : data->trajectories;
@@ -109,8 +109,8 @@ static idm_status deal(const idm_data *data, const idm_learn_settings *settings,
 }
 
 /* A ratio of sums over units, and its standard error: sum of values over sum of rows. */
-static void ratio(const double *value, const double *rows, size_t units, double *mean,
-                  double *error)
+static void ratio_estimate(const double *value, const double *rows, size_t units, double *mean,
+                           double *error)
 {
   double sum = 0, weight = 0, square = 0;
   for (size_t i = 0; i < units; i++) {
@@ -119,8 +119,8 @@ static void ratio(const double *value, const double *rows, size_t units, double 
   }
   *mean = sum / weight;
   for (size_t i = 0; i < units; i++) {
-    const double off = value[i] - *mean * rows[i];
-    square += off * off;
+    const double deviation = value[i] - *mean * rows[i];
+    square += deviation * deviation;
   }
   *error = units > 1 ? sqrt(square * (double)units / (double)(units - 1)) / weight : NAN;
 }
@@ -132,8 +132,8 @@ static void add_by_unit(const idm_data *data, const size_t *unit, const double *
 }
 
 /* Means and errors, then differences to the best unit by unit. */
-static void sum_up(const validation *v, const size_t *unit, size_t units, size_t count,
-                   double *rows, double *sum, idm_held_out *held_out)
+static void summarise(const validation *v, const size_t *unit, size_t units, size_t count,
+                      double *rows, double *sum, idm_cross_validation *cv_result)
 {
   const idm_data *data = v->data;
   size_t best = 0;
@@ -143,21 +143,21 @@ static void sum_up(const validation *v, const size_t *unit, size_t units, size_t
   for (size_t i = 0; i < count; i++) {
     memset(sum, 0, units * sizeof *sum);
     add_by_unit(data, unit, v->log_likelihood + i * data->trajectories, 1, sum);
-    held_out[i].states =
+    cv_result[i].states =
         v->own && i == 0 ? idm_setting_sizes(v->problem->setting).states : v->states[i];
-    ratio(sum, rows, units, &held_out[i].mean, &held_out[i].error);
-    if (held_out[i].mean > held_out[best].mean) best = i;
+    ratio_estimate(sum, rows, units, &cv_result[i].mean, &cv_result[i].error);
+    if (cv_result[i].mean > cv_result[best].mean) best = i;
   }
   for (size_t i = 0; i < count; i++) {
     memset(sum, 0, units * sizeof *sum);
     add_by_unit(data, unit, v->log_likelihood + i * data->trajectories, 1, sum);
     add_by_unit(data, unit, v->log_likelihood + best * data->trajectories, -1, sum);
-    ratio(sum, rows, units, &held_out[i].difference, &held_out[i].difference_error);
+    ratio_estimate(sum, rows, units, &cv_result[i].difference, &cv_result[i].difference_error);
   }
 }
 
 static idm_status validate(validation *v, const size_t *unit, size_t units, size_t count,
-                           idm_held_out *held_out, idm_error *opt_error)
+                           idm_cross_validation *cv_result, idm_error *opt_error)
 {
   v->tasks = count * v->settings->folds;
   v->log_likelihood = idm_new(count * v->data->trajectories, sizeof *v->log_likelihood);
@@ -167,15 +167,15 @@ static idm_status validate(validation *v, const size_t *unit, size_t units, size
   idm_status status =
       v->log_likelihood && v->status && v->error && rows ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(v->tasks, v->settings->threads, run_fold, v->opt_stop ? watch : NULL, v,
-                          opt_error);
+    status = idm_parallel(v->tasks, v->settings->threads, run_fold, v->opt_stop ? poll_stop : NULL,
+                          v, opt_error);
   for (size_t i = 0; i < v->tasks && status == IDM_OK; i++)
     if (v->status[i] != IDM_OK) {
       status = v->status[i];
       if (opt_error) *opt_error = v->error[i];
     }
   if (status == IDM_OK && v->stop) status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
-  if (status == IDM_OK) sum_up(v, unit, units, count, rows, rows + units, held_out);
+  if (status == IDM_OK) summarise(v, unit, units, count, rows, rows + units, cv_result);
   free(v->log_likelihood);
   free(v->status);
   free(v->error);
@@ -183,12 +183,13 @@ static idm_status validate(validation *v, const size_t *unit, size_t units, size
   return status;
 }
 
-idm_status idm_learn_hold_out(const idm_problem *problem, const idm_data *data,
-                              const size_t *states, size_t count, bool own,
-                              const idm_learn_settings *settings, idm_learn_stop opt_stop,
-                              void *context, idm_held_out *held_out, idm_error *opt_error)
+idm_status idm_learn_cross_validate(const idm_problem *problem, const idm_data *data,
+                                    const size_t *states, size_t count, bool own,
+                                    const idm_learn_settings *settings, idm_learn_stop opt_stop,
+                                    void *context, idm_cross_validation *cv_result,
+                                    idm_error *opt_error)
 {
-  idm_require(problem, data, states, settings, held_out);
+  idm_require(problem, data, states, settings, cv_result);
   idm_status status = idm_keys_check(idm_learn_keys(), settings, opt_error);
   if (status == IDM_OK && (settings->folds < 2 || !count))
     status = idm_fail(opt_error, IDM_USAGE, "held-out likelihoods need at least 2 folds");
@@ -207,8 +208,8 @@ idm_status idm_learn_hold_out(const idm_problem *problem, const idm_data *data,
                   .fold = unit + data->trajectories,
                   .opt_stop = opt_stop,
                   .context = context};
-  status = deal(data, settings, unit, &units, unit + data->trajectories, opt_error);
-  if (status == IDM_OK) status = validate(&v, unit, units, count, held_out, opt_error);
+  status = assign_folds(data, settings, unit, &units, unit + data->trajectories, opt_error);
+  if (status == IDM_OK) status = validate(&v, unit, units, count, cv_result, opt_error);
   free(unit);
   return status;
 }

@@ -11,7 +11,7 @@
  * at every step, so that nothing underflows: the exact recursion, scaled (Rabiner 1989, V.A).
  *
  * Contents: histories · forward · backward · the public face */
-#include "learn/iohmm.h"
+#include "learn/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 /* --- histories ------------------------------------------------------------------------------ */
 
 /* Whether a node of the tree is evidence by itself: something was seen, and not after the end. */
-static bool shows(const structure *s, const idm_prefix_node *node)
+static bool is_observed(const structure *s, const idm_prefix_node *node)
 {
   return node->begin < 0 && node->observation != IDM_MISSING &&
          !(node->action != IDM_MISSING && !s->learnt[node->action]);
@@ -37,7 +37,7 @@ static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
   bool *evidence = idm_new(tree->nodes, sizeof *evidence);
   for (size_t i = tree->nodes; evidence && i-- > 0;) {
     const idm_prefix_node *node = &tree->node[i];
-    evidence[i] = evidence[i] || node->begin >= 0 || shows(s, node);
+    evidence[i] = evidence[i] || node->begin >= 0 || is_observed(s, node);
     if (evidence[i] && node->parent >= 0) evidence[node->parent] = true;
   }
   for (size_t i = 0; evidence && i < tree->nodes; i++) {
@@ -48,7 +48,7 @@ static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
   return evidence;
 }
 
-static idm_status refuse_blank(const idm_data *data, size_t at_row, idm_error *opt_error)
+static idm_status fail_missing_action(const idm_data *data, size_t at_row, idm_error *opt_error)
 {
   const bool missed = idm_data_missed(data, at_row);
   const idm_status status = idm_fail(
@@ -63,7 +63,7 @@ static idm_status refuse_blank(const idm_data *data, size_t at_row, idm_error *o
 
 /* Keep those nodes, in their order; at[node] is the history of a node, or of the last before it
  * that is kept. */
-static idm_status keep_histories(idm_iohmm *l, const idm_prefix_tree *tree, const bool *evidence,
+static idm_status fill_histories(idm_iohmm *l, const idm_prefix_tree *tree, const bool *evidence,
                                  uint32_t *at, idm_error *opt_error)
 {
   for (size_t i = 0; i < tree->nodes; i++) {
@@ -76,17 +76,17 @@ static idm_status keep_histories(idm_iohmm *l, const idm_prefix_tree *tree, cons
     l->history[l->histories++] =
         (history){.parent = node->begin >= 0 ? at[i] : at[node->parent],
                   .action = node->action,
-                  .observation = shows(l->structure, node) ? node->observation : IDM_MISSING,
+                  .observation = is_observed(l->structure, node) ? node->observation : IDM_MISSING,
                   .start = node->begin >= 0 ? tree->begin_start[node->begin] : -1,
                   .row = node->first_row};
     if (node->begin < 0 && node->action == IDM_MISSING)
-      return refuse_blank(l->data, node->first_row, opt_error);
+      return fail_missing_action(l->data, node->first_row, opt_error);
   }
   for (size_t t = 0; t < tree->trajectories; t++) l->last[t] = at[tree->last[t]];
   return IDM_OK;
 }
 
-static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
+static idm_status create_histories(idm_iohmm *l, idm_error *opt_error)
 {
   idm_prefix_tree *tree = NULL;
   idm_status status = idm_prefix_tree_create(l->data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
@@ -95,12 +95,13 @@ static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
   uint32_t *at = idm_new(tree->nodes, sizeof *at);
   l->history = idm_new(tree->nodes, sizeof *l->history);
   l->last = idm_new(tree->trajectories, sizeof *l->last);
-  l->ends = idm_new(tree->nodes, sizeof *l->ends);
-  l->passes = idm_new(tree->nodes, sizeof *l->passes);
-  l->rests = idm_new(tree->nodes, sizeof *l->rests);
-  if (!evidence || !at || !l->history || !l->last || !l->ends || !l->passes || !l->rests)
+  l->end_count = idm_new(tree->nodes, sizeof *l->end_count);
+  l->visit_count = idm_new(tree->nodes, sizeof *l->visit_count);
+  l->unobserved_count = idm_new(tree->nodes, sizeof *l->unobserved_count);
+  if (!evidence || !at || !l->history || !l->last || !l->end_count || !l->visit_count ||
+      !l->unobserved_count)
     status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = keep_histories(l, tree, evidence, at, opt_error);
+  if (status == IDM_OK) status = fill_histories(l, tree, evidence, at, opt_error);
   free(evidence);
   free(at);
   idm_prefix_tree_destroy(tree);
@@ -110,116 +111,117 @@ static idm_status grow_histories(idm_iohmm *l, idm_error *opt_error)
 /* Of what an action does the log says something where anything was seen after it; of what it shows,
  * where it showed anything. Rows of which it says nothing stay as the file has them: the prior of
  * what is learnt would be all that is left of them. */
-static idm_status hold_untold(idm_iohmm *l, const idm_problem *problem, bool fixed,
-                              idm_error *opt_error)
+static idm_status fix_uninformed(idm_iohmm *l, const idm_problem *problem, bool fixed,
+                                 idm_error *opt_error)
 {
   structure *s = l->structure;
   bool *after = idm_new(l->histories, sizeof *after); /* something was seen after it */
-  bool *moves = idm_new(s->sizes.actions, sizeof *moves);
-  bool *shows = idm_new(s->sizes.actions, sizeof *shows);
-  const bool made = after && moves && shows;
-  for (size_t i = l->histories; made && i-- > 0;) {
+  bool *transition = idm_new(s->sizes.actions, sizeof *transition);
+  bool *is_observed = idm_new(s->sizes.actions, sizeof *is_observed);
+  const bool allocated = after && transition && is_observed;
+  for (size_t i = l->histories; allocated && i-- > 0;) {
     const history *h = &l->history[i];
     if (h->parent == i) continue;
     const bool seen = h->observation != IDM_MISSING;
-    moves[h->action] = moves[h->action] || after[i] || (seen && !s->emits_before);
-    shows[h->action] = shows[h->action] || seen;
+    transition[h->action] = transition[h->action] || after[i] || (seen && !s->emits_before);
+    is_observed[h->action] = is_observed[h->action] || seen;
     after[h->parent] = after[h->parent] || after[i] || seen;
   }
-  if (made) structure_hold(s, problem, fixed, moves, shows);
+  if (allocated) structure_fix_rows(s, problem, fixed, transition, is_observed);
   free(after);
-  free(moves);
-  free(shows);
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  free(transition);
+  free(is_observed);
+  return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* --- forward -------------------------------------------------------------------------------- */
 
-void pass_destroy(pass *p)
+void smoother_destroy(smoother *p)
 {
   if (!p) return;
   free(p->filter);
   free(p->scale);
-  free(p->back);
+  free(p->backward);
   free(p->counts);
   free(p->one);
   free(p->drawn);
   free(p);
 }
 
-idm_status pass_create(const idm_iohmm *learner, pass **ret_pass, idm_error *opt_error)
+idm_status smoother_create(const idm_iohmm *learner, smoother **ret_smoother, idm_error *opt_error)
 {
-  *ret_pass = NULL;
+  *ret_smoother = NULL;
   const idm_sizes n = learner->structure->sizes;
   const size_t cells = idm_times(learner->histories, n.states);
-  pass *p = idm_new(1, sizeof *p);
+  smoother *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->learner = learner;
   p->filter = idm_new(cells, sizeof *p->filter);
   p->scale = idm_new(learner->histories, sizeof *p->scale);
-  p->back = idm_new(cells, sizeof *p->back);
+  p->backward = idm_new(cells, sizeof *p->backward);
   p->counts = idm_new(n.states * (1 + n.actions * (n.states + n.observations)), sizeof *p->counts);
   p->one = idm_new(n.states, sizeof *p->one);
   p->drawn = idm_new(n.states, sizeof *p->drawn);
-  if (!p->filter || !p->scale || !p->back || !p->counts || !p->one || !p->drawn) {
-    pass_destroy(p);
+  if (!p->filter || !p->scale || !p->backward || !p->counts || !p->one || !p->drawn) {
+    smoother_destroy(p);
     return idm_fail_memory(opt_error);
   }
-  *ret_pass = p;
+  *ret_smoother = p;
   return IDM_OK;
 }
 
 /* Matrices of a row of the log. `shown` is the column of what was seen; NULL: nothing was. */
-typedef struct event {
+typedef struct row_matrices {
   size_t states;
   size_t stride; /* from one state's emissions to the next's */
-  const double *moves;
-  const double *shown;
+  const double *transition;
+  const double *emission_column;
   bool before; /* what is seen depends on the state acted in */
-} event;
+} row_matrices;
 
-static event event_of(const pass *p, const idm_dynamics *d, const history *h)
+static row_matrices matrices_of_row(const smoother *p, const idm_dynamics *d, const history *h)
 {
   const idm_sizes n = d->sizes;
   const size_t u = (size_t)h->action;
-  return (event){.states = n.states,
-                 .stride = n.observations,
-                 .moves = d->transition + u * n.states * n.states,
-                 .shown = h->observation == IDM_MISSING
-                              ? NULL
-                              : d->emission + u * n.states * n.observations + h->observation,
-                 .before = p->learner->structure->emits_before};
+  return (row_matrices){.states = n.states,
+                        .stride = n.observations,
+                        .transition = d->transition + u * n.states * n.states,
+                        .emission_column =
+                            h->observation == IDM_MISSING
+                                ? NULL
+                                : d->emission + u * n.states * n.observations + h->observation,
+                        .before = p->learner->structure->emits_before};
 }
 
-static double shown_by(const event *e, size_t state)
+static double emission_probability(const row_matrices *e, size_t state)
 {
-  return e->shown ? e->shown[state * e->stride] : 1;
+  return e->emission_column ? e->emission_column[state * e->stride] : 1;
 }
 
 /* joint(s') = sum_s f(s) tau(s'|s) with omega of s', or of s, on its way. Returns its sum. */
-static double filter_on(const event *e, const double *f, double *joint)
+static double forward_step(const row_matrices *e, const double *f, double *joint)
 {
   const size_t k = e->states;
   double sum = 0;
   memset(joint, 0, k * sizeof *joint);
   for (size_t s = 0; s < k; s++) {
-    const double here = e->before ? f[s] * shown_by(e, s) : f[s];
-    for (size_t t = 0; t < k; t++) joint[t] += here * e->moves[s * k + t];
+    const double here = e->before ? f[s] * emission_probability(e, s) : f[s];
+    for (size_t t = 0; t < k; t++) joint[t] += here * e->transition[s * k + t];
   }
   for (size_t t = 0; t < k; t++) {
-    if (!e->before) joint[t] *= shown_by(e, t);
+    if (!e->before) joint[t] *= emission_probability(e, t);
     sum += joint[t];
   }
   return sum;
 }
 
-static const double *start_of(const pass *p, const idm_dynamics *d, const history *h)
+static const double *start_of(const smoother *p, const idm_dynamics *d, const history *h)
 {
   return h->start < 0 ? d->start
                       : p->learner->data->start_belief + (size_t)h->start * d->sizes.states;
 }
 
-double pass_forward(pass *p, const idm_dynamics *d, bool all, size_t *opt_impossible)
+double smoother_forward(smoother *p, const idm_dynamics *d, bool all, size_t *opt_impossible)
 {
   const idm_iohmm *l = p->learner;
   const size_t k = d->sizes.states;
@@ -228,21 +230,21 @@ double pass_forward(pass *p, const idm_dynamics *d, bool all, size_t *opt_imposs
   for (size_t i = 0; i < l->histories; i++) {
     const history *h = &l->history[i];
     double *filter = p->filter + i * k;
-    if (!all && l->passes[i] == 0) continue;
+    if (!all && l->visit_count[i] == 0) continue;
     p->scale[i] = 1;
     if (h->parent == i) {
       memcpy(filter, start_of(p, d, h), k * sizeof *filter);
       continue;
     }
-    const event e = event_of(p, d, h);
-    p->scale[i] = filter_on(&e, p->filter + h->parent * k, filter);
+    const row_matrices e = matrices_of_row(p, d, h);
+    p->scale[i] = forward_step(&e, p->filter + h->parent * k, filter);
     const double inverse = p->scale[i] > 0 ? 1 / p->scale[i] : 0;
     for (size_t s = 0; s < k; s++) filter[s] *= inverse;
     /* What follows something impossible is no more impossible than that. */
     const bool first = !(p->scale[i] > 0) && p->scale[h->parent] > 0;
-    if (first && opt_impossible && *opt_impossible == l->histories && l->passes[i] > 0)
+    if (first && opt_impossible && *opt_impossible == l->histories && l->visit_count[i] > 0)
       *opt_impossible = i;
-    if (l->passes[i] > 0) sum += l->passes[i] * log(p->scale[i]);
+    if (l->visit_count[i] > 0) sum += l->visit_count[i] * log(p->scale[i]);
   }
   return sum;
 }
@@ -250,34 +252,36 @@ double pass_forward(pass *p, const idm_dynamics *d, bool all, size_t *opt_imposs
 /* --- backward ------------------------------------------------------------------------------- */
 
 /* One row backward: from B after it to B before it, with the expected moves and what was seen. */
-static void smooth(const event *e, const double *f, const double *after, double inverse,
-                   double *one, double *before, double *moved, double *seen)
+static void backward_step(const row_matrices *e, const double *f, const double *after,
+                          double inverse, double *state_scratch, double *before,
+                          double *transition_counts, double *seen)
 {
   const size_t k = e->states;
   for (size_t t = 0; t < k; t++) {
-    one[t] = after[t] * inverse * (e->before ? 1 : shown_by(e, t));
+    state_scratch[t] = after[t] * inverse * (e->before ? 1 : emission_probability(e, t));
   }
   for (size_t s = 0; s < k; s++) {
-    const double weight = e->before ? shown_by(e, s) : 1;
-    const double *moves = e->moves + s * k;
+    const double weight = e->before ? emission_probability(e, s) : 1;
+    const double *transition = e->transition + s * k;
     double sum = 0;
     for (size_t t = 0; t < k; t++) {
-      const double part = weight * moves[t] * one[t];
+      const double part = weight * transition[t] * state_scratch[t];
       sum += part;
-      moved[s * k + t] += f[s] * part;
+      transition_counts[s * k + t] += f[s] * part;
     }
     before[s] += sum;
-    if (e->before && e->shown) seen[s * e->stride] += f[s] * sum;
+    if (e->before && e->emission_column) seen[s * e->stride] += f[s] * sum;
   }
 }
 
 /* What was seen from the state after the action: f(s') B(s') there. */
-static void count_seen(const event *e, const double *f, const double *back, double *seen)
+static void count_emissions(const row_matrices *e, const double *f, const double *backward,
+                            double *seen)
 {
-  for (size_t s = 0; s < e->states; s++) seen[s * e->stride] += f[s] * back[s];
+  for (size_t s = 0; s < e->states; s++) seen[s * e->stride] += f[s] * backward[s];
 }
 
-void pass_backward(pass *p, const idm_dynamics *d)
+void smoother_backward(smoother *p, const idm_dynamics *d)
 {
   const idm_iohmm *l = p->learner;
   const idm_sizes n = d->sizes;
@@ -286,23 +290,23 @@ void pass_backward(pass *p, const idm_dynamics *d)
   double *emissions = transitions + n.actions * k * k;
   memset(p->counts, 0, d->numbers * sizeof *p->counts);
   for (size_t i = 0; i < l->histories; i++)
-    for (size_t s = 0; s < k; s++) p->back[i * k + s] = l->ends[i];
+    for (size_t s = 0; s < k; s++) p->backward[i * k + s] = l->end_count[i];
   for (size_t i = l->histories; i-- > 0;) {
     const history *h = &l->history[i];
     const double *f = p->filter + i * k;
-    const double *back = p->back + i * k;
-    if (l->passes[i] == 0) continue;
+    const double *backward = p->backward + i * k;
+    if (l->visit_count[i] == 0) continue;
     if (h->parent == i) {
-      for (size_t s = 0; s < k && h->start < 0; s++) p->counts[s] += f[s] * back[s];
+      for (size_t s = 0; s < k && h->start < 0; s++) p->counts[s] += f[s] * backward[s];
       continue;
     }
-    const event e = event_of(p, d, h);
+    const row_matrices e = matrices_of_row(p, d, h);
     const size_t u = (size_t)h->action;
     double *seen =
         emissions + u * k * n.observations + (h->observation == IDM_MISSING ? 0 : h->observation);
-    if (e.shown && !e.before) count_seen(&e, f, back, seen);
-    smooth(&e, p->filter + h->parent * k, back, 1 / p->scale[i], p->one, p->back + h->parent * k,
-           transitions + u * k * k, seen);
+    if (e.emission_column && !e.before) count_emissions(&e, f, backward, seen);
+    backward_step(&e, p->filter + h->parent * k, backward, 1 / p->scale[i], p->one,
+                  p->backward + h->parent * k, transitions + u * k * k, seen);
   }
 }
 
@@ -314,9 +318,9 @@ void idm_iohmm_destroy(idm_iohmm *learner)
   structure_destroy(learner->structure);
   free(learner->history);
   free(learner->last);
-  free(learner->ends);
-  free(learner->passes);
-  free(learner->rests);
+  free(learner->end_count);
+  free(learner->visit_count);
+  free(learner->unobserved_count);
   free(learner);
 }
 
@@ -333,16 +337,16 @@ static void find_starts(const idm_data *data, bool *own, bool *common)
 }
 
 idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, size_t states,
-                            idm_learn_hold hold, idm_iohmm **ret_iohmm, idm_error *opt_error)
+                            idm_learn_fixed hold, idm_iohmm **ret_iohmm, idm_error *opt_error)
 {
   idm_require(problem, data, ret_iohmm);
   *ret_iohmm = NULL;
   const idm_setting *setting = problem->setting;
-  idm_dynamics *known = NULL;
+  idm_dynamics *file_dynamics = NULL;
   bool own, common;
   idm_status status = idm_data_validate(data, setting, opt_error);
-  if (status == IDM_OK) status = idm_problem_dynamics(problem, &known, opt_error);
-  idm_dynamics_destroy(known);
+  if (status == IDM_OK) status = idm_problem_dynamics(problem, &file_dynamics, opt_error);
+  idm_dynamics_destroy(file_dynamics);
   if (status != IDM_OK) return status;
   if (!data->trajectories) return idm_fail(opt_error, IDM_INPUT, "the log is empty");
   find_starts(data, &own, &common);
@@ -357,11 +361,11 @@ idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, si
   idm_iohmm *l = idm_new(1, sizeof *l);
   if (!l) return idm_fail_memory(opt_error);
   l->data = data;
-  status = structure_create(problem, states, common && hold != IDM_LEARN_HOLD_START, own,
+  status = structure_create(problem, states, common && hold != IDM_LEARN_FIX_START, own,
                             &l->structure, opt_error);
-  if (status == IDM_OK) status = grow_histories(l, opt_error);
-  if (status == IDM_OK && !states) status = hold_untold(l, problem, own, opt_error);
-  if (status == IDM_OK) status = idm_iohmm_keep(l, NULL, opt_error);
+  if (status == IDM_OK) status = create_histories(l, opt_error);
+  if (status == IDM_OK && !states) status = fix_uninformed(l, problem, own, opt_error);
+  if (status == IDM_OK) status = idm_iohmm_select(l, NULL, opt_error);
   if (status == IDM_OK && l->rows == 0)
     status =
         idm_fail(opt_error, IDM_INPUT,
@@ -375,25 +379,26 @@ idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, si
   return IDM_OK;
 }
 
-idm_status idm_iohmm_keep(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error)
+idm_status idm_iohmm_select(idm_iohmm *learner, const bool *opt_kept, idm_error *opt_error)
 {
   idm_require(learner);
-  memset(learner->ends, 0, learner->histories * sizeof *learner->ends);
+  memset(learner->end_count, 0, learner->histories * sizeof *learner->end_count);
   for (size_t t = 0; t < learner->data->trajectories; t++)
-    if (!opt_kept || opt_kept[t]) learner->ends[learner->last[t]]++;
-  memcpy(learner->passes, learner->ends, learner->histories * sizeof *learner->ends);
-  memcpy(learner->rests, learner->ends, learner->histories * sizeof *learner->ends);
+    if (!opt_kept || opt_kept[t]) learner->end_count[learner->last[t]]++;
+  memcpy(learner->visit_count, learner->end_count, learner->histories * sizeof *learner->end_count);
+  memcpy(learner->unobserved_count, learner->end_count,
+         learner->histories * sizeof *learner->end_count);
   learner->rows = 0;
   for (size_t i = learner->histories; i-- > 0;) {
     const history *h = &learner->history[i];
     /* With all that follow it silent too, what rests here may as well rest before it. */
     if (h->parent != i && h->observation == IDM_MISSING &&
-        learner->rests[i] == learner->passes[i]) {
-      learner->rests[h->parent] += learner->rests[i];
-      learner->rests[i] = 0;
+        learner->unobserved_count[i] == learner->visit_count[i]) {
+      learner->unobserved_count[h->parent] += learner->unobserved_count[i];
+      learner->unobserved_count[i] = 0;
     }
-    if (h->parent != i) learner->passes[h->parent] += learner->passes[i];
-    if (h->observation != IDM_MISSING) learner->rows += learner->passes[i];
+    if (h->parent != i) learner->visit_count[h->parent] += learner->visit_count[i];
+    if (h->observation != IDM_MISSING) learner->rows += learner->visit_count[i];
   }
   return IDM_OK;
 }
@@ -403,7 +408,7 @@ double idm_iohmm_rows(const idm_iohmm *learner)
   return learner ? learner->rows : NAN;
 }
 
-idm_status pass_refuse(const idm_iohmm *learner, size_t impossible, idm_error *opt_error)
+idm_status iohmm_fail_impossible(const idm_iohmm *learner, size_t impossible, idm_error *opt_error)
 {
   const history *h = &learner->history[impossible];
   const idm_status status =
@@ -423,7 +428,7 @@ static idm_status check_sizes(const idm_iohmm *learner, const idm_dynamics *dyna
 }
 
 /* Log-likelihood of every trajectory: what its histories add, from the first on. */
-static idm_status by_trajectory(const pass *p, double *log_likelihood, idm_error *opt_error)
+static idm_status by_trajectory(const smoother *p, double *log_likelihood, idm_error *opt_error)
 {
   const idm_iohmm *l = p->learner;
   double *total = idm_new(l->histories, sizeof *total);
@@ -440,17 +445,17 @@ idm_status idm_iohmm_log_likelihood(const idm_iohmm *learner, const idm_dynamics
                                     idm_error *opt_error)
 {
   idm_require(learner, dynamics, log_likelihood);
-  pass *p = NULL;
+  smoother *p = NULL;
   size_t impossible;
   idm_status status = check_sizes(learner, dynamics, opt_error);
-  if (status == IDM_OK) status = pass_create(learner, &p, opt_error);
+  if (status == IDM_OK) status = smoother_create(learner, &p, opt_error);
   if (status != IDM_OK) return status;
-  *log_likelihood = pass_forward(p, dynamics, opt_by_trajectory != NULL, &impossible);
+  *log_likelihood = smoother_forward(p, dynamics, opt_by_trajectory != NULL, &impossible);
   if (opt_by_trajectory)
     status = by_trajectory(p, opt_by_trajectory, opt_error);
   else if (impossible < learner->histories)
-    status = pass_refuse(learner, impossible, opt_error);
-  pass_destroy(p);
+    status = iohmm_fail_impossible(learner, impossible, opt_error);
+  smoother_destroy(p);
   return status;
 }
 
@@ -458,22 +463,22 @@ idm_status idm_iohmm_step(const idm_iohmm *learner, double prior, idm_dynamics *
                           double *objective, idm_error *opt_error)
 {
   idm_require(learner, dynamics, objective);
-  pass *p = NULL;
+  smoother *p = NULL;
   size_t impossible;
   idm_status status = check_sizes(learner, dynamics, opt_error);
   if (status == IDM_OK && !(prior >= 1 && prior < INFINITY))
     status = idm_fail(opt_error, IDM_USAGE, "the prior is %g; expected at least 1", prior);
-  if (status == IDM_OK) status = pass_create(learner, &p, opt_error);
+  if (status == IDM_OK) status = smoother_create(learner, &p, opt_error);
   if (status != IDM_OK) return status;
-  *objective = pass_forward(p, dynamics, false, &impossible) +
-               structure_penalty(learner->structure, prior, dynamics->start);
+  *objective = smoother_forward(p, dynamics, false, &impossible) +
+               structure_log_prior(learner->structure, prior, dynamics->start);
   if (impossible < learner->histories) {
-    status = pass_refuse(learner, impossible, opt_error);
+    status = iohmm_fail_impossible(learner, impossible, opt_error);
   } else {
-    pass_backward(p, dynamics);
+    smoother_backward(p, dynamics);
     structure_maximise(learner->structure, prior, p->counts, dynamics->start);
   }
-  pass_destroy(p);
+  smoother_destroy(p);
   return status;
 }
 
@@ -482,7 +487,7 @@ idm_status idm_iohmm_order(const idm_iohmm *learner, idm_dynamics *dynamics, idm
   idm_require(learner, dynamics);
   const idm_status status = check_sizes(learner, dynamics, opt_error);
   if (status != IDM_OK) return status;
-  double *scratch = idm_new(structure_room(learner->structure), sizeof *scratch);
+  double *scratch = idm_new(structure_scratch_size(learner->structure), sizeof *scratch);
   if (!scratch) return idm_fail_memory(opt_error);
   structure_order(learner->structure, NULL, dynamics->start, scratch);
   free(scratch);

@@ -1,13 +1,18 @@
-/* What may be learnt: rows of probabilities, what is possible in each, and which are one.
+/* What may be learnt of dynamics, and its unconstrained coordinates.
  *
- * Contents: making one · rows · states that change places */
-#include "learn/structure.h"
-
+ * Contents: structure · ratio */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "learn/learn.h"
+
+/* === structure ============================================================================== */
+
+/* What may be learnt: rows of probabilities, what is possible in each, and which are one.
+ *
+ * Contents: making one · rows · states that change places */
 
 /* --- making one ----------------------------------------------------------------------------- */
 
@@ -49,8 +54,8 @@ static idm_status allocate(idm_sizes sizes, structure **ret_structure, idm_error
 
 /* The first action that is learnt and whose matrix is the same one: of a terminal action nothing is
  * learnt, but its matrix follows, so that all of them stay one. */
-static size_t first_of(const structure *s, const bool *shared, const double *matrices, size_t size,
-                       size_t action)
+static size_t first_tied(const structure *s, const bool *shared, const double *matrices,
+                         size_t size, size_t action)
 {
   for (size_t u = 0; u < s->sizes.actions; u++)
     if (s->learnt[u] && u != action && shared[u] && shared[action] &&
@@ -60,30 +65,31 @@ static size_t first_of(const structure *s, const bool *shared, const double *mat
 }
 
 /* Rows in their order, and which of them are one. */
-static void lay_rows(structure *s, const idm_setting *setting, bool learn_start)
+static void set_rows(structure *s, const idm_setting *setting, bool learn_start)
 {
   const idm_sizes n = s->sizes;
   const size_t k = setting->states.count; /* of the problem itself */
   size_t first = n.states;
-  s->row[0] = (row){.first = 0, .width = n.states, .learnt = learn_start};
+  s->row[0] = (structure_row){.first = 0, .width = n.states, .learnt = learn_start};
   for (int emits = 0; emits < 2; emits++)
     for (size_t u = 0; u < n.actions; u++) {
       const size_t width = emits ? n.observations : n.states;
       const size_t own = k * (emits ? n.observations : k);
-      const size_t same =
-          emits ? first_of(s, setting->emission_shared, setting->emission, own, u)
-                : first_of(s, setting->transition_shared, setting->transition, own, u);
+      const size_t tied_to =
+          emits ? first_tied(s, setting->emission_shared, setting->emission, own, u)
+                : first_tied(s, setting->transition_shared, setting->transition, own, u);
       for (size_t i = 0; i < n.states; i++, first += width) {
         const size_t r = emits ? structure_emission(s, u, i) : structure_transition(s, u, i);
         const size_t lead =
-            emits ? structure_emission(s, same, i) : structure_transition(s, same, i);
-        s->row[r] = (row){.first = first, .width = width, .same = lead, .learnt = s->learnt[u]};
+            emits ? structure_emission(s, tied_to, i) : structure_transition(s, tied_to, i);
+        s->row[r] = (structure_row){
+            .first = first, .width = width, .tied_to = lead, .learnt = s->learnt[u]};
       }
     }
 }
 
 /* What some state of the problem can show after an action. */
-static bool can_show(const idm_setting *setting, size_t action, size_t observation)
+static bool can_emit(const idm_setting *setting, size_t action, size_t observation)
 {
   const size_t k = setting->states.count;
   const size_t width = setting->observations.count;
@@ -102,16 +108,16 @@ static void mark_possible(structure *s, const idm_setting *setting, bool own)
     s->possible[n.states + i] = !own || setting->transition[i] > 0;
   for (size_t i = 0; i < n.actions * n.states * n.observations; i++)
     emission[i] = own ? setting->emission[i] > 0
-                      : can_show(setting, i / n.observations / n.states, i % n.observations);
+                      : can_emit(setting, i / n.observations / n.states, i % n.observations);
 }
 
 /* Whether what an action moves, and what it shows, are learnt: in all states, or in none. */
-static bool moves_are_learnt(const structure *s, size_t action)
+static bool transitions_learnt(const structure *s, size_t action)
 {
   return s->row[structure_transition(s, action, 0)].learnt;
 }
 
-static bool shows_are_learnt(const structure *s, size_t action)
+static bool emissions_learnt(const structure *s, size_t action)
 {
   return s->row[structure_emission(s, action, 0)].learnt;
 }
@@ -124,16 +130,17 @@ static bool exchangeable(const structure *s, const double *opt_start, size_t a, 
       (!s->row[0].learnt && opt_start && opt_start[a] != opt_start[b]))
     return false;
   for (size_t u = 0; u < n.actions; u++) {
-    for (size_t i = 0; moves_are_learnt(s, u) && i < n.states; i++) {
+    for (size_t i = 0; transitions_learnt(s, u) && i < n.states; i++) {
       const size_t other = i == a ? b : i == b ? a : i;
       const bool *from = s->possible + s->row[structure_transition(s, u, i)].first;
       const bool *to = s->possible + s->row[structure_transition(s, u, other)].first;
       for (size_t j = 0; j < n.states; j++)
         if (from[j] != to[j == a ? b : j == b ? a : j]) return false;
     }
-    const bool *shows = s->possible + s->row[structure_emission(s, u, a)].first;
-    const bool *also = s->possible + s->row[structure_emission(s, u, b)].first;
-    if (shows_are_learnt(s, u) && memcmp(shows, also, n.observations * sizeof *shows) != 0)
+    const bool *emissions = s->possible + s->row[structure_emission(s, u, a)].first;
+    const bool *other_emissions = s->possible + s->row[structure_emission(s, u, b)].first;
+    if (emissions_learnt(s, u) &&
+        memcmp(emissions, other_emissions, n.observations * sizeof *emissions) != 0)
       return false;
   }
   return true;
@@ -149,28 +156,30 @@ static void find_groups(structure *s, const double *opt_start, bool fixed)
 }
 
 /* Bytes of a label up to its first '/'. */
-static size_t head_of(const char *label)
+static size_t first_factor_length(const char *label)
 {
   return strcspn(label, "/");
 }
 
-static bool same_head(const char *a, const char *b)
+static bool same_first_factor(const char *a, const char *b)
 {
-  return head_of(a) == head_of(b) && strncmp(a, b, head_of(a)) == 0;
+  return first_factor_length(a) == first_factor_length(b) &&
+         strncmp(a, b, first_factor_length(a)) == 0;
 }
 
 /* Labels joined by '/' are products of factors, the first one slowest. */
 static void find_factors(structure *s, const idm_labels *labels)
 {
-  size_t heads = 0;
-  size_t parted = 0;
+  size_t factor_levels = 0;
+  size_t factored_labels = 0;
   for (size_t x = 0; x < labels->count; x++) {
     size_t y = 0;
-    parted += labels->name[x][head_of(labels->name[x])] != '\0';
-    while (y < x && !same_head(labels->name[y], labels->name[x])) y++;
-    s->factor[x] = y < x ? s->factor[y] : heads++;
+    factored_labels += labels->name[x][first_factor_length(labels->name[x])] != '\0';
+    while (y < x && !same_first_factor(labels->name[y], labels->name[x])) y++;
+    s->factor[x] = y < x ? s->factor[y] : factor_levels++;
   }
-  if (parted == labels->count && heads && labels->count % heads == 0) return;
+  if (factored_labels == labels->count && factor_levels && labels->count % factor_levels == 0)
+    return;
   for (size_t x = 0; x < labels->count; x++) s->factor[x] = x;
 }
 
@@ -187,7 +196,7 @@ idm_status structure_create(const idm_problem *problem, size_t states, bool lear
   structure *s = *ret_structure;
   s->emits_before = setting->emits_before;
   for (size_t u = 0; u < sizes.actions; u++) s->learnt[u] = !setting->terminal[u];
-  lay_rows(s, setting, learn_start);
+  set_rows(s, setting, learn_start);
   mark_possible(s, setting, own);
   find_groups(s, own ? setting->start : NULL, fixed);
   find_factors(s, &setting->observations);
@@ -195,59 +204,61 @@ idm_status structure_create(const idm_problem *problem, size_t states, bool lear
 }
 
 /* Hold the rows from `first` on of actions of which, and of whose ties, nothing was told. */
-static void hold_rows(structure *s, size_t first, bool *told)
+static void fix_rows(structure *s, size_t first, bool *informed)
 {
   const size_t k = s->sizes.states;
   for (size_t u = 0; u < s->sizes.actions; u++) {
-    const size_t lead = (s->row[first + u * k].same - first) / k;
-    told[lead] = told[lead] || told[u];
+    const size_t lead = (s->row[first + u * k].tied_to - first) / k;
+    informed[lead] = informed[lead] || informed[u];
   }
   for (size_t r = first; r < first + s->sizes.actions * k; r++)
-    s->row[r].learnt = s->row[r].learnt && told[(s->row[r].same - first) / k];
+    s->row[r].learnt = s->row[r].learnt && informed[(s->row[r].tied_to - first) / k];
 }
 
-void structure_hold(structure *s, const idm_problem *problem, bool fixed, bool *moves, bool *shows)
+void structure_fix_rows(structure *s, const idm_problem *problem, bool fixed, bool *transitions,
+                        bool *emissions)
 {
-  hold_rows(s, structure_transition(s, 0, 0), moves);
-  hold_rows(s, structure_emission(s, 0, 0), shows);
+  fix_rows(s, structure_transition(s, 0, 0), transitions);
+  fix_rows(s, structure_emission(s, 0, 0), emissions);
   find_groups(s, problem->setting->start, fixed);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-void structure_gather(const structure *s, double *counts)
+void structure_sum_ties(const structure *s, double *counts)
 {
   for (size_t r = 0; r < s->rows; r++) {
-    const row *it = &s->row[r];
-    if (it->same == r) continue;
-    for (size_t i = 0; i < it->width; i++)
-      counts[s->row[it->same].first + i] += counts[it->first + i];
+    const structure_row *row = &s->row[r];
+    if (row->tied_to == r) continue;
+    for (size_t i = 0; i < row->width; i++)
+      counts[s->row[row->tied_to].first + i] += counts[row->first + i];
   }
 }
 
-void structure_spread(const structure *s, double *numbers)
+void structure_copy_ties(const structure *s, double *numbers)
 {
   for (size_t r = 0; r < s->rows; r++) {
-    const row *it = &s->row[r];
-    if (it->same != r && s->row[it->same].learnt)
-      memcpy(numbers + it->first, numbers + s->row[it->same].first, it->width * sizeof *numbers);
+    const structure_row *row = &s->row[r];
+    if (row->tied_to != r && s->row[row->tied_to].learnt)
+      memcpy(numbers + row->first, numbers + s->row[row->tied_to].first,
+             row->width * sizeof *numbers);
   }
 }
 
-bool structure_is_open(const structure *s, size_t r)
+bool structure_is_free(const structure *s, size_t r)
 {
   size_t possible = 0;
   for (size_t i = s->row[r].first; i < s->row[r].first + s->row[r].width; i++)
     possible += s->possible[i];
-  return structure_leads(s, r) && possible > 1;
+  return structure_is_own_row(s, r) && possible > 1;
 }
 
-double structure_penalty(const structure *s, double prior, const double *numbers)
+double structure_log_prior(const structure *s, double prior, const double *numbers)
 {
   double sum = 0;
   for (size_t r = 0; r < s->rows && prior > 1; r++) {
-    const row *it = &s->row[r];
-    for (size_t i = it->first; structure_leads(s, r) && i < it->first + it->width; i++)
+    const structure_row *row = &s->row[r];
+    for (size_t i = row->first; structure_is_own_row(s, r) && i < row->first + row->width; i++)
       if (s->possible[i]) sum += log(numbers[i]);
   }
   return (prior - 1) * sum;
@@ -255,52 +266,54 @@ double structure_penalty(const structure *s, double prior, const double *numbers
 
 void structure_maximise(const structure *s, double prior, double *counts, double *numbers)
 {
-  structure_gather(s, counts);
+  structure_sum_ties(s, counts);
   for (size_t r = 0; r < s->rows; r++) {
-    const row *it = &s->row[r];
-    if (!structure_leads(s, r)) continue;
+    const structure_row *row = &s->row[r];
+    if (!structure_is_own_row(s, r)) continue;
     double sum = 0;
-    for (size_t i = it->first; i < it->first + it->width; i++)
+    for (size_t i = row->first; i < row->first + row->width; i++)
       sum += s->possible[i] ? counts[i] + (prior - 1) : 0;
-    for (size_t i = it->first; sum > 0 && i < it->first + it->width; i++)
+    for (size_t i = row->first; sum > 0 && i < row->first + row->width; i++)
       numbers[i] = s->possible[i] ? (counts[i] + (prior - 1)) / sum : 0;
   }
-  structure_spread(s, numbers);
+  structure_copy_ties(s, numbers);
 }
 
 void structure_draw(const structure *s, double prior, double *opt_counts, idm_random *random,
                     double *numbers)
 {
   /* A gamma of a small shape may underflow: then all of a row must not be 0. */
-  static const double least = 1e-300;
-  if (opt_counts) structure_gather(s, opt_counts);
+  static const double minimum = 1e-300;
+  if (opt_counts) structure_sum_ties(s, opt_counts);
   for (size_t r = 0; r < s->rows; r++) {
-    const row *it = &s->row[r];
-    if (!structure_leads(s, r)) continue;
+    const structure_row *row = &s->row[r];
+    if (!structure_is_own_row(s, r)) continue;
     double sum = 0;
-    for (size_t i = it->first; i < it->first + it->width; i++) {
+    for (size_t i = row->first; i < row->first + row->width; i++) {
       const double shape = prior + (opt_counts ? opt_counts[i] : 0);
-      numbers[i] = s->possible[i] ? fmax(idm_random_gamma(random, shape), least) : 0;
+      numbers[i] = s->possible[i] ? fmax(idm_random_gamma(random, shape), minimum) : 0;
       sum += numbers[i];
     }
-    for (size_t i = it->first; i < it->first + it->width; i++) numbers[i] /= sum;
+    for (size_t i = row->first; i < row->first + row->width; i++) numbers[i] /= sum;
   }
-  structure_spread(s, numbers);
+  structure_copy_ties(s, numbers);
 }
 
 /* --- states that change places -------------------------------------------------------------- */
 
 /* Numbers with each state i called to[i]. */
-static void rename_states(const structure *s, const size_t *to, const double *from, double *numbers)
+static void permute_states(const structure *s, const size_t *to, const double *from,
+                           double *numbers)
 {
   const idm_sizes n = s->sizes;
   for (size_t i = 0; i < n.states; i++) numbers[to[i]] = from[i];
   for (size_t u = 0; u < n.actions; u++)
     for (size_t i = 0; i < n.states; i++) {
-      const double *moves = from + s->row[structure_transition(s, u, i)].first;
+      const double *transitions = from + s->row[structure_transition(s, u, i)].first;
       double *moved = numbers + s->row[structure_transition(s, u, to[i])].first;
-      for (size_t j = 0; moves_are_learnt(s, u) && j < n.states; j++) moved[to[j]] = moves[j];
-      if (shows_are_learnt(s, u))
+      for (size_t j = 0; transitions_learnt(s, u) && j < n.states; j++)
+        moved[to[j]] = transitions[j];
+      if (emissions_learnt(s, u))
         memcpy(numbers + s->row[structure_emission(s, u, to[i])].first,
                from + s->row[structure_emission(s, u, i)].first, n.observations * sizeof *numbers);
     }
@@ -312,14 +325,14 @@ static bool invariant(const structure *s, const double *numbers, size_t a, size_
   const idm_sizes n = s->sizes;
   if (numbers[a] != numbers[b]) return false;
   for (size_t u = 0; u < n.actions; u++) {
-    for (size_t i = 0; moves_are_learnt(s, u) && i < n.states; i++) {
+    for (size_t i = 0; transitions_learnt(s, u) && i < n.states; i++) {
       const size_t other = i == a ? b : i == b ? a : i;
       const double *from = numbers + s->row[structure_transition(s, u, i)].first;
       const double *to = numbers + s->row[structure_transition(s, u, other)].first;
       for (size_t j = 0; j < n.states; j++)
         if (from[j] != to[j == a ? b : j == b ? a : j]) return false;
     }
-    if (shows_are_learnt(s, u) && memcmp(numbers + s->row[structure_emission(s, u, a)].first,
+    if (emissions_learnt(s, u) && memcmp(numbers + s->row[structure_emission(s, u, a)].first,
                                          numbers + s->row[structure_emission(s, u, b)].first,
                                          n.observations * sizeof *numbers) != 0)
       return false;
@@ -327,7 +340,7 @@ static bool invariant(const structure *s, const double *numbers, size_t a, size_
   return true;
 }
 
-bool structure_alike(const structure *s, const double *numbers, size_t *one, size_t *other)
+bool structure_find_identical(const structure *s, const double *numbers, size_t *one, size_t *other)
 {
   for (*one = 0; *one < s->sizes.states; ++*one)
     for (*other = *one + 1; *other < s->sizes.states; ++*other)
@@ -340,9 +353,9 @@ void structure_means(const structure *s, const double *numbers, double *mean)
   for (size_t i = 0; i < s->sizes.states; i++) {
     mean[i] = 0;
     for (size_t u = 0; u < s->sizes.actions; u++) {
-      const double *shows = numbers + s->row[structure_emission(s, u, i)].first;
-      for (size_t x = 0; shows_are_learnt(s, u) && x < s->sizes.observations; x++)
-        mean[i] += shows[x] * (double)s->factor[x];
+      const double *emissions = numbers + s->row[structure_emission(s, u, i)].first;
+      for (size_t x = 0; emissions_learnt(s, u) && x < s->sizes.observations; x++)
+        mean[i] += emissions[x] * (double)s->factor[x];
     }
   }
 }
@@ -361,63 +374,66 @@ static size_t rank_of(const structure *s, const double *opt_by, size_t i)
 
 /* Name each state i of a group to[i], so that numbers by state rank as others do; NULL: ascending.
  */
-static void rank_states(const structure *s, const double *opt_like, const double *by, size_t *to)
+static void rank_states(const structure *s, const double *opt_reference, const double *by,
+                        size_t *to)
 {
   for (size_t i = 0; i < s->sizes.states; i++)
     for (size_t j = 0; j < s->sizes.states; j++)
-      if (s->group[j] == s->group[i] && rank_of(s, opt_like, j) == rank_of(s, by, i)) to[i] = j;
+      if (s->group[j] == s->group[i] && rank_of(s, opt_reference, j) == rank_of(s, by, i))
+        to[i] = j;
 }
 
 /* Squared distance from `like` of the numbers that are learnt, with each state i called to[i]. */
 static double distance(const structure *s, const size_t *to, const double *numbers,
-                       const double *like)
+                       const double *reference)
 {
   const idm_sizes n = s->sizes;
   double sum = 0;
-  for (size_t i = 0; s->row[0].learnt && i < n.states; i++) sum += pow(numbers[i] - like[to[i]], 2);
+  for (size_t i = 0; s->row[0].learnt && i < n.states; i++)
+    sum += pow(numbers[i] - reference[to[i]], 2);
   for (size_t u = 0; u < n.actions; u++)
     for (size_t i = 0; i < n.states; i++) {
-      const double *moves = numbers + s->row[structure_transition(s, u, i)].first;
-      const double *moves_like = like + s->row[structure_transition(s, u, to[i])].first;
-      const double *shows = numbers + s->row[structure_emission(s, u, i)].first;
-      const double *shows_like = like + s->row[structure_emission(s, u, to[i])].first;
-      for (size_t j = 0; moves_are_learnt(s, u) && j < n.states; j++)
-        sum += pow(moves[j] - moves_like[to[j]], 2);
-      for (size_t x = 0; shows_are_learnt(s, u) && x < n.observations; x++)
-        sum += pow(shows[x] - shows_like[x], 2);
+      const double *transitions = numbers + s->row[structure_transition(s, u, i)].first;
+      const double *ref_transitions = reference + s->row[structure_transition(s, u, to[i])].first;
+      const double *emissions = numbers + s->row[structure_emission(s, u, i)].first;
+      const double *ref_emissions = reference + s->row[structure_emission(s, u, to[i])].first;
+      for (size_t j = 0; transitions_learnt(s, u) && j < n.states; j++)
+        sum += pow(transitions[j] - ref_transitions[to[j]], 2);
+      for (size_t x = 0; emissions_learnt(s, u) && x < n.observations; x++)
+        sum += pow(emissions[x] - ref_emissions[x], 2);
     }
   return sum;
 }
 
 /* Names of states, found one state after another: branch and bound. */
-typedef struct naming {
+typedef struct label_search {
   const structure *s;
   const double *numbers;
-  const double *like;
-  size_t *to;   /* [state]: what each is called; known of those before the one in turn */
-  size_t *best; /* [state]: of all names so far those that are nearest to `like` */
-  bool *taken;  /* [state]: names that states before have */
-  double least; /* their distance */
-} naming;
+  const double *reference;
+  size_t *to;     /* [state]: what each is called; known of those before the one in turn */
+  size_t *best;   /* [state]: of all names so far those that are nearest to `like` */
+  bool *taken;    /* [state]: names that states before have */
+  double minimum; /* their distance */
+} label_search;
 
 /* Squared distance of what state i adds to the states before it, where it is called to[i]. */
-static double distance_of(const naming *n, size_t i)
+static double added_distance(const label_search *n, size_t i)
 {
   const structure *s = n->s;
   const size_t *to = n->to;
-  double sum = s->row[0].learnt ? pow(n->numbers[i] - n->like[to[i]], 2) : 0;
+  double sum = s->row[0].learnt ? pow(n->numbers[i] - n->reference[to[i]], 2) : 0;
   for (size_t u = 0; u < s->sizes.actions; u++) {
-    const double *shows = n->numbers + s->row[structure_emission(s, u, i)].first;
-    const double *shows_like = n->like + s->row[structure_emission(s, u, to[i])].first;
-    for (size_t x = 0; shows_are_learnt(s, u) && x < s->sizes.observations; x++)
-      sum += pow(shows[x] - shows_like[x], 2);
-    const double *moves = n->numbers + s->row[structure_transition(s, u, i)].first;
-    const double *moves_like = n->like + s->row[structure_transition(s, u, to[i])].first;
-    for (size_t j = 0; moves_are_learnt(s, u) && j <= i; j++) {
-      const double *back = n->numbers + s->row[structure_transition(s, u, j)].first;
-      const double *back_like = n->like + s->row[structure_transition(s, u, to[j])].first;
-      sum += pow(moves[j] - moves_like[to[j]], 2);
-      if (j < i) sum += pow(back[i] - back_like[to[i]], 2);
+    const double *emissions = n->numbers + s->row[structure_emission(s, u, i)].first;
+    const double *ref_emissions = n->reference + s->row[structure_emission(s, u, to[i])].first;
+    for (size_t x = 0; emissions_learnt(s, u) && x < s->sizes.observations; x++)
+      sum += pow(emissions[x] - ref_emissions[x], 2);
+    const double *transitions = n->numbers + s->row[structure_transition(s, u, i)].first;
+    const double *ref_transitions = n->reference + s->row[structure_transition(s, u, to[i])].first;
+    for (size_t j = 0; transitions_learnt(s, u) && j <= i; j++) {
+      const double *incoming = n->numbers + s->row[structure_transition(s, u, j)].first;
+      const double *ref_incoming = n->reference + s->row[structure_transition(s, u, to[j])].first;
+      sum += pow(transitions[j] - ref_transitions[to[j]], 2);
+      if (j < i) sum += pow(incoming[i] - ref_incoming[to[i]], 2);
     }
   }
   return sum;
@@ -425,11 +441,11 @@ static double distance_of(const naming *n, size_t i)
 
 /* Name state i and those behind it, where those before it are `sum` away. What is nearer by
  * rounding alone does not count. */
-static void name_from(naming *n, size_t i, double sum)
+static void search_labels(label_search *n, size_t i, double sum)
 {
   const structure *s = n->s;
   if (i == s->sizes.states) {
-    n->least = sum;
+    n->minimum = sum;
     memcpy(n->best, n->to, i * sizeof *n->to);
     return;
   }
@@ -437,110 +453,115 @@ static void name_from(naming *n, size_t i, double sum)
     if (s->group[j] != s->group[i] || n->taken[j]) continue;
     n->to[i] = j;
     n->taken[j] = true;
-    const double now = sum + distance_of(n, i);
-    if (now < n->least - 1e-9) name_from(n, i + 1, now);
+    const double new_distance = sum + added_distance(n, i);
+    if (new_distance < n->minimum - 1e-9) search_labels(n, i + 1, new_distance);
     n->taken[j] = false;
   }
 }
 
 /* Whether all names of interchangeable states can be tried. */
-static bool is_small(const structure *s)
+static bool can_enumerate(const structure *s)
 {
-  enum { most = 8 };
+  enum { max_group = 8 };
   for (size_t i = 0; i < s->sizes.states; i++) {
     size_t count = 0;
     for (size_t j = 0; j < s->sizes.states; j++) count += s->group[j] == s->group[i];
-    if (count > most) return false;
+    if (count > max_group) return false;
   }
   return true;
 }
 
 /* Rename states, whose numbers are copied to scratch first. */
-static void apply_names(const structure *s, const size_t *to, double *numbers, double *scratch)
+static void apply_labels(const structure *s, const size_t *to, double *numbers, double *scratch)
 {
   const idm_sizes n = s->sizes;
   const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
   memcpy(scratch, numbers, count * sizeof *numbers);
-  rename_states(s, to, scratch, numbers);
+  permute_states(s, to, scratch, numbers);
 }
 
 /* Of all names those nearest to one of the dynamics; as they are where none is nearer. */
-static void find_nearest(naming *n, const idm_dynamics *const *like, size_t likes)
+static void find_nearest_labels(label_search *n, const idm_dynamics *const *reference,
+                                size_t references)
 {
   const size_t states = n->s->sizes.states;
   for (size_t i = 0; i < states; i++) {
     n->best[i] = n->to[i] = i;
     n->taken[i] = false;
   }
-  for (size_t m = 0; m < likes; m++)
-    n->least = fmin(m ? n->least : INFINITY, distance(n->s, n->best, n->numbers, like[m]->start));
-  for (size_t m = 0; m < likes; m++) {
-    n->like = like[m]->start;
-    name_from(n, 0, 0);
+  for (size_t m = 0; m < references; m++)
+    n->minimum =
+        fmin(m ? n->minimum : INFINITY, distance(n->s, n->best, n->numbers, reference[m]->start));
+  for (size_t m = 0; m < references; m++) {
+    n->reference = reference[m]->start;
+    search_labels(n, 0, 0);
   }
 }
 
-void structure_order(const structure *s, const double *opt_like, double *numbers, double *scratch)
+void structure_order(const structure *s, const double *opt_reference, double *numbers,
+                     double *scratch)
 {
   const size_t states = s->sizes.states;
-  double *mean = scratch + structure_room(s) - 5 * states, *means_like = mean + states;
+  double *mean = scratch + structure_scratch_size(s) - 5 * states, *means_like = mean + states;
   size_t *to = (size_t *)(void *)(means_like + states);
   structure_means(s, numbers, mean);
-  if (opt_like) structure_means(s, opt_like, means_like);
-  rank_states(s, opt_like ? means_like : NULL, mean, to);
-  apply_names(s, to, numbers, scratch);
+  if (opt_reference) structure_means(s, opt_reference, means_like);
+  rank_states(s, opt_reference ? means_like : NULL, mean, to);
+  apply_labels(s, to, numbers, scratch);
 }
 
-void structure_name(const structure *s, const idm_dynamics *const *like, size_t likes,
-                    double *numbers, double *scratch)
+void structure_match_states(const structure *s, const idm_dynamics *const *reference,
+                            size_t references, double *numbers, double *scratch)
 {
   const size_t states = s->sizes.states;
-  size_t *to = (size_t *)(void *)(scratch + structure_room(s) - 5 * states), *best = to + states;
-  naming by = {
+  size_t *to = (size_t *)(void *)(scratch + structure_scratch_size(s) - 5 * states),
+         *best = to + states;
+  label_search by = {
       .s = s, .numbers = numbers, .to = to, .best = best, .taken = (bool *)(void *)(best + states)};
   /* The search starts from names by the means, so that its end does not depend on names before. */
-  structure_order(s, is_small(s) ? NULL : like[0]->start, numbers, scratch);
-  if (!is_small(s)) return;
-  find_nearest(&by, like, likes);
-  apply_names(s, best, numbers, scratch);
+  structure_order(s, can_enumerate(s) ? NULL : reference[0]->start, numbers, scratch);
+  if (!can_enumerate(s)) return;
+  find_nearest_labels(&by, reference, references);
+  apply_labels(s, best, numbers, scratch);
 }
 
 /* Rows that are learnt get the zeros of the structure, and a little of everything else. */
 static void restore_zeros(const structure *s, double *numbers)
 {
-  static const double little = 1e-3;
+  static const double pseudo_mass = 1e-3;
   for (size_t r = 0; r < s->rows; r++) {
-    const row *it = &s->row[r];
+    const structure_row *row = &s->row[r];
     double sum = 0;
-    if (!structure_leads(s, r)) continue;
-    for (size_t i = it->first; i < it->first + it->width; i++) {
-      numbers[i] = s->possible[i] ? numbers[i] + little : 0;
+    if (!structure_is_own_row(s, r)) continue;
+    for (size_t i = row->first; i < row->first + row->width; i++) {
+      numbers[i] = s->possible[i] ? numbers[i] + pseudo_mass : 0;
       sum += numbers[i];
     }
-    for (size_t i = it->first; i < it->first + it->width; i++) numbers[i] /= sum;
+    for (size_t i = row->first; i < row->first + row->width; i++) numbers[i] /= sum;
   }
-  structure_spread(s, numbers);
+  structure_copy_ties(s, numbers);
 }
 
-bool structure_relabel(const structure *s, const double *like, double *numbers, double *scratch)
+bool structure_relabel(const structure *s, const double *reference, double *numbers,
+                       double *scratch)
 {
   const idm_sizes n = s->sizes;
   const size_t count = n.states * (1 + n.actions * (n.states + n.observations));
   size_t *to = (size_t *)(void *)(scratch + count);
-  bool moved = false, nearer = true;
+  bool moved = false, improved = true;
   for (size_t i = 0; i < n.states; i++) to[i] = i;
-  double least = distance(s, to, numbers, like);
-  while (nearer) {
-    nearer = false;
+  double minimum = distance(s, to, numbers, reference);
+  while (improved) {
+    improved = false;
     for (size_t a = 0; a < n.states; a++)
       for (size_t b = a + 1; b < n.states; b++) {
         const size_t kept = to[a];
         to[a] = to[b];
         to[b] = kept;
-        const double now = distance(s, to, numbers, like);
-        if (now < least - 1e-9) {
-          least = now;
-          moved = nearer = true;
+        const double new_distance = distance(s, to, numbers, reference);
+        if (new_distance < minimum - 1e-9) {
+          minimum = new_distance;
+          moved = improved = true;
         } else {
           to[b] = to[a];
           to[a] = kept;
@@ -548,8 +569,89 @@ bool structure_relabel(const structure *s, const double *like, double *numbers, 
       }
   }
   if (!moved) return false;
-  apply_names(s, to, numbers, scratch);
+  apply_labels(s, to, numbers, scratch);
   if (!s->row[0].learnt) memcpy(numbers, scratch, n.states * sizeof *numbers);
   restore_zeros(s, numbers);
   return true;
+}
+
+/* === ratio ================================================================================== */
+
+/* Learnt rows as unconstrained numbers: see the header. */
+
+/* The last possible entry of a row. */
+static size_t reference_of(const structure *s, size_t r)
+{
+  size_t last = s->row[r].first + s->row[r].width;
+  while (!s->possible[--last]) {
+  }
+  return last;
+}
+
+size_t ratio_count_row(const structure *s, size_t r)
+{
+  const size_t reference = reference_of(s, r);
+  size_t count = 0;
+  for (size_t i = s->row[r].first; i < reference; i++) count += s->possible[i];
+  return count;
+}
+
+size_t ratio_count(const structure *s)
+{
+  size_t count = 0;
+  for (size_t r = 0; r < s->rows; r++)
+    if (structure_is_free(s, r)) count += ratio_count_row(s, r);
+  return count;
+}
+
+void ratio_get(const structure *s, const double *numbers, double *y)
+{
+  for (size_t r = 0; r < s->rows; r++) {
+    if (!structure_is_free(s, r)) continue;
+    const size_t reference = reference_of(s, r);
+    for (size_t i = s->row[r].first; i < reference; i++)
+      if (s->possible[i]) *y++ = log(numbers[i]) - log(numbers[reference]);
+  }
+}
+
+/* One row from its ratios, scaled by the largest; returns those of the next. */
+static const double *set_row(const structure *s, size_t r, const double *y, double *numbers)
+{
+  const size_t first = s->row[r].first, reference = reference_of(s, r);
+  double largest = 0, sum = 0;
+  for (size_t i = first, k = 0; i < reference; i++)
+    if (s->possible[i]) largest = fmax(largest, y[k++]);
+  for (size_t i = first; i <= reference; i++) {
+    numbers[i] = !s->possible[i] ? 0 : exp((i < reference ? *y++ : 0) - largest);
+    sum += numbers[i];
+  }
+  for (size_t i = first; i <= reference; i++) numbers[i] /= sum;
+  return y;
+}
+
+void ratio_set(const structure *s, const double *y, double *numbers)
+{
+  for (size_t r = 0; r < s->rows; r++)
+    if (structure_is_free(s, r)) y = set_row(s, r, y, numbers);
+  structure_copy_ties(s, numbers);
+}
+
+double ratio_log_prior(const structure *s, double prior, const double *numbers)
+{
+  /* The Jacobian of a row is the product of its entries: one more in every exponent. */
+  return structure_log_prior(s, prior + 1, numbers);
+}
+
+void ratio_gradient(const structure *s, double prior, double *counts, const double *numbers,
+                    double *gradient)
+{
+  structure_sum_ties(s, counts);
+  for (size_t r = 0; r < s->rows; r++) {
+    if (!structure_is_free(s, r)) continue;
+    const size_t first = s->row[r].first, reference = reference_of(s, r);
+    double all = 0;
+    for (size_t i = first; i <= reference; i++) all += s->possible[i] ? counts[i] + prior : 0;
+    for (size_t i = first; i < reference; i++)
+      if (s->possible[i]) *gradient++ = counts[i] + prior - numbers[i] * all;
+  }
 }

@@ -13,7 +13,7 @@
 const idm_behavior_ops *idm_planner_behavior(const idm_planner *planner)
 {
   if (!planner) return NULL;
-  return planner->behavior ? planner->behavior : &idm_believer_ops;
+  return planner->behavior ? planner->behavior : &idm_belief_agent_ops;
 }
 
 /* An agent plans for one environment, and so its behaviour is scored in one. */
@@ -31,22 +31,24 @@ static idm_status check_environment(const idm_problem *problem, const idm_data *
                       name->name[of[0]], name->name[of[t]], name->name[of[0]],
                       idm_columns_name(&problem->columns, IDM_COLUMN_ENVIRONMENT, 0),
                       name->name[of[0]]);
-  if (problem->within &&
-      strcmp(problem->environment[problem->within - 1].name, name->name[of[0]]) == 0)
+  if (problem->current_environment &&
+      strcmp(problem->environment[problem->current_environment - 1].name, name->name[of[0]]) == 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "the log is of the environment '%.60s', and the problem is in %s%.60s%s: say "
                   "--set environment=%.60s",
-                  name->name[of[0]], problem->within ? "'" : "",
-                  problem->within ? problem->environment[problem->within - 1].name : "its own",
-                  problem->within ? "'" : "", name->name[of[0]]);
+                  name->name[of[0]], problem->current_environment ? "'" : "",
+                  problem->current_environment
+                      ? problem->environment[problem->current_environment - 1].name
+                      : "its own",
+                  problem->current_environment ? "'" : "", name->name[of[0]]);
 }
 
 /* Whatever moves by an action needs one for a missed response too. */
 static idm_status check_missed(const idm_planner *planner, const idm_data *data,
                                idm_error *opt_error)
 {
-  if (idm_planner_behavior(planner)->idles) return IDM_OK;
+  if (idm_planner_behavior(planner)->accepts_no_action) return IDM_OK;
   for (size_t row = 0; data->missed && row < data->rows; row++) {
     if (!idm_data_missed(data, row) || data->action[row] != IDM_MISSING) continue;
     const idm_status status =

@@ -1,39 +1,48 @@
-/* What an agent's planner makes of the keys that stand with it. */
+/* What a planner depends on: numbers of theta, and memory.
+ *
+ * Contents: heed · forgets */
 #include <stdio.h>
 #include <string.h>
 
 #include "idm/planner.h"
+#include "plan/choice.h"
+#include "plan/workspace.h"
 
-bool idm_agent_heeds(const idm_problem *problem, const char *key)
+/* === heed =================================================================================== */
+
+/* What an agent's planner makes of the keys that stand with it. */
+
+bool idm_agent_uses_key(const idm_problem *problem, const char *key)
 {
   if (!problem || !key) return false;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   const int block = idm_theta_find(problem->theta, key);
   if (block >= 0) return idm_agent_reads(&problem->agent, (size_t)block);
-  if (!idm_key_find(idm_agent_keys(), key)) return false;
-  for (const char *const *heeded = planner->keys; heeded && *heeded; heeded++)
-    if (strcmp(*heeded, key) == 0) return true;
+  if (!idm_key_find(idm_agent_option_keys(), key)) return false;
+  for (const char *const *used_key = planner->keys; used_key && *used_key; used_key++)
+    if (strcmp(*used_key, key) == 0) return true;
   return !planner->keys;
 }
 
 /* What number i of a block is where nobody says anything. */
-static double standard_of(const idm_block *block, idm_sizes sizes, size_t i)
+static double default_of(const idm_block *block, idm_sizes sizes, size_t i)
 {
-  if (block->info->form == IDM_FORM_FIELDS) return idm_block_field(block->info, sizes, i)->standard;
+  if (block->info->form == IDM_FORM_FIELDS)
+    return idm_block_field(block->info, sizes, i)->default_number;
   if (block->info->form == IDM_FORM_WEIGHTS) return block->value[0]; /* all alike */
-  return block->info->standard;
+  return block->info->default_number;
 }
 
 /* Whether a block holds what it holds where nobody says anything, or what the planner holds it at
  * anyway. */
-static bool is_as_ever(const idm_planner *planner, const idm_theta *theta, size_t id)
+static bool is_default(const idm_planner *planner, const idm_theta *theta, size_t id)
 {
   const idm_block *block = &theta->block[id];
   size_t rows = 0;
   (void)idm_theta_rows(theta, id, &rows);
   if (rows || (block->size && block->info->optional)) return false;
   for (size_t i = 0; i < block->size; i++) {
-    bool same = block->value[i] == standard_of(block, theta->sizes, i);
+    bool same = block->value[i] == default_of(block, theta->sizes, i);
     for (size_t k = 0; k < planner->clamps; k++)
       same = same || (planner->clamp[k].block == id && planner->clamp[k].kind == IDM_CLAMP_VALUE &&
                       planner->clamp[k].value == block->value[i]);
@@ -51,28 +60,41 @@ static bool is_of_agent(const idm_block_info *info)
 }
 
 /* Add a name to a list of them; what does not fit is left out. */
-static void enlist(char *list, size_t size, const char *name)
+static void append_name(char *list, size_t size, const char *name)
 {
   const size_t length = strlen(list);
   snprintf(list + length, size - length, "%s%s", length ? ", " : "", name);
 }
 
-void idm_agent_remark(const idm_problem *problem, idm_notes *notes)
+void idm_agent_note_unused(const idm_problem *problem, idm_notes *notes)
 {
   if (!problem || !notes) return;
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   char list[600] = "";
-  idm_agent standard;
-  idm_agent_default(&standard);
+  idm_agent_options default_number;
+  idm_agent_options_default(&default_number);
   for (size_t id = 0; id < problem->theta->blocks; id++) {
     const idm_block *block = &problem->theta->block[id];
     const char *name = block->info->name;
-    if (is_of_agent(block->info) && !idm_agent_heeds(problem, name) &&
-        !is_as_ever(planner, problem->theta, id))
-      enlist(list, sizeof list, name);
+    if (is_of_agent(block->info) && !idm_agent_uses_key(problem, name) &&
+        !is_default(planner, problem->theta, id))
+      append_name(list, sizeof list, name);
   }
-  for (const idm_key *key = idm_agent_keys(); key->name; key++)
-    if (!idm_key_same(key, &standard, &problem->agent, 0) && !idm_agent_heeds(problem, key->name))
-      enlist(list, sizeof list, key->name);
+  for (const idm_key *key = idm_agent_option_keys(); key->name; key++)
+    if (!idm_key_same(key, &default_number, &problem->agent, 0) &&
+        !idm_agent_uses_key(problem, key->name))
+      append_name(list, sizeof list, key->name);
   if (list[0]) idm_notes_add(notes, "the planner '%s' makes nothing of %s", planner->name, list);
+}
+
+/* === forgets ================================================================================ */
+
+/* Whether an agent remembers more than the state it is in: see the header. */
+
+bool idm_agent_is_memoryless(const idm_problem *problem)
+{
+  const idm_agent_options *agent = &problem->agent;
+  return problem->setting->fully_observed && !problem->setting->horizon &&
+         !idm_agent_planner(agent)->behavior && agent->discounting == IDM_EXPONENTIAL &&
+         !idm_choice_bias_uses_last(problem->theta);
 }

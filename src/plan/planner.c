@@ -1,10 +1,76 @@
-/* What follows from a planner's table alone. */
-#include "idm/planner.h"
+/* Planners, and planners that hold numbers of another.
+ *
+ * Contents: clamp · planner */
+#include <math.h>
+#include <string.h>
 
 #include "base/door.h"
+#include "idm/planner.h"
+#include "plan/workspace.h"
+
+/* === clamp ================================================================================== */
+
+/* Clamps: what makes one planner of another, as data. */
+
+/* A Dirac model prior: the agent knows the environment. The number of models stays, each of them
+ * the environment's, so that the shape of theta does not depend on the planner. */
+static idm_status set_environment_models(const idm_planner *planner, const idm_setting *setting,
+                                         idm_theta *theta, idm_block_id id, idm_error *opt_error)
+{
+  if (setting->moves) return IDM_OK; /* the only model there is */
+  if (!idm_setting_has_dynamics(setting) && planner->needs & IDM_NEEDS_BATCH)
+    return IDM_OK; /* it may learn from a log, whatever the models */
+  const double *matrix = id == IDM_TRANSITION ? setting->transition : setting->emission;
+  if (!matrix)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "this agent knows the environment, but its dynamics are not given");
+  const size_t size = theta->block[id].size / theta->models;
+  for (size_t m = 0; m < theta->models; m++)
+    memcpy(theta->block[id].value + m * size, matrix, size * sizeof *matrix);
+  return IDM_OK;
+}
+
+static idm_status check_sign(const idm_theta *theta, const idm_clamp *clamp, idm_error *opt_error)
+{
+  const bool positive = clamp->kind == IDM_CLAMP_POSITIVE;
+  const double value = idm_theta_scalar(theta, clamp->block);
+  if (isfinite(value) && (positive ? value > 0 : value < 0)) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT, "this agent needs a %s, finite %s; it is %g",
+                  positive ? "positive" : "negative", idm_block_name(clamp->block), value);
+}
+
+idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *setting, idm_theta *theta,
+                           idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < planner->clamps && status == IDM_OK; i++) {
+    const idm_clamp *clamp = &planner->clamp[i];
+    idm_block *block = &theta->block[clamp->block];
+    switch (clamp->kind) {
+    case IDM_CLAMP_VALUE:
+    case IDM_CLAMP_UNIFORM:
+      for (size_t k = 0; k < block->size; k++)
+        block->value[k] = clamp->kind == IDM_CLAMP_VALUE ? clamp->value : 1.0 / (double)block->size;
+      break;
+    case IDM_CLAMP_ENVIRONMENT:
+      if (block->role == IDM_DESCRIPTIVE) break; /* dynamics of its own are looked for */
+      status = set_environment_models(planner, setting, theta, clamp->block, opt_error);
+      break;
+    case IDM_CLAMP_IRRELEVANT:
+      break;
+    default:
+      status = check_sign(theta, clamp, opt_error);
+    }
+  }
+  return status;
+}
+
+/* === planner ================================================================================ */
+
+/* What follows from a planner's table alone. */
 
 /* Whether a clamp leaves nothing of the block to move. */
-static bool holds(const idm_clamp *clamp)
+static bool fixes_block(const idm_clamp *clamp)
 {
   return clamp->kind != IDM_CLAMP_POSITIVE && clamp->kind != IDM_CLAMP_NEGATIVE;
 }
@@ -12,25 +78,26 @@ static bool holds(const idm_clamp *clamp)
 bool idm_planner_reads(const idm_planner *planner, size_t id)
 {
   if (!planner) return false;
-  if (id >= IDM_BLOCK_COUNT) return id - IDM_BLOCK_COUNT < planner->owns;
+  if (id >= IDM_BLOCK_COUNT) return id - IDM_BLOCK_COUNT < planner->own_count;
   const idm_block_info *info = idm_block_describe((idm_block_id)id);
   for (size_t i = 0; i < planner->clamps; i++)
-    if (planner->clamp[i].block == id && holds(&planner->clamp[i])) return false;
-  if ((info->habit || info->updates) && !planner->behavior) return true;
+    if (planner->clamp[i].block == id && fixes_block(&planner->clamp[i])) return false;
+  if ((info->choice_bias || info->belief_update) && !planner->behavior) return true;
   for (const idm_block_id *read = planner->reads; *read != IDM_BLOCK_COUNT; read++)
     if (*read == id) return true;
   return false;
 }
 
-bool idm_planner_uses_dynamics(const idm_planner *planner, size_t id)
+bool idm_planner_uses_dynamics(const idm_planner *planner, const idm_setting *setting, size_t id)
 {
+  if (planner && planner->rule && setting && setting->fully_observed) return false;
   for (size_t i = 0; planner && i < planner->clamps; i++)
     if (planner->clamp[i].block == id && planner->clamp[i].kind == IDM_CLAMP_ENVIRONMENT)
       return true;
   return idm_planner_reads(planner, id);
 }
 
-bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, size_t id)
+bool idm_planner_reads_free(const idm_planner *planner, const idm_theta *theta, size_t id)
 {
   if (!planner || !theta || id >= theta->blocks) return false;
   for (size_t i = 0; i < planner->clamps; i++)
@@ -41,20 +108,20 @@ bool idm_planner_follows(const idm_planner *planner, const idm_theta *theta, siz
 }
 
 /* Numbers that block k of the planner's own is to have; 0 where that is no choice of its. */
-static size_t shape_of(const idm_planner *planner, const idm_agent *agent, idm_sizes sizes,
-                       size_t k)
+static size_t own_block_size(const idm_planner *planner, const idm_agent_options *agent,
+                             idm_sizes sizes, size_t k)
 {
-  const bool chosen = planner->own[k].opaque && !planner->own[k].count;
-  return chosen ? planner->shape(agent, sizes, k, NULL) : 0;
+  const bool size_by_planner = planner->own[k].opaque && !planner->own[k].count;
+  return size_by_planner ? planner->shape(agent, sizes, k, NULL) : 0;
 }
 
-idm_status idm_planner_shape(const idm_planner *planner, const idm_agent *agent, idm_theta *theta,
-                             idm_error *opt_error)
+idm_status idm_planner_shape(const idm_planner *planner, const idm_agent_options *agent,
+                             idm_theta *theta, idm_error *opt_error)
 {
   idm_require(planner, agent, theta);
   idm_status status = IDM_OK;
-  for (size_t k = 0; k < planner->owns && status == IDM_OK; k++) {
-    const size_t count = shape_of(planner, agent, theta->sizes, k);
+  for (size_t k = 0; k < planner->own_count && status == IDM_OK; k++) {
+    const size_t count = own_block_size(planner, agent, theta->sizes, k);
     if (!count) continue;
     status = idm_theta_resize(theta, IDM_BLOCK_COUNT + k, count, 1, opt_error);
     if (status == IDM_OK)
@@ -63,15 +130,15 @@ idm_status idm_planner_shape(const idm_planner *planner, const idm_agent *agent,
   return status;
 }
 
-idm_status idm_planner_fits(const idm_planner *planner, const idm_agent *agent,
-                            const idm_theta *theta, idm_error *opt_error)
+idm_status idm_planner_check_shape(const idm_planner *planner, const idm_agent_options *agent,
+                                   const idm_theta *theta, idm_error *opt_error)
 {
   idm_require(planner, agent, theta);
-  if (theta->blocks != IDM_BLOCK_COUNT + planner->owns)
+  if (theta->blocks != IDM_BLOCK_COUNT + planner->own_count)
     return idm_fail(opt_error, IDM_USAGE, "theta does not hold the blocks of planner '%s'",
                     planner->name);
-  for (size_t k = 0; k < planner->owns; k++) {
-    const size_t count = shape_of(planner, agent, theta->sizes, k);
+  for (size_t k = 0; k < planner->own_count; k++) {
+    const size_t count = own_block_size(planner, agent, theta->sizes, k);
     if (count && theta->block[IDM_BLOCK_COUNT + k].size != count)
       return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the agent asks for %zu",
                       planner->own[k].name, theta->block[IDM_BLOCK_COUNT + k].size, count);

@@ -32,23 +32,23 @@ PLANNERS(DECLARE)
 #define ENTRY(planner) &(planner),
 static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
 
-enum { OWN = sizeof planners / sizeof planners[0], MOST_PLUGINS = 32 };
+enum { BUILT_IN = sizeof planners / sizeof planners[0], MAX_PLUGINS = 32 };
 
 /* Those of plug-ins, see idm_plugin_load. */
-static const idm_planner *plugin[MOST_PLUGINS];
+static const idm_planner *plugin[MAX_PLUGINS];
 static size_t plugins;
 
 const idm_planner *idm_planner_at(size_t index)
 {
-  if (index < OWN) return planners[index];
-  return index - OWN < plugins ? plugin[index - OWN] : NULL;
+  if (index < BUILT_IN) return planners[index];
+  return index - BUILT_IN < plugins ? plugin[index - BUILT_IN] : NULL;
 }
 
-static bool is_whole(const idm_planner *planner)
+static bool is_complete(const idm_planner *planner)
 {
   const idm_belief_ops *belief = planner->belief;
   return planner->name && planner->name[0] && planner->summary && planner->row && planner->reads &&
-         (planner->own || !planner->owns) && (planner->clamp || !planner->clamps) &&
+         (planner->own || !planner->own_count) && (planner->clamp || !planner->clamps) &&
          planner->create && planner->plan && planner->destroy &&
          (planner->behavior || (belief && belief->scratch && belief->policy && belief->log_policy));
 }
@@ -56,13 +56,13 @@ static bool is_whole(const idm_planner *planner)
 idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error)
 {
   idm_require(planner);
-  if (!is_whole(planner))
+  if (!is_complete(planner))
     return idm_fail(opt_error, IDM_INPUT, "the planner '%s' lacks what idm_planner requires",
                     planner->name ? planner->name : "");
   if (idm_planner_find(planner->name))
     return idm_fail(opt_error, IDM_INPUT, "there is a planner '%s' already", planner->name);
-  if (plugins == MOST_PLUGINS)
-    return idm_fail(opt_error, IDM_INPUT, "more than %d planners of plug-ins", MOST_PLUGINS);
+  if (plugins == MAX_PLUGINS)
+    return idm_fail(opt_error, IDM_INPUT, "more than %d planners of plug-ins", MAX_PLUGINS);
   plugin[plugins++] = planner;
   return IDM_OK;
 }
@@ -75,13 +75,13 @@ const idm_planner *idm_planner_find(const char *name)
   return NULL;
 }
 
-const idm_planner *idm_agent_planner(const idm_agent *agent)
+const idm_planner *idm_agent_planner(const idm_agent_options *agent)
 {
   if (!agent) return NULL;
   return agent->planner ? agent->planner : idm_planner_at(0);
 }
 
-bool idm_agent_reads(const idm_agent *agent, size_t id)
+bool idm_agent_reads(const idm_agent_options *agent, size_t id)
 {
   if (!agent) return false;
   const bool delayed = agent->discounting != IDM_EXPONENTIAL;
@@ -92,13 +92,14 @@ bool idm_agent_reads(const idm_agent *agent, size_t id)
   return idm_planner_reads(planner, id);
 }
 
-idm_status idm_problem_plan_by(idm_problem *problem, const idm_planner *planner,
-                               idm_error *opt_error)
+idm_status idm_problem_set_planner(idm_problem *problem, const idm_planner *planner,
+                                   idm_error *opt_error)
 {
   idm_require(problem, planner);
-  idm_status status = idm_theta_own(problem->theta, planner->own, planner->owns, opt_error);
+  idm_status status =
+      idm_theta_set_own_blocks(problem->theta, planner->own, planner->own_count, opt_error);
   if (status == IDM_OK &&
-      idm_planner_fits(planner, &problem->agent, problem->theta, NULL) != IDM_OK)
+      idm_planner_check_shape(planner, &problem->agent, problem->theta, NULL) != IDM_OK)
     status = idm_planner_shape(planner, &problem->agent, problem->theta, opt_error);
   /* One form of the default, so that equal agents compare as such. */
   if (status == IDM_OK) problem->agent.planner = planner == idm_planner_at(0) ? NULL : planner;

@@ -1,19 +1,25 @@
-/* The causally conditioned log-likelihood, over the tree of common prefixes. */
+/* Derivatives of a log-likelihood, by theta and by choices.
+ *
+ * Contents: score · choice slope */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/door.h"
-#include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "base/vector.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
 #include "idm/prefix.h"
 #include "idm/score.h"
 #include "idm/workspace.h"
-#include "plan/believer/slope.h"
-#include "plan/score.h"
-#include "plan/smallest.h"
+#include "plan/believer/believer.h"
+#include "plan/choice.h"
+#include "plan/workspace.h"
+
+/* === score ================================================================================== */
+
+/* The causally conditioned log-likelihood, over the tree of common prefixes. */
 
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
@@ -22,20 +28,21 @@ struct idm_scorer {
                        its logarithm */
   double *evidence; /* [node]: what was recorded beside the decision says of what was not */
   double *total;    /* [node]: log-likelihood from the root through this row */
-  uint32_t *ended;  /* [agent][node]: trajectories that end there; NULL where that is no shorter */
-  double *probability;   /* [action] */
-  idm_behavior behavior; /* whose memories are kept */
-  bool checked;          /* last observations were found possible */
-  void **memory;         /* [depth + 1]: the state after the row at each depth */
-  idm_scorer_view view;  /* NULL: nobody watches */
-  void *context;         /* of the view */
+  uint32_t
+      *end_count; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
+  double *probability;        /* [action] */
+  idm_behavior behavior;      /* whose memories are kept */
+  bool checked;               /* last observations were found possible */
+  void **memory;              /* [depth + 1]: the state after the row at each depth */
+  idm_scorer_visitor visitor; /* NULL: nobody watches */
+  void *context;              /* of the view */
   idm_interruption interruption;
 };
 
-void idm_scorer_watch(idm_scorer *scorer, idm_scorer_view opt_view, void *context)
+void idm_scorer_set_visitor(idm_scorer *scorer, idm_scorer_visitor opt_visitor, void *context)
 {
   if (!scorer) return;
-  scorer->view = opt_view;
+  scorer->visitor = opt_visitor;
   scorer->context = context;
 }
 
@@ -45,7 +52,7 @@ void idm_scorer_interrupt(idm_scorer *scorer, idm_interrupt opt_interrupt, void 
   scorer->interruption = (idm_interruption){opt_interrupt, context};
 }
 
-static void drop_memories(idm_scorer *scorer)
+static void destroy_memories(idm_scorer *scorer)
 {
   for (size_t d = 0; d <= scorer->tree->depth; d++) {
     if (scorer->memory[d]) scorer->behavior.ops->memory_destroy(scorer->memory[d]);
@@ -56,9 +63,9 @@ static void drop_memories(idm_scorer *scorer)
 void idm_scorer_destroy(idm_scorer *scorer)
 {
   if (!scorer) return;
-  if (scorer->memory) drop_memories(scorer);
+  if (scorer->memory) destroy_memories(scorer);
   free(scorer->memory);
-  free(scorer->ended);
+  free(scorer->end_count);
   free(scorer->chosen);
   free(scorer->evidence);
   free(scorer->total);
@@ -74,10 +81,10 @@ static bool count_ends(idm_scorer *scorer)
   const size_t nodes = scorer->tree->nodes;
   const bool longer = idm_times(data->agent_name.count, nodes) > data->trajectories;
   if (longer || data->history || scorer->tree->scope & IDM_SCOPE_AGENT) return true;
-  scorer->ended = idm_new(data->agent_name.count * nodes, sizeof *scorer->ended);
-  if (!scorer->ended) return false;
+  scorer->end_count = idm_new(data->agent_name.count * nodes, sizeof *scorer->end_count);
+  if (!scorer->end_count) return false;
   for (size_t t = 0; t < data->trajectories; t++)
-    scorer->ended[data->agent[t] * nodes + scorer->tree->last[t]]++;
+    scorer->end_count[data->agent[t] * nodes + scorer->tree->last[t]]++;
   return true;
 }
 
@@ -139,19 +146,20 @@ static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_err
 /* The probability of a row's action among those open, counted as a decision, forced, missed or
  * not recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one
  * leaves its own in `total`. */
-static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_score *score,
-                         idm_error *opt_error)
+static idm_status score_decision(idm_scorer *scorer, size_t index, void *before, idm_score *score,
+                                 idm_error *opt_error)
 {
   const idm_prefix_node *node = &scorer->tree->node[index];
   const idm_data *data = scorer->data;
   const idm_behavior b = scorer->behavior;
-  const bool *open =
+  const bool *allowed_set =
       node->available ? data->available_set + node->available * data->sizes.actions : NULL;
   scorer->chosen[index] = 1;
   scorer->total[index] = 0;
-  const idm_status status = b.ops->act(b.content, before, open, scorer->probability, opt_error);
+  const idm_status status =
+      b.ops->act(b.content, before, allowed_set, scorer->probability, opt_error);
   if (status != IDM_OK) return status;
-  if (scorer->view) scorer->view(scorer->context, index, before, scorer->probability);
+  if (scorer->visitor) scorer->visitor(scorer->context, index, before, scorer->probability);
   if (node->missed) {
     score->missed += node->count;
     return IDM_OK;
@@ -160,7 +168,7 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
     score->unrecorded += node->count;
     return IDM_OK;
   }
-  if (idm_data_open(data, node->available) == 1) {
+  if (idm_data_available_count(data, node->available) == 1) {
     score->forced += node->count;
     return IDM_OK;
   }
@@ -169,13 +177,13 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
   for (size_t u = 0; u < data->sizes.actions; u++)
     brier += scorer->probability[u] * scorer->probability[u];
   score->brier += (double)node->count * brier;
-  if (scorer->probability[node->action] > idm_smallest) {
+  if (scorer->probability[node->action] > idm_min_probability) {
     scorer->chosen[index] = scorer->probability[node->action];
     return IDM_OK;
   }
   if (b.ops->log_act)
-    return b.ops->log_act(b.content, before, open, (size_t)node->action, &scorer->total[index],
-                          opt_error);
+    return b.ops->log_act(b.content, before, allowed_set, (size_t)node->action,
+                          &scorer->total[index], opt_error);
   scorer->total[index] = log(scorer->probability[node->action]);
   return IDM_OK;
 }
@@ -183,23 +191,25 @@ static idm_status decide(idm_scorer *scorer, size_t index, void *before, idm_sco
 /* Whether what was seen after a row need not be looked at. What was seen last is used by no
  * decision, but it must be possible, which is looked at once; and it weighs on what was not
  * recorded before. */
-static bool idle(const idm_scorer *scorer, const idm_prefix_node *node, const void *before)
+static bool observation_unused(const idm_scorer *scorer, const idm_prefix_node *node,
+                               const void *before)
 {
   const idm_behavior b = scorer->behavior;
   if (!node->leaf) return false;
   if (node->observation == IDM_MISSING) return true;
-  if (!scorer->checked || !b.ops->unsure) return scorer->checked;
-  return node->action != IDM_MISSING && !b.ops->unsure(b.content, before);
+  if (!scorer->checked || !b.ops->may_have_evidence) return scorer->checked;
+  return node->action != IDM_MISSING && !b.ops->may_have_evidence(b.content, before);
 }
 
-static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_error *opt_error)
+static idm_status score_row(idm_scorer *scorer, size_t index, idm_score *score,
+                            idm_error *opt_error)
 {
   const idm_behavior b = scorer->behavior;
   const idm_prefix_node *node = &scorer->tree->node[index];
   void *before = scorer->memory[node->depth - 1];
-  idm_status status = decide(scorer, index, before, score, opt_error);
+  idm_status status = score_decision(scorer, index, before, score, opt_error);
   scorer->evidence[index] = 0;
-  if (status != IDM_OK || idle(scorer, node, before)) return status;
+  if (status != IDM_OK || observation_unused(scorer, node, before)) return status;
   void *after;
   status = memory_at(scorer, node->depth, &after, opt_error);
   const idm_event event = {.action = node->action,
@@ -207,7 +217,7 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
                            .missed = node->missed,
                            .reward = scorer->tree->reward ? scorer->tree->reward[index] : 0,
                            .last = node->last,
-                           .whole = node->whole};
+                           .all_recorded = node->all_recorded};
   if (status == IDM_OK)
     status =
         b.ops->observe(b.content, before, after, &event, &scorer->evidence[index], NULL, opt_error);
@@ -215,7 +225,7 @@ static idm_status visit(idm_scorer *scorer, size_t index, idm_score *score, idm_
 }
 
 /* Logarithms of all rows, then their sums along each history. */
-static void add_up(idm_scorer *scorer, idm_score *score)
+static void sum_log_likelihoods(idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
   idm_vector_log(tree->nodes, scorer->chosen, scorer->chosen);
@@ -245,13 +255,13 @@ static bool is_scored(const idm_data *data, size_t row)
   return !data->history || !data->history[row];
 }
 
-/* Count a row as decide() does, at the node of its history. */
+/* Count a row as score_decision() does, at the node of its history. */
 static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_score *score)
 {
   const idm_data *data = scorer->data;
   const bool missed = idm_data_missed(data, row);
   const bool recorded = data->action[row] != IDM_MISSING;
-  const bool forced = recorded && idm_data_open(data, data->available[row]) == 1;
+  const bool forced = recorded && idm_data_available_count(data, data->available[row]) == 1;
   const double log_p = scorer->chosen[index] + scorer->evidence[index];
   score->missed += missed;
   score->unrecorded += !missed && !recorded;
@@ -265,7 +275,7 @@ static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_sc
 }
 
 /* The score of the rows that are scored, of which one history may hold some and others not. */
-static void add_up_scored(const idm_scorer *scorer, idm_score *score)
+static void sum_scored_rows(const idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
   *score = (idm_score){.brier = NAN};
@@ -278,24 +288,25 @@ static void add_up_scored(const idm_scorer *scorer, idm_score *score)
 
 /* Say which cells were empty, where they are what went wrong: those of the row and of all before
  * it. */
-static void name_blanks(const idm_scorer *scorer, size_t index, idm_error *error)
+static void name_missing_rows(const idm_scorer *scorer, size_t index, idm_error *error)
 {
   enum { shown = 12 };
   const idm_prefix_tree *tree = scorer->tree;
   char list[256] = "";
-  size_t blanks = 0, length = 0;
+  size_t missing_rows = 0, length = 0;
   for (size_t i = index; tree->node[i].begin < 0; i = (size_t)tree->node[i].parent) {
     const idm_prefix_node *node = &tree->node[i];
     const bool acted = node->action != IDM_MISSING || node->missed;
     if (acted && node->observation != IDM_MISSING) continue;
-    if (++blanks > shown) continue;
-    length += (size_t)snprintf(list + length, sizeof list - length, "%s%lu", blanks > 1 ? ", " : "",
-                               (unsigned long)scorer->data->line[node->first_row]);
+    if (++missing_rows > shown) continue;
+    length +=
+        (size_t)snprintf(list + length, sizeof list - length, "%s%lu", missing_rows > 1 ? ", " : "",
+                         (unsigned long)scorer->data->line[node->first_row]);
   }
-  if (!blanks) return;
+  if (!missing_rows) return;
   const size_t used = strlen(error->message);
   snprintf(error->message + used, sizeof error->message - used, " (not recorded on line%s %s%s)",
-           blanks > 1 ? "s" : "", list, blanks > shown ? " and others" : "");
+           missing_rows > 1 ? "s" : "", list, missing_rows > shown ? " and others" : "");
 }
 
 idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *score,
@@ -310,7 +321,7 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
     return idm_fail(opt_error, IDM_USAGE,
                     "the tree of histories was made for a memory of another scope");
   if (scorer->behavior.content != behavior.content || scorer->behavior.ops != behavior.ops) {
-    drop_memories(scorer);
+    destroy_memories(scorer);
     scorer->behavior = behavior;
   }
   for (size_t i = 0; i < tree->nodes; i++) {
@@ -320,18 +331,18 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
       scorer->chosen[i] = 1;
       status = begin(scorer, &tree->node[i], opt_error);
     } else {
-      status = visit(scorer, i, score, opt_error);
+      status = score_row(scorer, i, score, opt_error);
     }
     if (status != IDM_OK) {
       if (opt_error && status == IDM_INPUT) {
         idm_data_locate(scorer->data, tree->node[i].first_row, opt_error);
-        name_blanks(scorer, i, opt_error);
+        name_missing_rows(scorer, i, opt_error);
       }
       return status;
     }
   }
-  add_up(scorer, score);
-  if (scorer->data->history) add_up_scored(scorer, score);
+  sum_log_likelihoods(scorer, score);
+  if (scorer->data->history) sum_scored_rows(scorer, score);
   scorer->checked = true;
   return IDM_OK;
 }
@@ -363,15 +374,15 @@ void idm_scorer_agents(const idm_scorer *scorer, double *log_likelihood)
   const size_t agents = data->agent_name.count;
   const size_t nodes = scorer->tree->nodes;
   memset(log_likelihood, 0, agents * sizeof *log_likelihood);
-  if (!scorer->ended) {
+  if (!scorer->end_count) {
     for (size_t t = 0; t < data->trajectories; t++)
       log_likelihood[data->agent[t]] += idm_scorer_trajectory(scorer, t);
     return;
   }
   for (size_t a = 0; a < agents; a++)
     for (size_t i = 0; i < nodes; i++)
-      if (scorer->ended[a * nodes + i])
-        log_likelihood[a] += scorer->ended[a * nodes + i] * scorer->total[i];
+      if (scorer->end_count[a * nodes + i])
+        log_likelihood[a] += scorer->end_count[a * nodes + i] * scorer->total[i];
 }
 
 void idm_scorer_decisions(const idm_scorer *scorer, size_t trajectory, double *log_probability)
@@ -396,7 +407,7 @@ void idm_scorer_evidence(const idm_scorer *scorer, size_t trajectory, double *lo
 
 struct idm_gradient {
   const idm_workspace *workspace;
-  const idm_slope_ops *ops;
+  const idm_gradient_ops *ops;
   void *content;
 };
 
@@ -405,8 +416,8 @@ bool idm_gradient_possible(const idm_data *data, const idm_prefix_tree *tree,
 {
   if (!data || !tree || !workspace) return false;
   const idm_behavior b = idm_workspace_behavior(workspace);
-  return tree->data == data && idm_sizes_same(b.sizes, data->sizes) && b.ops->slope &&
-         b.ops->slope->possible(b.content, data, tree);
+  return tree->data == data && idm_sizes_same(b.sizes, data->sizes) && b.ops->derivative &&
+         b.ops->derivative->possible(b.content, data, tree);
 }
 
 idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree,
@@ -421,7 +432,7 @@ idm_status idm_gradient_create(const idm_data *data, const idm_prefix_tree *tree
   idm_gradient *gradient = idm_new(1, sizeof *gradient);
   if (!gradient) return idm_fail_memory(opt_error);
   gradient->workspace = workspace;
-  gradient->ops = b.ops->slope;
+  gradient->ops = b.ops->derivative;
   const idm_status status =
       gradient->ops->create(b.content, data, tree, &gradient->content, opt_error);
   if (status != IDM_OK) {
@@ -439,23 +450,114 @@ void idm_gradient_destroy(idm_gradient *gradient)
   free(gradient);
 }
 
-idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_theta *slope,
+idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_theta *derivative,
                             idm_error *opt_error)
 {
-  idm_require(gradient, log_likelihood, slope);
-  if (idm_theta_unlike(slope, idm_workspace_theta(gradient->workspace)))
+  idm_require(gradient, log_likelihood, derivative);
+  if (idm_theta_form_mismatch(derivative, idm_workspace_theta(gradient->workspace)))
     return idm_fail(opt_error, IDM_USAGE, "the slope is not of the form of the theta planned for");
-  return gradient->ops->run(gradient->content, log_likelihood, slope, opt_error);
+  return gradient->ops->run(gradient->content, log_likelihood, derivative, opt_error);
 }
 
-bool idm_gradient_start(const idm_gradient *gradient, double *by_start)
+bool idm_gradient_by_start(const idm_gradient *gradient, double *by_start)
 {
-  return gradient->ops == &idm_believer_slope &&
-         idm_believer_start_slope(gradient->content, by_start);
+  return gradient->ops == &idm_belief_agent_gradient &&
+         idm_belief_agent_by_start(gradient->content, by_start);
 }
 
 void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt, void *context)
 {
   if (gradient && gradient->ops->interrupt)
     gradient->ops->interrupt(gradient->content, opt_interrupt, context);
+}
+
+/* === choice slope =========================================================================== */
+
+/* Choices at given beliefs, in reverse. */
+
+struct idm_choice_adjoint {
+  idm_workspace *workspace;
+  void *adjoint;
+  double *decision;      /* [action] */
+  double *log_gradient;  /* [action]: by log pi */
+  double *specification; /* [action][model]: 0, as choices depend on policies alone */
+  choice_bias_gradient choice_bias;
+};
+
+bool idm_choice_adjoint_possible(const idm_workspace *workspace)
+{
+  const idm_planner *planner = workspace->planner;
+  return planner->belief && workspace->belief_agent.differentiable &&
+         !(planner->supports & IDM_SUPPORTS_NO_GRADIENT);
+}
+
+void idm_choice_adjoint_destroy(idm_choice_adjoint *derivative)
+{
+  if (!derivative) return;
+  if (derivative->adjoint)
+    derivative->workspace->planner->belief->adjoint->destroy(derivative->adjoint);
+  free(derivative->decision);
+  free(derivative->log_gradient);
+  free(derivative->specification);
+  free(derivative);
+}
+
+idm_status idm_choice_adjoint_create(idm_workspace *workspace, idm_choice_adjoint **ret_derivative,
+                                     idm_error *opt_error)
+{
+  *ret_derivative = NULL;
+  const idm_theta *theta = workspace->theta;
+  const size_t actions = theta->sizes.actions;
+  idm_choice_adjoint *s = idm_new(1, sizeof *s);
+  if (!s) return idm_fail_memory(opt_error);
+  s->workspace = workspace;
+  s->decision = idm_new(actions, sizeof *s->decision);
+  s->log_gradient = idm_new(actions, sizeof *s->log_gradient);
+  s->specification = idm_new(idm_times(actions, theta->models), sizeof *s->specification);
+  idm_status status =
+      s->decision && s->log_gradient && s->specification ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status =
+        workspace->planner->belief->adjoint->create(workspace->content, &s->adjoint, opt_error);
+  if (status == IDM_OK)
+    *ret_derivative = s;
+  else
+    idm_choice_adjoint_destroy(s);
+  return status;
+}
+
+void idm_choice_adjoint_begin(idm_choice_adjoint *derivative)
+{
+  derivative->choice_bias = (choice_bias_gradient){0};
+  derivative->workspace->planner->belief->adjoint->begin(derivative->adjoint);
+}
+
+void idm_choice_adjoint_point(idm_choice_adjoint *derivative, const double *z,
+                              const double *by_choice)
+{
+  const idm_workspace *w = derivative->workspace;
+  const size_t actions = w->theta->sizes.actions;
+  const choice_bias bias = idm_choice_bias_of(w->theta);
+  const double allowed_set = (double)actions;
+  w->planner->belief->policy(w->content, 0, 0, z, derivative->decision, NULL, w->scratch);
+  memset(derivative->log_gradient, 0, actions * sizeof *derivative->log_gradient);
+  for (size_t u = 0; u < actions; u++) {
+    const double p = idm_choice_lapse(bias, derivative->decision[u], allowed_set);
+    if (p > 0 && by_choice[u] != 0)
+      idm_choice_backward(bias, actions, derivative->decision, allowed_set, IDM_MISSING, u,
+                          by_choice[u] * p, derivative->log_gradient, &derivative->choice_bias);
+  }
+  const idm_policy_adjoint point = {.belief = z,
+                                    .decision = derivative->decision,
+                                    .log_decision_gradient = derivative->log_gradient,
+                                    .specification_gradient = derivative->specification};
+  w->planner->belief->adjoint->point(derivative->adjoint, &point);
+}
+
+idm_status idm_choice_adjoint_finish(idm_choice_adjoint *derivative, idm_theta *theta_gradient,
+                                     idm_error *opt_error)
+{
+  idm_theta_clear(theta_gradient);
+  return idm_belief_agent_finish(&derivative->workspace->belief_agent, derivative->adjoint,
+                                 &derivative->choice_bias, false, theta_gradient, opt_error);
 }

@@ -1,16 +1,173 @@
-/* Simulation: a behaviour acting in the environment.
+/* Simulation, and steps that are known already.
  *
- * Contents: the design · rows · one trajectory · all of them */
+ * Contents: follow · simulate */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/behavior.h"
 #include "idm/data.h"
+#include "idm/follow.h"
 #include "idm/planner.h"
 #include "idm/prefix.h"
 #include "idm/simulate.h"
-#include "plan/draw.h"
+#include "plan/workspace.h"
+
+/* === follow ================================================================================= */
+
+/* Following an agent along a path: see the header. */
+
+void idm_path_trace_destroy(idm_path_trace *trace)
+{
+  if (!trace) return;
+  for (size_t i = 0; trace->step_label && i < trace->step_count; i++) free(trace->step_label[i]);
+  free(trace->belief);
+  free(trace->policy);
+  free(trace->action);
+  free(trace->step_label);
+  free(trace);
+}
+
+static idm_status create_trace(const idm_setting *setting, size_t step_count,
+                               idm_path_trace **ret_trace, idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(setting);
+  idm_path_trace *f = *ret_trace = idm_new(1, sizeof *f);
+  if (!f) return idm_fail_memory(opt_error);
+  f->step_count = step_count;
+  f->belief = idm_new(idm_times(step_count, n.states), sizeof *f->belief);
+  f->policy = idm_new(idm_times(step_count, n.actions), sizeof *f->policy);
+  f->action = idm_new(step_count, sizeof *f->action);
+  f->step_label = idm_new(step_count, sizeof *f->step_label);
+  if (!f->belief || !f->policy || !f->action || !f->step_label) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < step_count * n.states; i++) f->belief[i] = NAN;
+  f->action[step_count - 1] = IDM_MISSING;
+  return IDM_OK;
+}
+
+/* One "action:observation"; either name may hold colons. */
+static idm_status parse_step(const idm_setting *setting, const char *step, size_t length,
+                             idm_event *event, idm_error *opt_error)
+{
+  for (const char *colon = step; (colon = memchr(colon, ':', (size_t)(step + length - colon)));
+       colon++) {
+    event->action = (int)idm_labels_find(&setting->actions, step, (size_t)(colon - step));
+    event->observation = (int)idm_labels_find(&setting->observations, colon + 1,
+                                              (size_t)(step + length - colon - 1));
+    if (event->action >= 0 && event->observation >= 0) return IDM_OK;
+  }
+  return idm_fail(opt_error, IDM_USAGE,
+                  "the path has '%.*s'; expected ACTION:OBSERVATION, as in %s:%s", (int)length,
+                  step, setting->actions.name[0], setting->observations.name[0]);
+}
+
+/* The steps of a path, none of which may end the episode. */
+static idm_status parse_path(const idm_setting *setting, const char *path, size_t count,
+                             idm_event *events, idm_error *opt_error)
+{
+  const char *step = path;
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = strcspn(step, ",");
+    const idm_status status = parse_step(setting, step, length, &events[i], opt_error);
+    if (status != IDM_OK) return status;
+    if (setting->terminal[events[i].action] ||
+        idm_observation_is_terminal(setting, events[i].observation) ||
+        (setting->horizon > 0 && i + 1 >= (size_t)setting->horizon))
+      return idm_fail(opt_error, IDM_USAGE,
+                      "the path goes on where the episode has ended: nothing follows '%.*s'",
+                      (int)length, step);
+    step += length + (step[length] == ',');
+  }
+  return IDM_OK;
+}
+
+/* What the agent believes and does at place i. */
+static idm_status record_step(const idm_setting *setting, idm_behavior b, void *memory, size_t i,
+                              idm_path_trace *f, idm_error *opt_error)
+{
+  const idm_status status =
+      b.ops->act(b.content, memory, NULL, f->policy + i * setting->actions.count, opt_error);
+  if (status == IDM_OK && b.ops->belief)
+    b.ops->belief(b.content, memory, f->belief + i * setting->states.count);
+  return status;
+}
+
+static idm_status run_path(const idm_setting *setting, idm_behavior b, void *memory,
+                           const double *opt_start, const idm_event *events, idm_path_trace *f,
+                           idm_error *opt_error)
+{
+  idm_status status = b.ops->begin_agent(b.content, memory, opt_error);
+  if (status == IDM_OK)
+    status = b.ops->begin_trajectory(b.content, memory, memory, 0, opt_start, opt_error);
+  if (status == IDM_OK) status = record_step(setting, b, memory, 0, f, opt_error);
+  for (size_t i = 1; i < f->step_count && status == IDM_OK; i++) {
+    status = b.ops->observe(b.content, memory, memory, &events[i - 1], NULL, NULL, opt_error);
+    if (status == IDM_OK) status = record_step(setting, b, memory, i, f, opt_error);
+    f->action[i - 1] = events[i - 1].action;
+  }
+  return status;
+}
+
+idm_status idm_path_trace_events(const idm_setting *setting, const idm_workspace *workspace,
+                                 const double *opt_start, const idm_event *events, size_t count,
+                                 idm_path_trace **ret_trace, idm_error *opt_error)
+{
+  const idm_behavior b = idm_workspace_behavior(workspace);
+  void *memory = NULL;
+  idm_status status = create_trace(setting, count + 1, ret_trace, opt_error);
+  if (status == IDM_OK) status = b.ops->memory_create(b.content, &memory, opt_error);
+  if (status == IDM_OK)
+    status = run_path(setting, b, memory, opt_start, events, *ret_trace, opt_error);
+  if (memory) b.ops->memory_destroy(memory);
+  if (status == IDM_OK) return IDM_OK;
+  idm_path_trace_destroy(*ret_trace);
+  *ret_trace = NULL;
+  return status;
+}
+
+/* What led to each place, in the path's own words. */
+static idm_status name_steps(const char *path, idm_path_trace *f, idm_error *opt_error)
+{
+  const char *step = path;
+  for (size_t i = 1; i < f->step_count; i++) {
+    const size_t length = strcspn(step, ",");
+    f->step_label[i] = idm_text_copy(step, length);
+    if (!f->step_label[i]) return idm_fail_memory(opt_error);
+    step += length + (step[length] == ',');
+  }
+  return IDM_OK;
+}
+
+idm_status idm_path_trace_create(const idm_setting *setting, const idm_workspace *workspace,
+                                 const char *opt_path, idm_path_trace **ret_trace,
+                                 idm_error *opt_error)
+{
+  idm_require(setting, workspace, ret_trace);
+  *ret_trace = NULL;
+  if (!idm_sizes_same(idm_setting_sizes(setting), idm_workspace_theta(workspace)->sizes))
+    return idm_fail(opt_error, IDM_USAGE, "the workspace is of another problem");
+  size_t count = opt_path ? 1 : 0;
+  for (const char *c = opt_path; c && *c; c++) count += *c == ',';
+  idm_event *events = idm_new(count, sizeof *events);
+  idm_status status = events ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = parse_path(setting, opt_path, count, events, opt_error);
+  if (status == IDM_OK)
+    status = idm_path_trace_events(setting, workspace, NULL, events, count, ret_trace, opt_error);
+  if (status == IDM_OK && opt_path) status = name_steps(opt_path, *ret_trace, opt_error);
+  free(events);
+  if (status == IDM_OK) return IDM_OK;
+  idm_path_trace_destroy(*ret_trace);
+  *ret_trace = NULL;
+  /* What the problem does not allow was asked for, not read from a file. */
+  return status == IDM_INPUT ? IDM_USAGE : status;
+}
+
+/* === simulate =============================================================================== */
+
+/* Simulation: a behaviour acting in the environment.
+ *
+ * Contents: the design · rows · one trajectory · all of them */
 
 /* Steps of a trajectory where neither the caller nor a horizon says. */
 enum { default_steps = 1000 };
@@ -24,10 +181,10 @@ typedef struct simulator {
   size_t memories; /* one, or where it outlives a trajectory one an agent */
   void **memory;   /* [memories]: NULL until its agent begins */
   double *probability;
-  bool states;     /* the log keeps them */
-  bool misses;     /* the log that is followed has missed responses */
-  int32_t *corner; /* [state]: the start belief that is certain of it, or -1; NULL where states are
-                      hidden */
+  bool states;          /* the log keeps them */
+  bool has_missed;      /* the log that is followed has missed responses */
+  int32_t *start_index; /* [state]: the start belief that is certain of it, or -1; NULL where states
+                      are hidden */
 } simulator;
 
 /* --- the design ----------------------------------------------------------------------------- */
@@ -71,19 +228,19 @@ static idm_status make_design(const idm_setting *setting, const idm_simulation *
 
 /* Where the setting is fully observed and the first state is drawn, the log must say which it was.
  */
-static idm_status start_in(simulator *s, size_t index, size_t state, idm_error *opt_error)
+static idm_status record_start(simulator *s, size_t index, size_t state, idm_error *opt_error)
 {
   idm_data *data = s->data;
   const size_t k = data->sizes.states;
-  if (s->corner[state] < 0) {
+  if (s->start_index[state] < 0) {
     double *belief = realloc(data->start_belief, (data->starts + 1) * k * sizeof *belief);
     if (!belief) return idm_fail_memory(opt_error);
     data->start_belief = belief;
     memset(belief + data->starts * k, 0, k * sizeof *belief);
     belief[data->starts * k + state] = 1;
-    s->corner[state] = (int32_t)data->starts++;
+    s->start_index[state] = (int32_t)data->starts++;
   }
-  data->start[index] = s->corner[state];
+  data->start[index] = s->start_index[state];
   return IDM_OK;
 }
 
@@ -96,20 +253,20 @@ static bool is_corner(const double *belief, size_t states)
 
 static idm_status prepare(simulator *s, idm_error *opt_error)
 {
-  const idm_data *like = s->simulation->opt_like;
-  idm_status status = like ? idm_data_design(like, &s->data, opt_error)
-                           : make_design(s->setting, s->simulation, &s->data, opt_error);
+  const idm_data *design_log = s->simulation->opt_design_log;
+  idm_status status = design_log ? idm_data_design(design_log, &s->data, opt_error)
+                                 : make_design(s->setting, s->simulation, &s->data, opt_error);
   if (status != IDM_OK) return status;
   s->states = s->simulation->states || s->setting->fully_observed;
-  s->misses = like && like->missed;
+  s->has_missed = design_log && design_log->missed;
   if (s->setting->fully_observed) {
-    s->corner = idm_new(s->data->sizes.states, sizeof *s->corner);
-    if (!s->corner) return idm_fail_memory(opt_error);
-    for (size_t i = 0; i < s->data->sizes.states; i++) s->corner[i] = -1;
+    s->start_index = idm_new(s->data->sizes.states, sizeof *s->start_index);
+    if (!s->start_index) return idm_fail_memory(opt_error);
+    for (size_t i = 0; i < s->data->sizes.states; i++) s->start_index[i] = -1;
   }
-  const bool lasting = s->behavior.ops->scope & IDM_SCOPE_AGENT;
+  const bool per_agent = s->behavior.ops->scope & IDM_SCOPE_AGENT;
   s->memories = 1;
-  for (size_t i = 0; lasting && i < s->data->trajectories; i++)
+  for (size_t i = 0; per_agent && i < s->data->trajectories; i++)
     if (s->data->agent[i] >= s->memories) s->memories = s->data->agent[i] + (size_t)1;
   s->memory = idm_new(s->memories, sizeof *s->memory);
   s->probability = idm_new(s->data->sizes.actions, sizeof *s->probability);
@@ -134,9 +291,10 @@ static idm_status reserve_row(simulator *s, idm_error *opt_error)
   uint32_t *available = realloc(data->available, capacity * sizeof *available);
   if (available) data->available = available;
   if (!available || !grow(&data->action, capacity) || !grow(&data->observation, capacity) ||
-      (s->states && !grow(&data->state, capacity)) || (s->misses && !grow(&data->missed, capacity)))
+      (s->states && !grow(&data->state, capacity)) ||
+      (s->has_missed && !grow(&data->missed, capacity)))
     return idm_fail_memory(opt_error);
-  if (s->simulation->opt_pay) {
+  if (s->simulation->opt_reward_theta) {
     double *reward = realloc(data->number[IDM_COLUMN_REWARD], capacity * sizeof *reward);
     if (!reward) return idm_fail_memory(opt_error);
     data->number[IDM_COLUMN_REWARD] = reward;
@@ -146,28 +304,28 @@ static idm_status reserve_row(simulator *s, idm_error *opt_error)
 }
 
 /* The row of the log that step t of a trajectory follows: the last stands for what comes after. */
-static size_t like_row(const idm_data *like, size_t index, int t)
+static size_t like_row(const idm_data *design_log, size_t index, int t)
 {
-  const size_t row = like->first[index] + (size_t)t;
-  return row < like->first[index + 1] ? row : like->first[index + 1] - 1;
+  const size_t row = design_log->first[index] + (size_t)t;
+  return row < design_log->first[index + 1] ? row : design_log->first[index + 1] - 1;
 }
 
 /* Steps that a trajectory may take. How long one took that an action or an arrival ended is
  * behaviour; where the log stops without one, that is design. */
-static int most_steps(const simulator *s, size_t index)
+static int max_steps(const simulator *s, size_t index)
 {
-  const idm_data *like = s->simulation->opt_like;
-  const int asked = s->simulation->steps;
+  const idm_data *design_log = s->simulation->opt_design_log;
+  const int requested = s->simulation->steps;
   const int horizon = s->setting->horizon;
-  int steps = asked > 0 ? asked : default_steps;
-  if (horizon > 0 && (asked <= 0 || steps > horizon)) steps = horizon;
-  if (!like) return steps;
-  const size_t length = like->first[index + 1] - like->first[index];
-  const size_t final = like->first[index + 1] - 1;
-  const int32_t action = like->action[final];
+  int steps = requested > 0 ? requested : default_steps;
+  if (horizon > 0 && (requested <= 0 || steps > horizon)) steps = horizon;
+  if (!design_log) return steps;
+  const size_t length = design_log->first[index + 1] - design_log->first[index];
+  const size_t final = design_log->first[index + 1] - 1;
+  const int32_t action = design_log->action[final];
   if (action != IDM_MISSING && s->setting->ends[action]) return steps;
-  if (idm_setting_arrives(s->setting, like->observation[final])) return steps;
-  return asked > 0 && (size_t)asked < length ? asked : (int)length;
+  if (idm_observation_is_terminal(s->setting, design_log->observation[final])) return steps;
+  return requested > 0 && (size_t)requested < length ? requested : (int)length;
 }
 
 /* --- one trajectory ------------------------------------------------------------------------- */
@@ -179,9 +337,12 @@ static idm_status draw_start(simulator *s, size_t index, idm_random *random, siz
   const idm_data *data = s->data;
   const size_t k = data->sizes.states;
   const int32_t start = data->start[index];
-  const double *law = start < 0 ? s->setting->start : data->start_belief + (size_t)start * k;
-  *ret_state = idm_random_choice(random, law, k);
-  return s->corner && !is_corner(law, k) ? start_in(s, index, *ret_state, opt_error) : IDM_OK;
+  const double *distribution =
+      start < 0 ? s->setting->start : data->start_belief + (size_t)start * k;
+  *ret_state = idm_random_choice(random, distribution, k);
+  return s->start_index && !is_corner(distribution, k)
+             ? record_start(s, index, *ret_state, opt_error)
+             : IDM_OK;
 }
 
 /* The memory of a trajectory's agent, at its beginning. */
@@ -190,12 +351,12 @@ static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error
   const idm_behavior b = s->behavior;
   const idm_data *data = s->data;
   const size_t agent = s->memories > 1 ? data->agent[index] : 0;
-  const bool fresh = !s->memory[agent] ||
-                     (s->memories == 1 && index && data->agent[index] != data->agent[index - 1]);
+  const bool new_agent = !s->memory[agent] || (s->memories == 1 && index &&
+                                               data->agent[index] != data->agent[index - 1]);
   idm_status status = IDM_OK;
   if (!s->memory[agent]) status = b.ops->memory_create(b.content, &s->memory[agent], opt_error);
   void *memory = *ret_memory = s->memory[agent];
-  if (status == IDM_OK && fresh) status = b.ops->begin_agent(b.content, memory, opt_error);
+  if (status == IDM_OK && new_agent) status = b.ops->begin_agent(b.content, memory, opt_error);
   const int32_t start = data->start[index];
   if (status == IDM_OK)
     status = b.ops->begin_trajectory(
@@ -205,21 +366,22 @@ static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error
 }
 
 /* Whether a response is missed is design, as far as the log goes. Which text; IDM_MISSING: none. */
-static int32_t missed_at(const idm_data *like, size_t index, int t)
+static int32_t missed_at(const idm_data *design_log, size_t index, int t)
 {
-  const size_t row = like->first[index] + (size_t)t;
-  return row < like->first[index + 1] && idm_data_missed(like, row) ? like->missed[row]
-                                                                    : IDM_MISSING;
+  const size_t row = design_log->first[index] + (size_t)t;
+  return row < design_log->first[index + 1] && idm_data_missed(design_log, row)
+             ? design_log->missed[row]
+             : IDM_MISSING;
 }
 
 /* The reward of the row that is made now; nothing is paid where nothing is done. */
-static double pay(simulator *s, size_t index, size_t state)
+static double set_reward(simulator *s, size_t index, size_t state)
 {
   idm_data *data = s->data;
   const int32_t u = data->action[data->rows];
-  if (!s->simulation->opt_pay) return 0;
+  if (!s->simulation->opt_reward_theta) return 0;
   const double *utility =
-      idm_theta_values(s->simulation->opt_pay, IDM_UTILITY, data->variant[index]);
+      idm_theta_values(s->simulation->opt_reward_theta, IDM_UTILITY, data->variant[index]);
   const double reward = u == IDM_MISSING ? 0 : utility[(size_t)u * data->sizes.states + state];
   data->number[IDM_COLUMN_REWARD][data->rows] = reward;
   return reward;
@@ -230,34 +392,35 @@ static idm_status act(simulator *s, size_t index, int t, size_t state, void *mem
                       idm_random *random, double *reward, idm_error *opt_error)
 {
   idm_data *data = s->data;
-  const idm_data *like = s->simulation->opt_like;
+  const idm_data *design_log = s->simulation->opt_design_log;
   idm_status status = reserve_row(s, opt_error);
   if (status != IDM_OK) return status;
   const size_t row = data->rows, actions = data->sizes.actions;
-  const uint32_t set = like ? like->available[like_row(like, index, t)] : 0;
+  const uint32_t set = design_log ? design_log->available[like_row(design_log, index, t)] : 0;
   data->available[row] = set;
   status = s->behavior.ops->act(s->behavior.content, memory,
                                 set ? data->available_set + set * actions : NULL, s->probability,
                                 opt_error);
   if (status != IDM_OK) return status;
   data->action[row] = (int32_t)idm_random_choice(random, s->probability, actions);
-  if (like && s->misses) {
-    data->missed[row] = missed_at(like, index, t);
+  if (design_log && s->has_missed) {
+    data->missed[row] = missed_at(design_log, index, t);
     /* The log's action of a missed response is the problem's, or none. */
-    if (data->missed[row] >= 0) data->action[row] = like->action[like_row(like, index, t)];
+    if (data->missed[row] >= 0)
+      data->action[row] = design_log->action[like_row(design_log, index, t)];
   }
   if (s->states) data->state[row] = (int32_t)state;
-  *reward = pay(s, index, state);
+  *reward = set_reward(s, index, state);
   data->rows++;
   return IDM_OK;
 }
 
 /* What the environment shows after the last row, and where it moves. Without an action nothing. */
-static int respond(const simulator *s, size_t *state, idm_random *random)
+static int environment_step(const simulator *s, size_t *state, idm_random *random)
 {
   const int32_t u = s->data->action[s->data->rows - 1];
   const bool moves = u != IDM_MISSING && !s->setting->ends[u];
-  return moves ? idm_draw_move(s->setting, (size_t)u, state, random) : IDM_MISSING;
+  return moves ? idm_draw_transition(s->setting, (size_t)u, state, random) : IDM_MISSING;
 }
 
 static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
@@ -265,8 +428,8 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
 {
   const idm_behavior b = s->behavior;
   idm_data *data = s->data;
-  const bool lasting = b.ops->scope & IDM_SCOPE_AGENT;
-  const int steps = most_steps(s, index);
+  const bool per_agent = b.ops->scope & IDM_SCOPE_AGENT;
+  const int steps = max_steps(s, index);
   size_t state;
   void *memory;
   idm_status status = draw_start(s, index, random, &state, opt_error);
@@ -276,18 +439,18 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
     status = act(s, index, t, state, memory, random, &reward, opt_error);
     if (status != IDM_OK) break;
     const int32_t u = data->action[data->rows - 1];
-    const int x = respond(s, &state, random);
+    const int x = environment_step(s, &state, random);
     data->observation[data->rows - 1] = x;
     /* What comes last matters to a memory that outlives the trajectory. */
     const bool last = (u != IDM_MISSING && s->setting->ends[u]) || t + 1 == steps ||
-                      idm_setting_arrives(s->setting, x);
+                      idm_observation_is_terminal(s->setting, x);
     const idm_event event = {.action = u,
                              .observation = x,
-                             .missed = s->misses && data->missed[data->rows - 1] >= 0,
+                             .missed = s->has_missed && data->missed[data->rows - 1] >= 0,
                              .reward = reward,
                              .last = last,
-                             .whole = true};
-    if (!last || lasting)
+                             .all_recorded = true};
+    if (!last || per_agent)
       status = b.ops->observe(b.content, memory, memory, &event, NULL, random, opt_error);
     if (last) break;
   }
@@ -309,33 +472,34 @@ static void close_simulator(simulator *s)
     if (s->memory[i]) s->behavior.ops->memory_destroy(s->memory[i]);
   free(s->memory);
   free(s->probability);
-  free(s->corner);
+  free(s->start_index);
 }
 
-void idm_simulation_suit(idm_simulation *simulation, const idm_problem *problem)
+void idm_simulation_adapt(idm_simulation *simulation, const idm_problem *problem)
 {
   if (!simulation || !problem) return;
   const idm_columns *columns = &problem->columns;
   if (idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS ||
       columns->role[IDM_COLUMN_REWARD].count)
-    simulation->opt_pay = problem->theta;
-  bool alone = true;
+    simulation->opt_reward_theta = problem->theta;
+  bool same_columns = true;
   for (size_t i = 0; i < idm_columns_count(columns, IDM_COLUMN_TRAJECTORY); i++)
-    alone = alone && idm_columns_shared(columns, IDM_COLUMN_TRAJECTORY, i, IDM_COLUMN_AGENT);
-  if (alone) simulation->agents = simulation->trajectories;
+    same_columns =
+        same_columns && idm_columns_shared(columns, IDM_COLUMN_TRAJECTORY, i, IDM_COLUMN_AGENT);
+  if (same_columns) simulation->agents = simulation->trajectories;
 }
 
 /* Where there are several states, what a missed response does to them must be known. */
-static idm_status check_missed(const idm_setting *setting, const idm_data *like,
+static idm_status check_missed(const idm_setting *setting, const idm_data *design_log,
                                idm_error *opt_error)
 {
-  for (size_t row = 0; setting->states.count > 1 && row < like->rows; row++) {
-    if (!idm_data_missed(like, row) || like->action[row] != IDM_MISSING) continue;
+  for (size_t row = 0; setting->states.count > 1 && row < design_log->rows; row++) {
+    if (!idm_data_missed(design_log, row) || design_log->action[row] != IDM_MISSING) continue;
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,
                  "a missed response without an action: how the state moves then is not defined; "
                  "expected data: {missed: {values: [...], action: ACTION}} in the problem file");
-    idm_data_locate(like, row, opt_error);
+    idm_data_locate(design_log, row, opt_error);
     return status;
   }
   return IDM_OK;
@@ -344,14 +508,14 @@ static idm_status check_missed(const idm_setting *setting, const idm_data *like,
 static idm_status check_request(const idm_setting *setting, const idm_simulation *simulation,
                                 idm_error *opt_error)
 {
-  if (!idm_setting_known(setting))
+  if (!idm_setting_has_dynamics(setting))
     return idm_fail(opt_error, IDM_INPUT,
                     "the environment's dynamics are not given, so nothing can be simulated");
   if (simulation->trajectories > UINT32_MAX)
     return idm_fail(opt_error, IDM_USAGE, "too many trajectories");
-  if (!simulation->opt_like) return IDM_OK;
-  const idm_status status = idm_data_validate(simulation->opt_like, setting, opt_error);
-  return status == IDM_OK ? check_missed(setting, simulation->opt_like, opt_error) : status;
+  if (!simulation->opt_design_log) return IDM_OK;
+  const idm_status status = idm_data_validate(simulation->opt_design_log, setting, opt_error);
+  return status == IDM_OK ? check_missed(setting, simulation->opt_design_log, opt_error) : status;
 }
 
 idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,

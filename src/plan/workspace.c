@@ -8,10 +8,8 @@
 #include "base/memory.h"
 #include "idm/data.h"
 #include "idm/workspace.h"
-#include "plan/believer/recognise.h"
-#include "plan/clamp.h"
-#include "plan/habit.h"
-#include "plan/update.h"
+#include "plan/believer/believer.h"
+#include "plan/choice.h"
 
 const char *idm_stop_name(idm_stop stop)
 {
@@ -26,8 +24,10 @@ const char *idm_stop_name(idm_stop stop)
 void idm_solver_default(idm_solver *solver)
 {
   if (!solver) return;
-  *solver = (idm_solver){
-      .method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_LAST, .bytes = 0x1p32 /* 4 GiB */};
+  *solver = (idm_solver){.method = IDM_METHOD_NEWTON,
+                         .limit = 100,
+                         .slots = IDM_START_LAST,
+                         .bytes = 0x1p32 /* 4 GiB */};
 }
 
 void idm_workspace_destroy(idm_workspace *workspace)
@@ -35,28 +35,28 @@ void idm_workspace_destroy(idm_workspace *workspace)
   if (!workspace) return;
   if (workspace->content) workspace->planner->destroy(workspace->content);
   idm_theta_destroy(workspace->theta);
-  idm_theta_destroy(workspace->candidate);
-  idm_environment_destroy(&workspace->believer.environment);
+  idm_theta_destroy(workspace->next_theta);
+  idm_environment_destroy(&workspace->belief_agent.environment);
   free(workspace->scratch);
-  free(workspace->look);
+  free(workspace->lookahead);
   free(workspace);
 }
 
-static idm_status check_setting(const idm_planner *planner, const idm_agent *agent,
+static idm_status check_setting(const idm_planner *planner, const idm_agent_options *agent,
                                 const idm_setting *setting, const idm_theta *theta,
                                 idm_error *opt_error)
 {
   if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
     return idm_fail(opt_error, IDM_USAGE, "theta is of another problem than the setting");
   const size_t owned = theta->blocks - IDM_BLOCK_COUNT;
-  if (owned != planner->owns || (owned && theta->block[IDM_BLOCK_COUNT].info != planner->own))
+  if (owned != planner->own_count || (owned && theta->block[IDM_BLOCK_COUNT].info != planner->own))
     return idm_fail(opt_error, IDM_USAGE,
                     "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
                     planner->name);
-  const idm_status status = idm_planner_fits(planner, agent, theta, opt_error);
+  const idm_status status = idm_planner_check_shape(planner, agent, theta, opt_error);
   if (status != IDM_OK) return status;
   if (planner->needs & IDM_NEEDS_SAMPLER && !(planner->needs & IDM_NEEDS_BATCH) &&
-      !idm_setting_known(setting))
+      !idm_setting_has_dynamics(setting))
     return idm_fail(
         opt_error, IDM_INPUT,
         "planner '%s' learns by acting in the environment, whose dynamics are not given",
@@ -72,34 +72,35 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent *age
                     "expected sensor_capacity: inf, or a planner on a lattice of beliefs, such as "
                     "'bounded-rational' or 'rational'",
                     planner->name);
-  const unsigned rows = setting->fully_observed ? IDM_GIVES_MOVES : IDM_GIVES_HIDDEN_MOVES;
-  if (setting->moves && !(planner->gives & rows))
+  const unsigned rows = setting->fully_observed ? IDM_SUPPORTS_SPARSE : IDM_SUPPORTS_SPARSE_HIDDEN;
+  if (setting->moves && !(planner->supports & rows))
     return idm_fail(opt_error, IDM_INPUT,
                     "planner '%s' needs transitions as matrices; here they are given row by row",
                     planner->name);
   if (idm_theta_scalar(theta, IDM_DISCOUNT) == 1 && !(setting->horizon > 0) &&
-      !(planner->gives & IDM_GIVES_ENDLESS))
+      !(planner->supports & IDM_SUPPORTS_UNDISCOUNTED))
     return idm_fail(opt_error, IDM_INPUT,
                     "the discount is 1 and there is no horizon, which planner '%s' needs then",
                     planner->name);
-  const unsigned need = setting->horizon > 0 ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY;
-  if (!(planner->gives & need))
+  const unsigned required_horizon =
+      setting->horizon > 0 ? IDM_SUPPORTS_HORIZON : IDM_SUPPORTS_STATIONARY;
+  if (!(planner->supports & required_horizon))
     return idm_fail(opt_error, IDM_INPUT, "planner '%s' has no %s", planner->name,
                     setting->horizon > 0 ? "horizon" : "stationary form");
   return IDM_OK;
 }
 
 /* Take theta in, clamped and checked; a theta that is refused leaves the last one in force. */
-static idm_status adopt(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
+static idm_status set_theta(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
 {
-  const char *unlike = idm_theta_unlike(theta, w->theta);
-  if (unlike)
+  const char *mismatch = idm_theta_form_mismatch(theta, w->theta);
+  if (mismatch)
     return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
-                    unlike);
-  idm_theta_assign(w->candidate, theta);
-  idm_status status = idm_clamp_apply(w->planner, w->setting, w->candidate, opt_error);
-  if (status == IDM_OK) status = idm_theta_validate(w->candidate, w->setting, opt_error);
-  if (status == IDM_OK) idm_theta_assign(w->theta, w->candidate);
+                    mismatch);
+  idm_theta_assign(w->next_theta, theta);
+  idm_status status = idm_clamp_apply(w->planner, w->setting, w->next_theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_validate(w->next_theta, w->setting, opt_error);
+  if (status == IDM_OK) idm_theta_assign(w->theta, w->next_theta);
   return status;
 }
 
@@ -113,7 +114,7 @@ static bool is_differentiable(const idm_workspace *w)
 }
 
 idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
-                                const idm_agent *agent, idm_workspace **ret_workspace,
+                                const idm_agent_options *agent, idm_workspace **ret_workspace,
                                 idm_error *opt_error)
 {
   idm_require(setting, theta, agent, ret_workspace);
@@ -127,22 +128,23 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   w->setting = setting;
   w->delayed = idm_agent_reads(agent, IDM_DELAY_RATE);
   status = idm_theta_copy(theta, &w->theta, opt_error);
-  if (status == IDM_OK) status = idm_theta_copy(theta, &w->candidate, opt_error);
-  if (status == IDM_OK) status = adopt(w, theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(theta, &w->next_theta, opt_error);
+  if (status == IDM_OK) status = set_theta(w, theta, opt_error);
   if (status == IDM_OK) status = planner->create(setting, w->theta, agent, &w->content, opt_error);
   if (status == IDM_OK && planner->belief) {
-    w->believer = (believer){.planner = planner,
-                             .content = w->content,
-                             .setting = setting,
-                             .theta = w->theta,
-                             .recognition = agent->recognition,
-                             .differentiable = is_differentiable(w)};
+    w->belief_agent = (belief_agent){.planner = planner,
+                                     .content = w->content,
+                                     .setting = setting,
+                                     .theta = w->theta,
+                                     .recognition = agent->recognition,
+                                     .differentiable = is_differentiable(w)};
     w->scratch = idm_new(planner->belief->scratch(w->content), sizeof *w->scratch);
-    w->look = idm_new(theta->sizes.actions * (1 + theta->models) + 2 * theta->sizes.states,
-                      sizeof *w->look);
-    status = w->scratch && w->look
-                 ? idm_environment_create(setting, w->theta, &w->believer.environment, opt_error)
-                 : idm_fail_memory(opt_error);
+    w->lookahead = idm_new(theta->sizes.actions * (1 + theta->models) + 2 * theta->sizes.states,
+                           sizeof *w->lookahead);
+    status =
+        w->scratch && w->lookahead
+            ? idm_environment_create(setting, w->theta, &w->belief_agent.environment, opt_error)
+            : idm_fail_memory(opt_error);
   }
   if (status != IDM_OK) {
     idm_workspace_destroy(w);
@@ -152,12 +154,12 @@ idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *the
   return IDM_OK;
 }
 
-idm_status idm_workspace_study(idm_workspace *workspace, const idm_batch *batch,
-                               idm_error *opt_error)
+idm_status idm_workspace_set_batch(idm_workspace *workspace, const idm_batch *batch,
+                                   idm_error *opt_error)
 {
   idm_require(workspace, batch);
-  if (workspace->planner->study)
-    return workspace->planner->study(workspace->content, batch, opt_error);
+  if (workspace->planner->set_batch)
+    return workspace->planner->set_batch(workspace->content, batch, opt_error);
   return idm_fail(opt_error, IDM_INPUT,
                   "planner '%s' does not learn from the transitions of a log; 'q-learning' and "
                   "'soft-q-learning' do",
@@ -172,7 +174,7 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
   idm_solver_default(&solver);
   if (opt_solver) solver = *opt_solver;
   idm_plan_report report;
-  idm_status status = adopt(workspace, theta, opt_error);
+  idm_status status = set_theta(workspace, theta, opt_error);
   if (status == IDM_OK) {
     workspace->planned = false;
     status =
@@ -185,11 +187,11 @@ idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver, idm_wo
   return IDM_OK;
 }
 
-idm_status idm_workspace_keep(idm_workspace *workspace, size_t slot, idm_error *opt_error)
+idm_status idm_workspace_store(idm_workspace *workspace, size_t slot, idm_error *opt_error)
 {
   idm_require(workspace);
   const idm_lattice_ops *lattice = workspace->planner->lattice;
-  return lattice ? lattice->keep(workspace->content, slot, opt_error) : IDM_OK;
+  return lattice ? lattice->store(workspace->content, slot, opt_error) : IDM_OK;
 }
 
 /* Whether a belief is a distribution over the states, up to rounding. */
@@ -211,7 +213,7 @@ bool idm_workspace_evaluates(const idm_workspace *workspace, size_t variant, int
          is_belief(workspace, z);
 }
 
-static void fill(double *numbers, size_t count)
+static void fill_nan(double *numbers, size_t count)
 {
   for (size_t i = 0; i < count; i++) numbers[i] = NAN;
 }
@@ -241,8 +243,8 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
                    workspace->scratch);
     return;
   }
-  fill(decision, theta->sizes.actions);
-  if (opt_specification) fill(opt_specification, theta->sizes.actions * theta->models);
+  fill_nan(decision, theta->sizes.actions);
+  if (opt_specification) fill_nan(opt_specification, theta->sizes.actions * theta->models);
 }
 
 void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps, const double *z,
@@ -253,12 +255,12 @@ void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps, 
   if (belief && idm_workspace_evaluates(workspace, variant, steps, z))
     belief->policy(workspace->content, variant, steps, z, decision, NULL, workspace->scratch);
   else
-    fill(decision, workspace->theta->sizes.actions);
+    fill_nan(decision, workspace->theta->sizes.actions);
 }
 
-bool idm_workspace_has_habits(const idm_workspace *workspace)
+bool idm_workspace_has_bias(const idm_workspace *workspace)
 {
-  return workspace && idm_habit_acts(idm_habit_of(workspace->theta));
+  return workspace && idm_choice_bias_active(idm_choice_bias_of(workspace->theta));
 }
 
 void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z, int last,
@@ -266,14 +268,14 @@ void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const 
 {
   if (!workspace || !z || !choice || variant >= idm_theta_variants(workspace->theta)) return;
   const size_t actions = workspace->theta->sizes.actions;
-  const habit own = idm_habit_of(workspace->theta);
+  const choice_bias bias = idm_choice_bias_of(workspace->theta);
   double open;
   idm_plan_policy_after(workspace, variant, steps, z, choice);
-  if (last != IDM_MISSING && (last < 0 || (size_t)last >= actions)) fill(choice, actions);
-  if (isnan(choice[0]) || !idm_habit_acts(own)) return;
+  if (last != IDM_MISSING && (last < 0 || (size_t)last >= actions)) fill_nan(choice, actions);
+  if (isnan(choice[0]) || !idm_choice_bias_active(bias)) return;
   for (size_t u = 0; u < actions; u++) choice[u] = log(choice[u]);
-  idm_habit_tilt_logs(own, actions, choice, NULL, last, choice, &open);
-  for (size_t u = 0; u < actions; u++) choice[u] = idm_habit_slip(own, exp(choice[u]), open);
+  idm_choice_tilt_logs(bias, actions, choice, NULL, last, choice, &open);
+  for (size_t u = 0; u < actions; u++) choice[u] = idm_choice_lapse(bias, exp(choice[u]), open);
 }
 
 void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
@@ -285,7 +287,7 @@ void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const
   if (belief && belief->quality && idm_workspace_evaluates(workspace, variant, steps, z))
     belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);
   else
-    fill(quality, workspace->theta->sizes.actions);
+    fill_nan(quality, workspace->theta->sizes.actions);
 }
 
 double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps, const double *z,
@@ -298,10 +300,10 @@ double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps, c
   const idm_belief_ops *belief = workspace->planner->belief;
   const idm_theta *theta = workspace->theta;
   if (!belief || !idm_workspace_evaluates(workspace, variant, steps, z)) {
-    fill(next, theta->sizes.states);
+    fill_nan(next, theta->sizes.states);
     return NAN;
   }
-  double *joint = workspace->look + theta->sizes.states;
+  double *joint = workspace->lookahead + theta->sizes.states;
   double *decision = joint + theta->sizes.states;
   double *specification = decision + theta->sizes.actions;
   belief->policy(workspace->content, variant, steps, z, decision, specification,
@@ -320,7 +322,8 @@ double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps, con
                         size_t action, size_t observation)
 {
   if (!workspace) return NAN;
-  return idm_plan_recognise(workspace, variant, steps, z, action, observation, workspace->look);
+  return idm_plan_recognise(workspace, variant, steps, z, action, observation,
+                            workspace->lookahead);
 }
 
 idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
@@ -339,7 +342,7 @@ idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forwar
       lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
   /* The episode is over there: the recursion's stay in a terminal state is none of the agent's. */
   for (size_t s = 0; status == IDM_OK && opt_occupancy && s < workspace->setting->states.count; s++)
-    if (idm_setting_arrives(workspace->setting, (int)s)) opt_occupancy[s] = 0;
+    if (idm_observation_is_terminal(workspace->setting, (int)s)) opt_occupancy[s] = 0;
   return status;
 }
 
@@ -373,7 +376,7 @@ idm_behavior idm_workspace_behavior(const idm_workspace *workspace)
 {
   if (!workspace) return (idm_behavior){0};
   const idm_planner *planner = workspace->planner;
-  const void *shared = &workspace->believer;
+  const void *shared = &workspace->belief_agent;
   return (idm_behavior){idm_planner_behavior(planner),
                         planner->behavior ? workspace->content : shared, workspace->theta->sizes};
 }

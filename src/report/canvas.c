@@ -1,14 +1,168 @@
+/* Panels of a figure: scales and marks.
+ *
+ * Contents: scale · canvas · triangles */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/canvas.h"
+#include "report/markup.h"
+
+/* === scale ================================================================================== */
+
+/* Scales: see the header. */
+
+void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
+{
+  if (!(*low <= *high)) *low = logarithmic ? 1 : 0, *high = 1;
+  if (logarithmic) {
+    if (!(*high > 0)) *high = 1;
+    if (!(*low > 0)) *low = 1e-3 * *high;
+    *low = fmax(*low, DBL_MIN);
+    *high = fmax(*high, *low);
+    const double wider = *low < *high ? exp(pad * (log(*high) - log(*low))) : 2;
+    *low = fmax(*low / wider, DBL_MIN);
+    *high = fmin(*high * wider, DBL_MAX);
+    return;
+  }
+  /* Half of the range of numbers at most, so that it has a width. */
+  *low = fmax(fmin(*low, DBL_MAX / 4), -DBL_MAX / 4);
+  *high = fmax(fmin(*high, DBL_MAX / 4), -DBL_MAX / 4);
+  const double size = fmax(fabs(*low), fabs(*high));
+  double wider = pad * (*high - *low);
+  if (!(*high - *low > 1e-12 * size)) wider = size > 0 ? 0.1 * size : 1;
+  *low -= wider;
+  *high += wider;
+}
+
+/* The power of ten that a number begins with. */
+static int power_of(double number)
+{
+  return (int)floor(log10(number) + 1e-9);
+}
+
+/* 2e+09 as 2e9: ticks have little room. */
+static void shorten_power(char *text)
+{
+  char *power = strchr(text, 'e');
+  if (!power) return;
+  char *to = power + 1, *from = to;
+  if (*from == '-') to++;
+  from += *from == '-' || *from == '+';
+  while (*from == '0') from++;
+  memmove(to, from, strlen(from) + 1);
+}
+
+/* A minus sign as printers set it, powers of ten as powers, and as many digits as tell a number
+ * from others a step away; of 0 none where they would be very many. */
+static void set_text(double number, double step, char *text)
+{
+  static const char minus[] = "\xE2\x88\x92";
+  char plain[IDM_TICK_TEXT - sizeof minus];
+  const double size = fabs(number);
+  const int decimals = -power_of(step);
+  if (size != 0 && (size >= 1e6 || size < 1e-4)) {
+    const int digits = power_of(size) + 1 + decimals;
+    idm_print(plain, sizeof plain, "%.*g", digits < 1 ? 1 : digits > 17 ? 17 : digits, size);
+    shorten_power(plain);
+  } else {
+    const int precision = decimals < 0 || (size == 0 && decimals > 5) ? 0 : decimals;
+    idm_print(plain, sizeof plain, "%.*f", precision > 17 ? 17 : precision, size);
+  }
+  idm_print(text, IDM_TICK_TEXT, "%s%s", number < 0 ? minus : "", plain);
+}
+
+static void add_tick(idm_scale_of_axis *scale, double number, double step)
+{
+  if (scale->ticks == IDM_TICKS) return;
+  scale->tick[scale->ticks] = number;
+  set_text(number, step, scale->text[scale->ticks++]);
+}
+
+static void tick_evenly(idm_scale_of_axis *scale, double about, bool whole)
+{
+  static const double steps[] = {1, 2, 5, 10};
+  const double width = scale->high - scale->low;
+  const double step_estimate = width / fmax(about, 1);
+  const double power = pow(10, floor(log10(step_estimate)));
+  double step = 10 * power;
+  for (int i = 3; i >= 0; i--)
+    if (steps[i] * power >= step_estimate * (1 - 1e-9)) step = steps[i] * power;
+  if (whole && step < 1) step = 1;
+  const double first = ceil(scale->low / step - 1e-9);
+  const double last = floor(scale->high / step + 1e-9);
+  /* Where numbers next to each other are further apart than that, one is all there is. */
+  for (double k = first; k <= last && k + 1 > k && scale->ticks < IDM_TICKS; k++)
+    add_tick(scale, k == 0 ? 0 : k * step, step);
+}
+
+/* Powers of ten, every so many-th; between few of them twice and five times each as well. */
+static void tick_powers(idm_scale_of_axis *scale, double about)
+{
+  static const double within[] = {1, 2, 5};
+  const double low = log10(scale->low), high = log10(scale->high);
+  const double every = fmax(1, ceil((high - low) / fmax(about, 1) - 1e-9));
+  const int parts = high - low < 2.2 && 3 * (high - low) <= fmax(about, 3) ? 3 : 1;
+  const int first = (int)floor(low / every), last = (int)floor((high + 1e-9) / every);
+  for (int k = first; k <= last; k++)
+    for (int i = 0; i < parts; i++) {
+      const double power = pow(10, every * k), number = within[i] * power;
+      if (number >= scale->low * (1 - 1e-9) && number <= scale->high * (1 + 1e-9))
+        add_tick(scale, number, power);
+    }
+}
+
+void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
+{
+  scale->ticks = 0;
+  if (scale->logarithmic) tick_powers(scale, about);
+  /* Over a few powers even ticks say more than one alone. */
+  const bool precision = scale->logarithmic && log10(scale->high) - log10(scale->low) < 3;
+  if (scale->logarithmic && (!precision || scale->ticks >= 2)) return;
+  /* Two at least: one alone says nothing of how far it is to anywhere. */
+  for (int k = 0; k < 3; k++) {
+    scale->ticks = 0;
+    tick_evenly(scale, about, whole);
+    if (scale->ticks > 1) return;
+    about = 2 * fmax(about, 1);
+  }
+}
+
+/* How far along the axis a number is, from 0 to 1. */
+static double scale_fraction(const idm_scale_of_axis *scale, double number)
+{
+  return scale->logarithmic ? (log(number) - log(scale->low)) / (log(scale->high) - log(scale->low))
+                            : (number - scale->low) / (scale->high - scale->low);
+}
+
+void idm_scale_thin_ticks(idm_scale_of_axis *scale, double length, double room)
+{
+  double distance = INFINITY;
+  for (size_t i = 1; i < scale->ticks; i++)
+    distance = fmin(distance, length * (scale_fraction(scale, scale->tick[i]) -
+                                        scale_fraction(scale, scale->tick[i - 1])));
+  if (distance >= room) return;
+  const size_t every = distance > room / IDM_TICKS ? (size_t)ceil(room / distance) : IDM_TICKS;
+  size_t kept = 0;
+  for (size_t i = 0; i < scale->ticks; i += every, kept++) {
+    scale->tick[kept] = scale->tick[i];
+    memmove(scale->text[kept], scale->text[i], sizeof scale->text[i]);
+  }
+  scale->ticks = kept;
+}
+
+double idm_scale_position(const idm_scale_of_axis *scale, double number)
+{
+  return scale->from + scale_fraction(scale, number) * (scale->to - scale->from);
+}
+
+/* === canvas ================================================================================= */
+
 /* Marks on a panel: a function a kind.
  *
  * Contents: places · lines and areas · points and intervals · cells · rules · arrows · words · all
  */
-#include "report/canvas.h"
-
-#include <math.h>
-#include <string.h>
-
-#include "base/number.h"
-#include "report/letters.h"
 
 static const double word = 10; /* size of words, in pixels */
 
@@ -19,7 +173,7 @@ bool idm_canvas_is_simplex(const idm_canvas *canvas)
   return canvas->panel->corner.count == 3;
 }
 
-bool idm_canvas_place(const idm_canvas *canvas, double x, double y, double *ret_x, double *ret_y)
+bool idm_canvas_position(const idm_canvas *canvas, double x, double y, double *ret_x, double *ret_y)
 {
   if (idm_canvas_is_simplex(canvas)) {
     /* The first corner is on the left, the second on the right, the third on top. */
@@ -27,8 +181,8 @@ bool idm_canvas_place(const idm_canvas *canvas, double x, double y, double *ret_
     *ret_x = canvas->left + canvas->width * (y + 0.5 * up);
     *ret_y = canvas->top + canvas->height * (1 - up);
   } else {
-    *ret_x = idm_scale_place(&canvas->x, x);
-    *ret_y = idm_scale_place(&canvas->y, y);
+    *ret_x = idm_scale_position(&canvas->x, x);
+    *ret_y = idm_scale_position(&canvas->y, y);
   }
   return isfinite(*ret_x) && isfinite(*ret_y);
 }
@@ -39,23 +193,23 @@ static double column(const idm_mark *mark, idm_figure_column of, size_t i)
 }
 
 /* "x y" behind a letter of a path. */
-static void go(idm_markup *m, char letter, double x, double y)
+static void path_command(idm_markup *m, char letter, double x, double y)
 {
   idm_markup_raw(m, &letter, 1);
-  idm_markup_place(m, x);
+  idm_markup_coordinate(m, x);
   idm_markup_raw(m, " ", 1);
-  idm_markup_place(m, y);
+  idm_markup_coordinate(m, y);
 }
 
 /* What a mark is called where the reader points at it: its name or label, and numbers. */
-static void add_hint(idm_markup *m, const idm_mark *mark, size_t i)
+static void add_tooltip(idm_markup *m, const idm_mark *mark, size_t i)
 {
-  const char *said = mark->label.count ? mark->label.name[i] : mark->name;
+  const char *tooltip = mark->label.count ? mark->label.name[i] : mark->name;
   idm_markup_add(m, "<title>");
-  idm_markup_text(m, said);
+  idm_markup_text(m, tooltip);
   for (size_t c = 0; c < IDM_FIGURE_COLUMNS; c++) {
     if (!mark->column[c] || !isfinite(mark->column[c][i])) continue;
-    idm_markup_add(m, "%s%s %.4g", *said || c ? ", " : "",
+    idm_markup_add(m, "%s%s %.4g", *tooltip || c ? ", " : "",
                    idm_figure_column_name((idm_figure_column)c), mark->column[c][i]);
   }
   idm_markup_add(m, "</title>");
@@ -64,7 +218,7 @@ static void add_hint(idm_markup *m, const idm_mark *mark, size_t i)
 /* --- lines and areas ------------------------------------------------------------------------ */
 
 /* Whether a line turns back more often than it goes on, and that often. */
-static bool is_restless(const idm_mark *mark)
+static bool is_oscillating(const idm_mark *mark)
 {
   const double *y = mark->column[IDM_FIGURE_Y];
   size_t turns = 0;
@@ -79,13 +233,13 @@ static void draw_line(const idm_canvas *c, const idm_mark *mark)
   idm_markup_add(c->to,
                  "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"%s\" "
                  "stroke-linejoin=\"round\"%s d=\"",
-                 is_restless(mark) ? "0.6" : "1.6",
+                 is_oscillating(mark) ? "0.6" : "1.6",
                  mark->dashed ? " stroke-dasharray=\"4 3\"" : "");
   for (size_t i = 0; i < mark->count; i++) {
     double x, y;
-    const bool there =
-        idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x, &y);
-    if (there) go(c->to, down ? 'L' : 'M', x, y);
+    const bool there = idm_canvas_position(c, column(mark, IDM_FIGURE_X, i),
+                                           column(mark, IDM_FIGURE_Y, i), &x, &y);
+    if (there) path_command(c->to, down ? 'L' : 'M', x, y);
     down = there;
   }
   idm_markup_add(c->to, "\"/>");
@@ -100,10 +254,10 @@ static void draw_band(const idm_canvas *c, const idm_mark *mark)
     const bool back = k >= mark->count;
     const size_t i = back ? 2 * mark->count - 1 - k : k;
     double x, y;
-    if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i),
-                          column(mark, back ? IDM_FIGURE_HIGH : IDM_FIGURE_LOW, i), &x, &y))
+    if (!idm_canvas_position(c, column(mark, IDM_FIGURE_X, i),
+                             column(mark, back ? IDM_FIGURE_HIGH : IDM_FIGURE_LOW, i), &x, &y))
       continue;
-    go(c->to, down ? 'L' : 'M', x, y);
+    path_command(c->to, down ? 'L' : 'M', x, y);
     down = true;
   }
   idm_markup_add(c->to, "%s\"/>", down ? "Z" : "");
@@ -122,14 +276,14 @@ static void draw_bars(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count; i++) {
     double x0, y0, x1, y1;
-    if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), fmax(c->y.low, 0), &x0, &y0) ||
-        !idm_canvas_place(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_Y, i), &x1,
-                          &y1))
+    if (!idm_canvas_position(c, column(mark, IDM_FIGURE_X, i), fmax(c->y.low, 0), &x0, &y0) ||
+        !idm_canvas_position(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_Y, i),
+                             &x1, &y1))
       continue;
     add_box(c, x0, y0, x1, y1);
     idm_markup_add(c->to, " class=\"ring\" fill=\"currentColor\" fill-opacity=\"0.55\" "
                           "stroke-width=\"0.5\">");
-    add_hint(c->to, mark, i);
+    add_tooltip(c->to, mark, i);
     idm_markup_add(c->to, "</rect>");
   }
 }
@@ -143,8 +297,8 @@ static void begin_stroke(const idm_canvas *c, double x0, double y0, double x1, d
   idm_markup_add(c->to, "<path stroke=\"currentColor\" stroke-linecap=\"round\"");
   idm_markup_at(c->to, "stroke-width", thick);
   idm_markup_add(c->to, " d=\"");
-  go(c->to, 'M', x0, y0);
-  go(c->to, 'L', x1, y1);
+  path_command(c->to, 'M', x0, y0);
+  path_command(c->to, 'L', x1, y1);
   idm_markup_add(c->to, "\"");
 }
 
@@ -157,10 +311,10 @@ static void add_stroke(const idm_canvas *c, double x0, double y0, double x1, dou
 
 /* A small one has no ring, which would hide it. */
 static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double radius, double dark,
-                    bool said)
+                    bool tooltip)
 {
   double x, y;
-  if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x, &y))
+  if (!idm_canvas_position(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x, &y))
     return;
   idm_markup_add(c->to, "<circle");
   idm_markup_at(c->to, "cx", x);
@@ -169,9 +323,9 @@ static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double 
   if (radius >= 1.4) idm_markup_add(c->to, " class=\"ring\" stroke-width=\"0.6\"");
   idm_markup_add(c->to, " fill=\"currentColor\"");
   if (dark < 1) idm_markup_at(c->to, "fill-opacity", dark);
-  idm_markup_add(c->to, said ? ">" : "/>");
-  if (!said) return;
-  add_hint(c->to, mark, i);
+  idm_markup_add(c->to, tooltip ? ">" : "/>");
+  if (!tooltip) return;
+  add_tooltip(c->to, mark, i);
   idm_markup_add(c->to, "</circle>");
 }
 
@@ -185,7 +339,7 @@ static void draw_points(const idm_canvas *c, const idm_mark *mark)
 
 /* An interval along x or y through item i, where it has one; with what is said of the item. */
 static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bool along_x,
-                         idm_figure_column low, idm_figure_column high, double thick, bool said)
+                         idm_figure_column low, idm_figure_column high, double thick, bool tooltip)
 {
   const double at = column(mark, along_x ? IDM_FIGURE_Y : IDM_FIGURE_X, i);
   const idm_scale_of_axis *scale = along_x ? &c->x : &c->y;
@@ -195,13 +349,13 @@ static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bo
   /* What goes on beyond the panel is cut there. */
   for (int k = 0; k < 2; k++) end[k] = fmin(fmax(end[k], scale->low), scale->high);
   for (int k = 0; k < 2; k++)
-    if (!idm_canvas_place(c, along_x ? end[k] : at, along_x ? at : end[k], &place[k][0],
-                          &place[k][1]))
+    if (!idm_canvas_position(c, along_x ? end[k] : at, along_x ? at : end[k], &place[k][0],
+                             &place[k][1]))
       return;
   begin_stroke(c, place[0][0], place[0][1], place[1][0], place[1][1], thick);
-  idm_markup_add(c->to, said ? ">" : "/>");
-  if (!said) return;
-  add_hint(c->to, mark, i);
+  idm_markup_add(c->to, tooltip ? ">" : "/>");
+  if (!tooltip) return;
+  add_tooltip(c->to, mark, i);
   idm_markup_add(c->to, "</path>");
 }
 
@@ -243,13 +397,13 @@ static void add_triangle(const idm_canvas *c, const idm_mark *mark, size_t i)
   const double at[3][2] = {{x, y}, {x - side, y + side}, {x - side, y}};
   double place[3][2];
   for (int k = 0; k < 3; k++)
-    if (!idm_canvas_place(c, at[k][0], at[k][1], &place[k][0], &place[k][1])) return;
-  for (int k = 0; k < 3; k++) go(c->to, k ? 'L' : 'M', place[k][0], place[k][1]);
+    if (!idm_canvas_position(c, at[k][0], at[k][1], &place[k][0], &place[k][1])) return;
+  for (int k = 0; k < 3; k++) path_command(c->to, k ? 'L' : 'M', place[k][0], place[k][1]);
   idm_markup_raw(c->to, "Z", 1);
 }
 
 /* In hundredths, since that is what is written. */
-static int darkness(const idm_mark *mark, size_t i)
+static int shade_of(const idm_mark *mark, size_t i)
 {
   const double value = column(mark, IDM_FIGURE_VALUE, i);
   return value > 0 ? (int)lround(100 * fmin(value, 1)) : 0;
@@ -260,7 +414,7 @@ static int darkness(const idm_mark *mark, size_t i)
 static void draw_triangles(const idm_canvas *c, const idm_mark *mark)
 {
   bool has[101] = {false};
-  for (size_t i = 0; i < mark->count; i++) has[darkness(mark, i)] = true;
+  for (size_t i = 0; i < mark->count; i++) has[shade_of(mark, i)] = true;
   idm_markup_add(c->to, "<g fill=\"currentColor\" opacity=\"0.6\" "
                         "shape-rendering=\"crispEdges\">");
   for (int level = 1; level <= 100; level++) {
@@ -269,7 +423,7 @@ static void draw_triangles(const idm_canvas *c, const idm_mark *mark)
     idm_markup_at(c->to, "fill-opacity", level / 100.0);
     idm_markup_add(c->to, " d=\"");
     for (size_t i = 0; i < mark->count; i++)
-      if (darkness(mark, i) == level) add_triangle(c, mark, i);
+      if (shade_of(mark, i) == level) add_triangle(c, mark, i);
     idm_markup_add(c->to, "\"/>");
   }
   idm_markup_add(c->to, "</g>");
@@ -286,10 +440,10 @@ static void draw_cells(const idm_canvas *c, const idm_mark *mark)
   for (size_t i = 0; i < mark->count; i++) {
     double x0, y0, x1, y1;
     if (!(column(mark, IDM_FIGURE_VALUE, i) > 0) ||
-        !idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
-                          &y0) ||
-        !idm_canvas_place(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
-                          &x1, &y1))
+        !idm_canvas_position(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
+                             &y0) ||
+        !idm_canvas_position(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
+                             &x1, &y1))
       continue;
     add_box(c, x0, y0, x1, y1);
     idm_markup_at(c->to, "fill-opacity", fmin(column(mark, IDM_FIGURE_VALUE, i), 1));
@@ -304,15 +458,15 @@ static void add_rule(const idm_canvas *c, double x0, double y0, double x1, doubl
 {
   idm_markup_add(c->to, "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.1\" "
                         "stroke-dasharray=\"4 3\" d=\"");
-  go(c->to, 'M', x0, y0);
-  go(c->to, 'L', x1, y1);
+  path_command(c->to, 'M', x0, y0);
+  path_command(c->to, 'L', x1, y1);
   idm_markup_add(c->to, "\"/>");
 }
 
 static void draw_rules(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count; i++) {
-    const double x = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, i));
+    const double x = idm_scale_position(&c->x, column(mark, IDM_FIGURE_X, i));
     if (isfinite(x)) add_rule(c, x, c->top, x, c->top + c->height);
   }
 }
@@ -320,7 +474,7 @@ static void draw_rules(const idm_canvas *c, const idm_mark *mark)
 static void draw_levels(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count; i++) {
-    const double y = idm_scale_place(&c->y, column(mark, IDM_FIGURE_Y, i));
+    const double y = idm_scale_position(&c->y, column(mark, IDM_FIGURE_Y, i));
     if (isfinite(y)) add_rule(c, c->left, y, c->left + c->width, y);
   }
 }
@@ -331,10 +485,10 @@ static void draw_arrows(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count; i++) {
     double x0, y0, x1, y1;
-    if (!idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
-                          &y0) ||
-        !idm_canvas_place(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
-                          &x1, &y1))
+    if (!idm_canvas_position(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x0,
+                             &y0) ||
+        !idm_canvas_position(c, column(mark, IDM_FIGURE_RIGHT, i), column(mark, IDM_FIGURE_TOP, i),
+                             &x1, &y1))
       continue;
     const double length = hypot(x1 - x0, y1 - y0);
     if (!(length > 0.5)) continue;
@@ -346,9 +500,9 @@ static void draw_arrows(const idm_canvas *c, const idm_mark *mark)
     y1 -= rest * b;
     add_stroke(c, x0, y0, x1 - 0.6 * a, y1 - 0.6 * b, 1.2);
     idm_markup_add(c->to, "<path fill=\"currentColor\" d=\"");
-    go(c->to, 'M', x1, y1);
-    go(c->to, 'L', x1 - a - 0.45 * b, y1 - b + 0.45 * a);
-    go(c->to, 'L', x1 - a + 0.45 * b, y1 - b - 0.45 * a);
+    path_command(c->to, 'M', x1, y1);
+    path_command(c->to, 'L', x1 - a - 0.45 * b, y1 - b + 0.45 * a);
+    path_command(c->to, 'L', x1 - a + 0.45 * b, y1 - b - 0.45 * a);
     idm_markup_add(c->to, "Z\"/>");
   }
 }
@@ -367,15 +521,15 @@ static void add_word(const idm_canvas *c, const char *text, double x, double y)
 
 /* How far up the label of item i stands: above those before that it would lie upon, as far as the
  * panel goes. `up` holds theirs. */
-static int level_of(const idm_canvas *c, const idm_mark *mark, size_t i, const int *up)
+static int label_row(const idm_canvas *c, const idm_mark *mark, size_t i, const int *up)
 {
-  const double x = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, i));
-  const double width = idm_letters_width(mark->label.name[i]);
+  const double x = idm_scale_position(&c->x, column(mark, IDM_FIGURE_X, i));
+  const double width = idm_text_width(mark->label.name[i]);
   const int most = (int)fmin(8, (c->height - 24) / word);
   int level = 0;
   for (size_t k = 0; k < i; k++) {
-    const double other = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, k));
-    const double both = 0.5 * word * (width + idm_letters_width(mark->label.name[k]));
+    const double other = idm_scale_position(&c->x, column(mark, IDM_FIGURE_X, k));
+    const double both = 0.5 * word * (width + idm_text_width(mark->label.name[k]));
     if (up[k] != level || !(fabs(x - other) < both + 2) || level >= most) continue;
     level++;
     k = (size_t)-1; /* from the first again */
@@ -387,22 +541,22 @@ static int level_of(const idm_canvas *c, const idm_mark *mark, size_t i, const i
 static void draw_steps(const idm_canvas *c, const idm_mark *mark)
 {
   enum { labelled = 64 };
-  const double foot = c->top + c->height;
+  const double baseline = c->top + c->height;
   int up[labelled];
   for (size_t i = 0; i < mark->count; i++) {
-    const double x = idm_scale_place(&c->x, column(mark, IDM_FIGURE_X, i));
+    const double x = idm_scale_position(&c->x, column(mark, IDM_FIGURE_X, i));
     if (i < labelled) up[i] = -1;
     if (!isfinite(x)) continue;
     idm_markup_add(c->to, "<path fill=\"currentColor\" d=\"");
-    go(c->to, 'M', x, foot);
-    go(c->to, 'L', x - 4, foot - 8);
-    go(c->to, 'L', x + 4, foot - 8);
+    path_command(c->to, 'M', x, baseline);
+    path_command(c->to, 'L', x - 4, baseline - 8);
+    path_command(c->to, 'L', x + 4, baseline - 8);
     idm_markup_add(c->to, "Z\">");
-    add_hint(c->to, mark, i);
+    add_tooltip(c->to, mark, i);
     idm_markup_add(c->to, "</path>");
     if (!mark->label.count || i >= labelled) continue;
-    up[i] = level_of(c, mark, i, up);
-    add_word(c, mark->label.name[i], x, foot - 11 - word * up[i]);
+    up[i] = label_row(c, mark, i, up);
+    add_word(c, mark->label.name[i], x, baseline - 11 - word * up[i]);
   }
 }
 
@@ -410,7 +564,8 @@ static void draw_notes(const idm_canvas *c, const idm_mark *mark)
 {
   for (size_t i = 0; i < mark->count && mark->label.count; i++) {
     double x, y;
-    if (idm_canvas_place(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x, &y))
+    if (idm_canvas_position(c, column(mark, IDM_FIGURE_X, i), column(mark, IDM_FIGURE_Y, i), &x,
+                            &y))
       add_word(c, mark->label.name[i], x, y + 3.5);
   }
 }
@@ -431,7 +586,7 @@ static const struct {
 
 static int colour_of(const idm_mark *mark)
 {
-  return mark->colour == IDM_COLOUR_QUIET ? mark->colour : mark->colour % IDM_COLOURS;
+  return mark->colour == IDM_COLOUR_NEUTRAL ? mark->colour : mark->colour % IDM_COLOURS;
 }
 
 void idm_canvas_draw_marks(const idm_canvas *canvas)
@@ -454,8 +609,8 @@ void idm_canvas_draw_sample(idm_markup *to, const idm_mark *mark, double x, doub
       mark->kind == IDM_MARK_BAND || mark->kind == IDM_MARK_BARS || mark->kind == IDM_MARK_CELLS;
   const bool dot = mark->kind == IDM_MARK_POINTS || mark->kind == IDM_MARK_STEPS;
   idm_markup_add(to, "<path class=\"c%d\" stroke=\"currentColor\" d=\"", colour_of(mark));
-  go(to, 'M', dot ? x + width / 2 : x, y);
-  go(to, 'L', dot ? x + width / 2 : x + width, y);
+  path_command(to, 'M', dot ? x + width / 2 : x, y);
+  path_command(to, 'L', dot ? x + width / 2 : x + width, y);
   idm_markup_add(to, "\" stroke-width=\"%s\"%s%s/>",
                  area  ? "8"
                  : dot ? "6"
@@ -468,8 +623,86 @@ void idm_canvas_draw_sample(idm_markup *to, const idm_mark *mark, double x, doub
                      : "");
   if (mark->kind != IDM_MARK_ARROWS) return;
   idm_markup_add(to, "<path class=\"c%d\" fill=\"currentColor\" d=\"", colour_of(mark));
-  go(to, 'M', x + width + 1, y);
-  go(to, 'L', x + width - 6, y - 3.2);
-  go(to, 'L', x + width - 6, y + 3.2);
+  path_command(to, 'M', x + width + 1, y);
+  path_command(to, 'L', x + width - 6, y - 3.2);
+  path_command(to, 'L', x + width - 6, y + 3.2);
   idm_markup_add(to, "Z\"/>");
+}
+
+/* === triangles ============================================================================== */
+
+/* A simplex cut into triangles: see the header. */
+
+size_t idm_triangles_count(size_t side)
+{
+  return side * side;
+}
+
+/* The triangle with its first corner at (side - b - c, b, c) / side, which points up or down. */
+static idm_triangle triangle_at(size_t side, size_t b, size_t c, bool up)
+{
+  const double n = (double)side;
+  const double first[3] = {(double)(side - b - c) / n, (double)b / n, (double)c / n};
+  const double step = (up ? 1 : -1) / n;
+  return (idm_triangle){{{first[0], first[1], first[2]},
+                         {first[0] - step, first[1] + step, first[2]},
+                         {first[0] - step, first[1], first[2] + step}}};
+}
+
+/* In rows away from the third state's side, 2 (side - c) - 1 of them in row c: those that point up
+ * at even places, and between them those that point down. */
+static size_t place_of(size_t side, size_t c, size_t b, bool up)
+{
+  return c * (2 * side - c) + 2 * b - (up ? 0 : 1);
+}
+
+void idm_triangles_make(size_t side, idm_triangle *ret_triangles)
+{
+  for (size_t c = 0; c < side; c++)
+    for (size_t b = 0; b + c < side; b++) {
+      ret_triangles[place_of(side, c, b, true)] = triangle_at(side, b, c, true);
+      if (b) ret_triangles[place_of(side, c, b, false)] = triangle_at(side, b, c + 1, false);
+    }
+}
+
+void idm_triangle_set(const idm_triangle *triangle, idm_mark *cells, size_t i, double value)
+{
+  const double *first = triangle->corner[0], *second = triangle->corner[1];
+  cells->column[IDM_FIGURE_X][i] = first[0];
+  cells->column[IDM_FIGURE_Y][i] = first[1];
+  cells->column[IDM_FIGURE_RIGHT][i] = 2 * first[0] - second[0];
+  cells->column[IDM_FIGURE_TOP][i] = second[1];
+  cells->column[IDM_FIGURE_VALUE][i] = value;
+}
+
+/* The triangle that z is inside of; their number where it is in none. */
+static size_t find(size_t side, const double *z)
+{
+  double whole[3], parts = 0;
+  for (int s = 0; s < 3; s++) {
+    if (!(z[s] >= 0)) return idm_triangles_count(side);
+    whole[s] = floor((double)side * z[s]);
+    parts += (double)side * z[s] - whole[s];
+  }
+  /* The fractions of three numbers that sum to a whole one sum to 1 in one that points up, to 2 in
+   * one that points down. */
+  const bool up = parts < 1.5;
+  const size_t b = (size_t)whole[1] + (up ? 0 : 1), c = (size_t)whole[2];
+  if (b + c >= side + (up ? 0 : 1)) return idm_triangles_count(side);
+  return place_of(side, c, b, up);
+}
+
+void idm_triangles_add_mass(size_t side, const double *z, double mass, double *sum)
+{
+  /* A little away from z towards, and away from, each of the states: into each of the six
+   * triangles that may meet there. */
+  size_t found[6] = {0}, count = 0;
+  for (int k = 0; k < 6; k++) {
+    const double step = (k % 2 ? 1e-6 : -1e-6) / (double)side;
+    double near[3];
+    for (int s = 0; s < 3; s++) near[s] = z[s] + (s == k / 2 ? 2 * step : -step);
+    const size_t triangle = find(side, near);
+    if (triangle < idm_triangles_count(side)) found[count++] = triangle;
+  }
+  for (size_t i = 0; i < count; i++) sum[found[i]] += mass / (double)count;
 }

@@ -1,5 +1,5 @@
 /* Bytes as letters: see the header. */
-#include "report/digest.h"
+#include "report/markup.h"
 
 #include <sha2.h>
 #include <string.h>

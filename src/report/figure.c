@@ -5,7 +5,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "report/markup.h"
 
 /* --- kinds and columns ---------------------------------------------------------------------- */
@@ -114,10 +114,10 @@ idm_status idm_figure_add(idm_figure *figure, const char *opt_title, const char 
   panel->x = (idm_figure_axis){.title = copy(opt_x), .low = NAN, .high = NAN};
   panel->y = (idm_figure_axis){.title = copy(opt_y), .low = NAN, .high = NAN};
   void **list = (void **)figure->panel;
-  const bool made =
+  const bool allocated =
       panel->title && panel->x.title && panel->y.title && append(&list, figure->panels, panel);
   figure->panel = (idm_panel **)list;
-  if (made) {
+  if (allocated) {
     figure->panels++;
     return IDM_OK;
   }
@@ -136,16 +136,16 @@ idm_status idm_panel_add(idm_panel *panel, idm_mark_kind kind, const char *opt_n
   idm_mark *mark = idm_new(1, sizeof *mark);
   if (!mark) return idm_fail_memory(opt_error);
   *mark = (idm_mark){.kind = kind, .colour = colour, .count = count, .name = copy(opt_name)};
-  bool made = mark->name != NULL;
+  bool allocated = mark->name != NULL;
   for (size_t i = 0; i < IDM_FIGURE_COLUMNS; i++) {
     if (!idm_mark_has(kind, (idm_figure_column)i)) continue;
     mark->column[i] = idm_new(count, sizeof *mark->column[i]);
-    made = made && mark->column[i];
+    allocated = allocated && mark->column[i];
   }
   void **list = (void **)panel->mark;
-  made = made && append(&list, panel->marks, mark);
+  allocated = allocated && append(&list, panel->marks, mark);
   panel->mark = (idm_mark **)list;
-  if (!made) {
+  if (!allocated) {
     destroy_mark(mark);
     return idm_fail_memory(opt_error);
   }

@@ -14,19 +14,19 @@
 #include <unistd.h>
 
 #include "base/door.h"
-#include "base/library.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "idm/file.h"
 #include "idm/plot.h"
 
 /* Pixels of an image by those of the page: sharp on screens and in print. */
-static const double magnification = 2;
+static const double pixel_scale = 2;
 
 /* --- libraries ------------------------------------------------------------------------------ */
 
 /* What an image needs of librsvg, and of cairo, which comes with it. They are loaded with an image,
    since fifty libraries come with them. */
-#define PENS(X)                                                                                    \
+#define CAIRO_FUNCTIONS(X)                                                                         \
   X(rsvg_handle_new_from_data)                                                                     \
   X(rsvg_handle_get_intrinsic_size_in_pixels)                                                      \
   X(rsvg_handle_render_document)                                                                   \
@@ -42,11 +42,11 @@ static const double magnification = 2;
 
 /* Only the child that draws fills them in. */
 static struct {
-  PENS(IDM_LIBRARY_POINTER)
-} pens;
+  CAIRO_FUNCTIONS(IDM_LIBRARY_POINTER)
+} cairo_functions;
 
-#define PEN(name) IDM_LIBRARY_SYMBOL(pens, name)
-static const idm_symbol pen_symbols[] = {PENS(PEN)};
+#define CAIRO_SYMBOL(name) IDM_LIBRARY_SYMBOL(cairo_functions, name)
+static const idm_symbol cairo_symbols[] = {CAIRO_FUNCTIONS(CAIRO_SYMBOL)};
 
 /* --- text ----------------------------------------------------------------------------------- */
 
@@ -71,9 +71,9 @@ static idm_status write_text(char *text, const char *path, idm_error *opt_error)
    that the caller gets an error instead. The child sends the image through a pipe. */
 enum { DRAWN, NOT_DRAWN, NO_LIBRARY };
 
-static cairo_status_t send_bytes(void *closure, const unsigned char *data, unsigned int length)
+static cairo_status_t send_bytes(void *context, const unsigned char *data, unsigned int length)
 {
-  const int *descriptor = closure;
+  const int *descriptor = context;
   while (length) {
     const ssize_t sent = write(*descriptor, data, length);
     if (sent < 0 && errno == EINTR) continue;
@@ -88,10 +88,10 @@ static bool render(RsvgHandle *handle, cairo_surface_t *surface, double width, d
                    double scale)
 {
   const RsvgRectangle whole = {0, 0, width, height};
-  cairo_t *cairo = pens.cairo_create(surface);
-  pens.cairo_scale(cairo, scale, scale);
-  const bool drawn = pens.rsvg_handle_render_document(handle, cairo, &whole, NULL);
-  pens.cairo_destroy(cairo);
+  cairo_t *cairo = cairo_functions.cairo_create(surface);
+  cairo_functions.cairo_scale(cairo, scale, scale);
+  const bool drawn = cairo_functions.rsvg_handle_render_document(handle, cairo, &whole, NULL);
+  cairo_functions.cairo_destroy(cairo);
   return drawn;
 }
 
@@ -99,19 +99,20 @@ static bool render(RsvgHandle *handle, cairo_surface_t *surface, double width, d
 static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
 {
   gdouble width = 0, height = 0;
-  if (!pens.rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height)) return false;
+  if (!cairo_functions.rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height))
+    return false;
   cairo_surface_t *surface =
-      pdf ? pens.cairo_pdf_surface_create_for_stream(send_bytes, &descriptor, 0.75 * width,
-                                                     0.75 * height)
-          : pens.cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)(magnification * width),
-                                            (int)(magnification * height));
-  bool drawn = render(handle, surface, width, height, pdf ? 0.75 : magnification);
+      pdf ? cairo_functions.cairo_pdf_surface_create_for_stream(send_bytes, &descriptor,
+                                                                0.75 * width, 0.75 * height)
+          : cairo_functions.cairo_image_surface_create(
+                CAIRO_FORMAT_ARGB32, (int)(pixel_scale * width), (int)(pixel_scale * height));
+  bool drawn = render(handle, surface, width, height, pdf ? 0.75 : pixel_scale);
   if (drawn && !pdf)
-    drawn = pens.cairo_surface_write_to_png_stream(surface, send_bytes, &descriptor) ==
+    drawn = cairo_functions.cairo_surface_write_to_png_stream(surface, send_bytes, &descriptor) ==
             CAIRO_STATUS_SUCCESS;
-  pens.cairo_surface_finish(surface);
-  drawn = drawn && pens.cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
-  pens.cairo_surface_destroy(surface);
+  cairo_functions.cairo_surface_finish(surface);
+  drawn = drawn && cairo_functions.cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
+  cairo_functions.cairo_surface_destroy(surface);
   return drawn;
 }
 
@@ -119,19 +120,21 @@ static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
 static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
 {
   const struct rlimit none = {0, 0};
-  const int silence = open("/dev/null", O_WRONLY);
+  const int null_device = open("/dev/null", O_WRONLY);
   (void)setrlimit(RLIMIT_CORE, &none);
-  if (silence >= 0) (void)dup2(silence, STDERR_FILENO); /* the libraries' last words */
+  if (null_device >= 0) (void)dup2(null_device, STDERR_FILENO); /* the libraries' last words */
   (void)signal(SIGPIPE, SIG_DFL);
   (void)signal(SIGABRT, SIG_DFL);
-  if (!idm_library_load(IDM_RSVG_LIBRARY, pen_symbols, sizeof pen_symbols / sizeof *pen_symbols))
+  if (!idm_library_load(IDM_RSVG_LIBRARY, cairo_symbols,
+                        sizeof cairo_symbols / sizeof *cairo_symbols))
     _exit(NO_LIBRARY);
-  RsvgHandle *handle = pens.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
+  RsvgHandle *handle =
+      cairo_functions.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
   _exit(handle && draw(handle, pdf, descriptor) ? DRAWN : NOT_DRAWN);
 }
 
 /* The bytes of the image into the file, and how the child ended; -1: by a signal. */
-static int collect(int descriptor, pid_t child, idm_file *file)
+static int collect_output(int descriptor, pid_t child, idm_file *file)
 {
   char block[1 << 14];
   int state = 0;
@@ -144,8 +147,8 @@ static int collect(int descriptor, pid_t child, idm_file *file)
   return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
 }
 
-static idm_status draw_apart(const char *text, bool pdf, idm_file *file, const char *path,
-                             idm_error *opt_error)
+static idm_status draw_in_process(const char *text, bool pdf, idm_file *file, const char *path,
+                                  idm_error *opt_error)
 {
   int ends[2];
   if (pipe(ends) != 0)
@@ -161,7 +164,7 @@ static idm_status draw_apart(const char *text, bool pdf, idm_file *file, const c
     close(ends[0]);
     return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn: %s", path, strerror(reason));
   }
-  switch (collect(ends[0], child, file)) {
+  switch (collect_output(ends[0], child, file)) {
   case DRAWN:
     return IDM_OK;
   case NOT_DRAWN:
@@ -183,7 +186,7 @@ static idm_status write_image(char *text, bool pdf, const char *path, idm_error 
 {
   idm_file *file = NULL;
   idm_status status = idm_file_create(path, &file, opt_error);
-  if (status == IDM_OK) status = draw_apart(text, pdf, file, path, opt_error);
+  if (status == IDM_OK) status = draw_in_process(text, pdf, file, path, opt_error);
   free(text);
   if (status == IDM_OK) return idm_file_commit(file, opt_error);
   idm_file_abandon(file);
@@ -206,13 +209,13 @@ idm_status idm_figure_check_path(const char *path, idm_error *opt_error)
                   path, dot);
 }
 
-idm_status idm_figure_write(const idm_figure *figure, const idm_figure_look *look, const char *path,
-                            idm_error *opt_error)
+idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *options,
+                            const char *path, idm_error *opt_error)
 {
-  idm_require(figure, look, path);
+  idm_require(figure, options, path);
   const bool pdf = ends_with(path, ".pdf");
   const bool image = pdf || ends_with(path, ".png");
-  idm_figure_look fixed = *look;
+  idm_figure_options fixed = *options;
   char *text;
   idm_status status = idm_figure_check_path(path, opt_error);
   if (status != IDM_OK) return status;

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "idm/plot.h"
-#include "report/decisions.h"
+#include "report/shown.h"
 
 extern const idm_plot idm_plot_calibration; /* registered in plots.c */
 
@@ -30,22 +30,22 @@ static void wilson(const bin *b, double *low, double *high)
 }
 
 /* The predictions of an action where it was open, in bins of a tenth; returns how many are used. */
-static size_t sort_in(const idm_decisions *d, size_t action, bin *bin_of)
+static size_t fill_bins(const idm_decisions *d, size_t action, bin *bin_list)
 {
   size_t used = 0;
   for (size_t i = 0; i < d->count; i++) {
     const double p = d->probability[i * d->actions + action];
     if (!d->open[i * d->actions + action] || !(p >= 0)) continue;
-    bin *b = &bin_of[p < 1 ? (size_t)(p * bins) : bins - 1];
+    bin *b = &bin_list[p < 1 ? (size_t)(p * bins) : bins - 1];
     b->count++;
     b->taken += d->taken[i] == action;
     b->sum += p;
   }
-  for (size_t k = 0; k < bins; k++) used += bin_of[k].count > 0;
+  for (size_t k = 0; k < bins; k++) used += bin_list[k].count > 0;
   return used;
 }
 
-static idm_status add_bins(const bin *bin_of, size_t used, int colour, idm_panel *panel,
+static idm_status add_bins(const bin *bin_list, size_t used, int colour, idm_panel *panel,
                            idm_error *opt_error)
 {
   idm_mark *ranges;
@@ -53,14 +53,15 @@ static idm_status add_bins(const bin *bin_of, size_t used, int colour, idm_panel
                                     used, &ranges, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&ranges->label, used, opt_error);
   for (size_t k = 0, i = 0; k < bins && status == IDM_OK; k++) {
-    const bin *b = &bin_of[k];
-    char said[80];
+    const bin *b = &bin_list[k];
+    char tooltip[80];
     if (!b->count) continue;
-    const int length = snprintf(said, sizeof said, "%zu of %zu decisions", b->taken, b->count);
+    const int length =
+        snprintf(tooltip, sizeof tooltip, "%zu of %zu decisions", b->taken, b->count);
     ranges->column[IDM_FIGURE_X][i] = b->sum / (double)b->count;
     ranges->column[IDM_FIGURE_Y][i] = (double)b->taken / (double)b->count;
     wilson(b, &ranges->column[IDM_FIGURE_LOW][i], &ranges->column[IDM_FIGURE_HIGH][i]);
-    status = idm_labels_set(&ranges->label, i++, said, (size_t)length, opt_error);
+    status = idm_labels_set(&ranges->label, i++, tooltip, (size_t)length, opt_error);
   }
   return status;
 }
@@ -69,21 +70,21 @@ static idm_status add_action(const idm_decisions *d, const idm_setting *setting,
                              idm_figure *figure, idm_error *opt_error)
 {
   static const double diagonal[] = {0, 1};
-  bin bin_of[bins] = {{0}};
+  bin bin_list[bins] = {{0}};
   idm_panel *panel;
-  const size_t used = sort_in(d, action, bin_of);
+  const size_t used = fill_bins(d, action, bin_list);
   if (!used) return IDM_OK;
   idm_status status = idm_figure_add(figure, setting->actions.name[action], "predicted probability",
                                      "frequency", &panel, opt_error);
   if (status == IDM_OK)
-    status = idm_panel_plot(panel, IDM_MARK_LINE, "as predicted", IDM_COLOUR_QUIET, 2, diagonal,
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "as predicted", IDM_COLOUR_NEUTRAL, 2, diagonal,
                             diagonal, opt_error);
   if (status != IDM_OK) return status;
   panel->mark[0]->dashed = true;
   panel->aspect = 1;
   panel->x.low = panel->y.low = -0.03; /* so that nothing is cut in half */
   panel->x.high = panel->y.high = 1.03;
-  return add_bins(bin_of, used, 0, panel, opt_error);
+  return add_bins(bin_list, used, 0, panel, opt_error);
 }
 
 static idm_status make_calibration(const idm_plot_subject *subject,
@@ -109,6 +110,6 @@ const idm_plot idm_plot_calibration = {
     .summary = "how often actions are taken against how probable they were said to be, over the "
                "decisions of a log",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
-    .dynamics = IDM_DRAWN_EACH,
+    .dynamics = IDM_DYNAMICS_PER_DRAW,
     .make = make_calibration,
 };

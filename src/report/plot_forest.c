@@ -6,24 +6,24 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/plot.h"
 #include "idm/quantile.h"
-#include "invert/between.h"
+#include "invert/posterior.h"
 #include "report/shown.h"
-#include "report/titles.h"
+#include "report/words.h"
 
 extern const idm_plot idm_plot_forest; /* registered in plots.c */
 
 /* What is not named may be many: everybody is drawn, and of so many everybody is named. */
-enum { most_quantities = 100000, most_named = 60 };
+enum { max_quantities = 100000, max_named = 60 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
 /* Colours of the verdicts on people. */
 static const int colour_of[IDM_PERSON_VERDICTS] = {
-    0, 2, 1, 3, 4, IDM_COLOUR_QUIET, 0, IDM_COLOUR_QUIET};
+    0, 2, 1, 3, 4, IDM_COLOUR_NEUTRAL, 0, IDM_COLOUR_NEUTRAL};
 
 /* The person whose quantity stands at a place along the axis; NULL where nobody is known. */
 static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
@@ -36,28 +36,28 @@ static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
 /* Rows of a panel: quantities that stand by themselves, or a series of them. */
 typedef struct rows {
   const idm_plot_subject *subject;
-  const idm_shown_one *one; /* [count] */
+  const idm_plot_quantity *one; /* [count] */
   size_t count;
-  size_t series;  /* theirs; the number of series: none */
-  size_t *place;  /* [count]: where each stands; NULL: in their order */
-  size_t medians; /* rows whose median is drawn in place of the mean */
-  size_t open;    /* rows that depend on dynamics: no interval is drawn */
-  double low;     /* least of the 5 % quantiles and greatest of the 95 % ones, of all rows */
+  size_t series;           /* theirs; the number of series: none */
+  size_t *place;           /* [count]: where each stands; NULL: in their order */
+  size_t medians;          /* rows whose median is drawn in place of the mean */
+  size_t without_interval; /* rows that depend on dynamics: no interval is drawn */
+  double low; /* least of the 5 % quantiles and greatest of the 95 % ones, of all rows */
   double high;
 } rows;
 
 /* Whether a number depends on dynamics, of which there are `cuts` draws. */
-static bool is_open(const idm_shown_one *one, size_t cuts)
+static bool has_no_interval(const idm_plot_quantity *one, size_t cuts)
 {
-  return cuts > 1 && idm_depends_on_dynamics(idm_between(one->draw, cuts, one->count / cuts));
+  return cuts > 1 && idm_depends_on_dynamics(idm_between_share(one->draw, cuts, one->count / cuts));
 }
 
 /* Whether tables have no mean of a number because of its heavy tail. */
-static bool is_heavy(const rows *r, const idm_shown_one *one)
+static bool is_heavy_tailed(const rows *r, const idm_plot_quantity *one)
 {
   const idm_assessment *a = r->subject->assessment;
   return a && a->diagnosis && one->quantity < a->quantities &&
-         idm_diagnosis_is_heavy(&a->diagnosis[one->quantity]);
+         idm_diagnosis_heavy_tailed(&a->diagnosis[one->quantity]);
 }
 
 static size_t item_of(const rows *r, size_t row)
@@ -92,17 +92,17 @@ static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
               {IDM_FIGURE_INNER_LOW, 0.25},
               {IDM_FIGURE_INNER_HIGH, 0.75},
               {IDM_FIGURE_HIGH, 0.95}};
-  const idm_shown_one *one = &r->one[i];
-  const bool open = is_open(one, r->subject->posterior->cuts);
+  const idm_plot_quantity *one = &r->one[i];
+  const bool without_interval = has_no_interval(one, r->subject->posterior->cuts);
   const double mean = idm_mean(one->draw, one->count);
   double end[sizeof ends / sizeof *ends];
   memcpy(work, one->draw, one->count * sizeof *work);
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
     end[k] = isnan(mean) ? NAN : idm_quantile(work, one->count, ends[k].share);
-    mark->column[ends[k].column][at] = open ? NAN : end[k];
+    mark->column[ends[k].column][at] = without_interval ? NAN : end[k];
   }
-  const bool outside = !open && (mean < end[0] || mean > end[3]);
-  const bool median = one->count > 1 && !isnan(mean) && (outside || is_heavy(r, one));
+  const bool outside = !without_interval && (mean < end[0] || mean > end[3]);
+  const bool median = one->count > 1 && !isnan(mean) && (outside || is_heavy_tailed(r, one));
   mark->column[IDM_FIGURE_X][at] = median ? idm_quantile(work, one->count, 0.5) : mean;
   mark->column[IDM_FIGURE_Y][at] = (double)(r->place ? r->place[i] : i);
   r->medians += median;
@@ -120,7 +120,7 @@ static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict
   for (size_t i = 0; i < r->count; i++) count += verdict_of(r, i) == verdict;
   if (!count) return IDM_OK;
   idm_status status =
-      idm_panel_add(panel, IDM_MARK_FOREST, known ? idm_person_verdict_word(verdict) : "",
+      idm_panel_add(panel, IDM_MARK_FOREST, known ? idm_person_verdict_name(verdict) : "",
                     known ? colour_of[verdict] : 0, count, &mark, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&mark->label, count, opt_error);
   for (size_t i = 0, at = 0; i < r->count && status == IDM_OK; i++) {
@@ -137,7 +137,7 @@ static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict
 static idm_status add_zero(idm_panel *panel, idm_error *opt_error)
 {
   idm_mark *rule;
-  return idm_panel_add(panel, IDM_MARK_RULES, "", IDM_COLOUR_QUIET, 1, &rule, opt_error);
+  return idm_panel_add(panel, IDM_MARK_RULES, "", IDM_COLOUR_NEUTRAL, 1, &rule, opt_error);
 }
 
 static idm_status name_rows(idm_panel *panel, const rows *r, idm_error *opt_error)
@@ -204,8 +204,9 @@ static idm_status fill_panel(idm_panel *panel, rows *r, bool many, bool zero, id
   return status;
 }
 
-static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one *one, size_t count,
-                            idm_figure *figure, idm_notes *notes, idm_error *opt_error)
+static idm_status add_panel(const idm_plot_subject *subject, const idm_plot_quantity *one,
+                            size_t count, idm_figure *figure, idm_notes *notes,
+                            idm_error *opt_error)
 {
   const idm_posterior *p = subject->posterior;
   rows r = {.subject = subject,
@@ -217,21 +218,21 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
   const bool people = idm_series_is_along(p, r.series, "person");
   const bool zero =
       r.series < p->series_count && !people && !idm_series_is_along(p, r.series, "group");
-  const bool many = people && count > most_named;
+  const bool many = people && count > max_named;
   char title[256] = "", words[128] = "";
   idm_panel *panel = NULL;
   if (r.series < p->series_count) idm_title_series(p, r.series, title, sizeof title);
   const size_t used = strlen(title);
   if (many) idm_print(title + used, sizeof title - used, " of %zu people, by their means", count);
-  for (size_t i = 0; i < count; i++) r.open += is_open(&one[i], p->cuts);
-  if (r.open)
+  for (size_t i = 0; i < count; i++) r.without_interval += has_no_interval(&one[i], p->cuts);
+  if (r.without_interval)
     idm_print(words, sizeof words, "%s without interval: depends on dynamics",
-              r.open < count || count == 1 ? "a dot" : "dots");
+              r.without_interval < count || count == 1 ? "a dot" : "dots");
   idm_status status = idm_figure_add(figure, title, words, "", &panel, opt_error);
   if (status == IDM_OK) status = fill_panel(panel, &r, many, zero, opt_error);
   /* Dots alone would make their differences fill the panel, however small these are: the axis
    * spans what the draws of all dynamics span. */
-  if (status == IDM_OK && r.open && r.low < r.high) {
+  if (status == IDM_OK && r.without_interval && r.low < r.high) {
     panel->x.low = zero ? fmin(r.low, 0) : r.low;
     panel->x.high = zero ? fmax(r.high, 0) : r.high;
   }
@@ -246,18 +247,18 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_shown_one
 static idm_status make_forest(const idm_plot_subject *subject, const idm_plot_settings *settings,
                               idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  static const idm_shown_kind kind = {
+  static const idm_quantity_plot kind = {
       .description =
           "Means of the draws with intervals that hold 50 % and 90 % of them; medians where a tail "
           "is heavy or a mean is outside of its interval; no interval where a number depends on "
           "dynamics.",
       .columns = 1,
-      .most = most_quantities,
-      .everybody = true,
+      .most = max_quantities,
+      .people = true,
       .series = true,
       .draw = add_panel,
   };
-  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
+  return idm_quantity_plot_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_forest = {

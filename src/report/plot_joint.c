@@ -1,15 +1,156 @@
-/* Two quantities of a run together: the paper's figure "Inverse Bounded Rational Control". */
+/* Two quantities of a run together: the paper's figure "Inverse Bounded Rational Control".
+ *
+ * Contents: contour · plot joint */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 #include "idm/plot.h"
-#include "report/contour.h"
-#include "report/curve.h"
+#include "report/canvas.h"
+#include "report/shown.h"
+
+/* === contour ================================================================================== */
+
+/* Contours by marching squares. A line crosses a grid line at most once between two grid
+ * points: such a piece is an edge, and has a number. In every cell edges that are crossed are
+ * linked in pairs; lines are walked along links. */
+
+enum { NONE = -1 };
+
+typedef struct contour_tracer {
+  const idm_heights *h;
+  double level;
+  size_t edges;
+  int64_t (*link)[2]; /* [edge]: the edges that a line goes on to */
+  idm_contour *to;
+} contour_tracer;
+
+static double height_at(const contour_tracer *w, size_t x, size_t y)
+{
+  return w->h->z[y * w->h->across + x];
+}
+
+static bool is_above(const contour_tracer *w, size_t x, size_t y)
+{
+  return height_at(w, x, y) >= w->level;
+}
+
+/* Edges to the right of a grid point come first, then those up from one. */
+static size_t horizontal_edge(const contour_tracer *w, size_t x, size_t y)
+{
+  return y * w->h->across + x;
+}
+
+static size_t vertical_edge(const contour_tracer *w, size_t x, size_t y)
+{
+  return w->h->across * w->h->up + y * w->h->across + x;
+}
+
+static void link_edges(const contour_tracer *w, size_t a, size_t b)
+{
+  w->link[a][w->link[a][0] != NONE] = (int64_t)b;
+  w->link[b][w->link[b][0] != NONE] = (int64_t)a;
+}
+
+/* Link the edges of a cell that are crossed: two, or all four, where what is above the level goes
+ * together if the middle is above it. */
+static void link_cell(const contour_tracer *w, size_t x, size_t y)
+{
+  const bool above[] = {is_above(w, x, y), is_above(w, x + 1, y), is_above(w, x + 1, y + 1),
+                        is_above(w, x, y + 1)};
+  const size_t edge[] = {horizontal_edge(w, x, y), vertical_edge(w, x + 1, y),
+                         horizontal_edge(w, x, y + 1), vertical_edge(w, x, y)};
+  size_t crossed[4], count = 0;
+  for (size_t k = 0; k < 4; k++)
+    if (above[k] != above[(k + 1) % 4]) crossed[count++] = edge[k];
+  if (count == 2) link_edges(w, crossed[0], crossed[1]);
+  if (count != 4) return;
+  const double middle = (height_at(w, x, y) + height_at(w, x + 1, y) + height_at(w, x + 1, y + 1) +
+                         height_at(w, x, y + 1)) /
+                        4;
+  const bool is_joined = (middle >= w->level) == above[0];
+  /* Corners 0 and 2 together: lines cut off corners 1 and 3. */
+  link_edges(w, edge[0], edge[is_joined ? 1 : 3]);
+  link_edges(w, edge[2], edge[is_joined ? 3 : 1]);
+}
+
+/* The place on an edge that has the level. */
+static void add_crossing(const contour_tracer *w, size_t edge)
+{
+  const size_t across = w->h->across, cells = across * w->h->up;
+  const bool vertical = edge >= cells;
+  const size_t x = edge % cells % across, y = edge % cells / across;
+  const double a = height_at(w, x, y), b = height_at(w, x + !vertical, y + vertical);
+  const double part = (w->level - a) / (b - a);
+  w->to->x[w->to->count] =
+      vertical ? w->h->x[x] : w->h->x[x] + part * (w->h->x[x + 1] - w->h->x[x]);
+  w->to->y[w->to->count++] =
+      vertical ? w->h->y[y] + part * (w->h->y[y + 1] - w->h->y[y]) : w->h->y[y];
+}
+
+/* Along the links from an edge, each of which is undone. */
+static void trace_line(const contour_tracer *w, size_t from)
+{
+  size_t at = from;
+  add_crossing(w, at);
+  for (;;) {
+    const int side = w->link[at][0] == NONE;
+    const int64_t next = w->link[at][side];
+    if (next == NONE) break;
+    w->link[at][side] = NONE;
+    int64_t *back = w->link[next];
+    back[back[0] != (int64_t)at] = NONE;
+    at = (size_t)next;
+    add_crossing(w, at);
+  }
+  w->to->x[w->to->count] = w->to->y[w->to->count] = NAN;
+  w->to->count++;
+}
+
+static void trace_all(const contour_tracer *w)
+{
+  for (size_t y = 0; y + 1 < w->h->up; y++)
+    for (size_t x = 0; x + 1 < w->h->across; x++) link_cell(w, x, y);
+  /* Those that end at the grid's edge first, then those that close. */
+  for (size_t i = 0; i < w->edges; i++)
+    if ((w->link[i][0] == NONE) != (w->link[i][1] == NONE)) trace_line(w, i);
+  for (size_t i = 0; i < w->edges; i++)
+    if (w->link[i][0] != NONE) trace_line(w, i);
+}
+
+idm_status idm_contour_find(const idm_heights *heights, double level, idm_contour *ret_contour,
+                            idm_error *opt_error)
+{
+  contour_tracer w = {
+      .h = heights, .level = level, .edges = 2 * heights->across * heights->up, .to = ret_contour};
+  /* Every edge is put once, or twice where a line closes, and a line has at least two. */
+  *ret_contour = (idm_contour){.x = idm_new(2 * w.edges + 2, sizeof(double)),
+                               .y = idm_new(2 * w.edges + 2, sizeof(double))};
+  w.link = idm_new(w.edges, sizeof *w.link);
+  if (!ret_contour->x || !ret_contour->y || !w.link) {
+    free(w.link);
+    idm_contour_clear(ret_contour);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < w.edges; i++) w.link[i][0] = w.link[i][1] = NONE;
+  trace_all(&w);
+  free(w.link);
+  return IDM_OK;
+}
+
+void idm_contour_clear(idm_contour *contour)
+{
+  free(contour->x);
+  free(contour->y);
+  *contour = (idm_contour){0};
+}
+
+/* === plot joint =============================================================================== */
 
 extern const idm_plot idm_plot_joint; /* registered in plots.c */
 
-enum { grid = 96, most_dots = 400 };
+enum { grid = 96, max_dots = 400 };
 
 /* Shares of the draws within a contour. */
 static const struct {
@@ -19,13 +160,13 @@ static const struct {
 } levels[] = {{0.9, "90 % of the draws", true}, {0.5, "50 % of the draws", false}};
 
 /* Some of the draws, spread evenly over all. */
-static idm_status add_dots(idm_panel *panel, const idm_shown *shown, const idm_curve *curve,
-                           idm_error *opt_error)
+static idm_status add_dots(idm_panel *panel, const idm_plot_quantities *shown,
+                           const idm_curve *curve, idm_error *opt_error)
 {
-  const size_t all = shown->one[0].count, count = all < most_dots ? all : most_dots;
+  const size_t all = shown->one[0].count, count = all < max_dots ? all : max_dots;
   idm_mark *dots;
   const idm_status status =
-      idm_panel_add(panel, IDM_MARK_POINTS, "draws", IDM_COLOUR_QUIET, count, &dots, opt_error);
+      idm_panel_add(panel, IDM_MARK_POINTS, "draws", IDM_COLOUR_NEUTRAL, count, &dots, opt_error);
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     bool shows = true;
     for (int d = 0; d < 2; d++) {
@@ -40,8 +181,9 @@ static idm_status add_dots(idm_panel *panel, const idm_shown *shown, const idm_c
   return status;
 }
 
-static idm_status add_contour(idm_panel *panel, const idm_joint *joint, const idm_curve *curve,
-                              const double *density, size_t level, idm_error *opt_error)
+static idm_status add_contour(idm_panel *panel, const idm_joint_draws *joint,
+                              const idm_curve *curve, const double *density, size_t level,
+                              idm_error *opt_error)
 {
   const idm_heights heights = {grid, grid, joint->at[0], joint->at[1], density};
   idm_contour contour;
@@ -74,12 +216,12 @@ static idm_status add_mode(idm_panel *panel, const idm_curve *curve, const doubl
 
 static idm_status add_contours(idm_panel *panel, const idm_curve *curve, idm_error *opt_error)
 {
-  const idm_joint joint = {.draw = {curve[0].draw, curve[1].draw},
-                           .count = curve[0].count,
-                           .bandwidth = {curve[0].bandwidth, curve[1].bandwidth},
-                           .support = {curve[0].support, curve[1].support},
-                           .points = {grid, grid},
-                           .at = {curve[0].along, curve[1].along}};
+  const idm_joint_draws joint = {.draw = {curve[0].draw, curve[1].draw},
+                                 .count = curve[0].count,
+                                 .bandwidth = {curve[0].bandwidth, curve[1].bandwidth},
+                                 .support = {curve[0].support, curve[1].support},
+                                 .points = {grid, grid},
+                                 .at = {curve[0].along, curve[1].along}};
   double *density = idm_new((size_t)grid * grid, sizeof *density);
   idm_status status = density ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_joint_density(&joint, density, opt_error);
@@ -102,7 +244,8 @@ static void set_ends(idm_figure_axis *axis, const idm_curve *curve, double truth
 }
 
 /* A line across the panel at the truth of each quantity for which it is given. */
-static idm_status add_truth(idm_panel *panel, const idm_shown *shown, idm_error *opt_error)
+static idm_status add_truth(idm_panel *panel, const idm_plot_quantities *shown,
+                            idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   bool named = false;
@@ -117,8 +260,8 @@ static idm_status add_truth(idm_panel *panel, const idm_shown *shown, idm_error 
   return status;
 }
 
-static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const idm_curve *curve,
-                            idm_notes *notes, idm_error *opt_error)
+static idm_status add_joint(idm_figure *figure, const idm_plot_quantities *shown,
+                            const idm_curve *curve, idm_notes *notes, idm_error *opt_error)
 {
   idm_panel *panel;
   idm_status status =
@@ -138,7 +281,7 @@ static idm_status add_joint(idm_figure *figure, const idm_shown *shown, const id
 }
 
 /* The density of each alone, along its axis: that of the second lies on its side. */
-static idm_status add_marginal(idm_figure *figure, const idm_shown_one *one, bool upright,
+static idm_status add_marginal(idm_figure *figure, const idm_plot_quantity *one, bool vertical,
                                idm_error *opt_error)
 {
   idm_curve curve;
@@ -147,19 +290,19 @@ static idm_status add_marginal(idm_figure *figure, const idm_shown_one *one, boo
   if (status != IDM_OK) return status;
   status = idm_figure_add(figure, "", "", "", &panel, opt_error);
   if (status == IDM_OK) {
-    panel->place = upright ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT;
-    set_ends(upright ? &panel->x : &panel->y, &curve, one->truth);
-    *(upright ? &panel->y.low : &panel->x.low) = 0;
-    status =
-        idm_panel_plot(panel, IDM_MARK_LINE, "", 0, curve.points, upright ? curve.at : curve.height,
-                       upright ? curve.height : curve.at, opt_error);
+    panel->place = vertical ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT;
+    set_ends(vertical ? &panel->x : &panel->y, &curve, one->truth);
+    *(vertical ? &panel->y.low : &panel->x.low) = 0;
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "", 0, curve.points,
+                            vertical ? curve.at : curve.height, vertical ? curve.height : curve.at,
+                            opt_error);
   }
   idm_curve_clear(&curve);
   return status;
 }
 
-static idm_status make_figure(const idm_shown *shown, idm_figure **ret_figure, idm_notes *notes,
-                              idm_error *opt_error)
+static idm_status make_figure(const idm_plot_quantities *shown, idm_figure **ret_figure,
+                              idm_notes *notes, idm_error *opt_error)
 {
   idm_curve curve[2] = {{0}, {0}};
   idm_status status =
@@ -179,8 +322,9 @@ static idm_status make_figure(const idm_shown *shown, idm_figure **ret_figure, i
 static idm_status make_joint(const idm_plot_subject *subject, const idm_plot_settings *settings,
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  idm_shown shown;
-  idm_status status = idm_shown_choose(subject, settings, 2, false, &shown, NULL, opt_error);
+  idm_plot_quantities shown;
+  idm_status status =
+      idm_plot_quantities_select(subject, settings, 2, false, &shown, NULL, opt_error);
   if (status == IDM_OK && shown.count != 2)
     status =
         idm_fail(opt_error, IDM_USAGE,
@@ -188,7 +332,7 @@ static idm_status make_joint(const idm_plot_subject *subject, const idm_plot_set
                  "--quantity",
                  shown.count, shown.count == 1 ? "is" : "are");
   if (status == IDM_OK) status = make_figure(&shown, ret_figure, notes, opt_error);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   return status;
 }
 

@@ -4,16 +4,16 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "belief/lattice.h"
 #include "idm/plot.h"
-#include "report/agents.h"
-#include "report/triangles.h"
+#include "report/canvas.h"
+#include "report/policy.h"
 
 extern const idm_plot idm_plot_occupancy; /* registered in plots.c */
 
 /* Bars, or cells to a side, at most: of finer lattices several points are one. */
-enum { most_bars = 101, most_side = 33 };
+enum { max_bars = 101, max_side = 33 };
 
 static const char of_time[] = "share of time";
 
@@ -60,7 +60,7 @@ static idm_status draw_beliefs(const idm_setting *setting, const occupancy *o, i
 {
   (void)setting;
   const size_t points = o->lattice->points, r = points - 1;
-  const size_t each = (points + most_bars - 1) / most_bars;
+  const size_t each = (points + max_bars - 1) / max_bars;
   const size_t bars = (points + each - 1) / each;
   idm_mark *mark;
   const idm_status status = idm_panel_add(panel, IDM_MARK_BARS, "", 0, bars, &mark, opt_error);
@@ -84,7 +84,7 @@ static idm_status draw_beliefs(const idm_setting *setting, const occupancy *o, i
 
 static size_t side_of(int resolution)
 {
-  const size_t each = ((size_t)resolution + most_side - 1) / most_side;
+  const size_t each = ((size_t)resolution + max_side - 1) / max_side;
   return ((size_t)resolution + each - 1) / each;
 }
 
@@ -93,20 +93,20 @@ static size_t side_of(int resolution)
 static idm_status draw_cells(const idm_triangle *triangle, const double *share, size_t count,
                              idm_panel *panel, idm_error *opt_error)
 {
-  double most = 0;
+  double max_share = 0;
   size_t used = 0;
   char name[80];
   idm_mark *cells;
-  for (size_t i = 0; i < count; i++) most = fmax(most, share[i]);
+  for (size_t i = 0; i < count; i++) max_share = fmax(max_share, share[i]);
   for (size_t i = 0; i < count; i++) used += share[i] > 0;
-  snprintf(name, sizeof name, "%s (darkest: %.2g)", of_time, most);
+  snprintf(name, sizeof name, "%s (darkest: %.2g)", of_time, max_share);
   idm_status status = idm_panel_add(panel, IDM_MARK_CELLS, name, 0, used, &cells, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&cells->label, used, opt_error);
   for (size_t i = 0, k = 0; i < count && status == IDM_OK; i++) {
     char text[32];
     if (!(share[i] > 0)) continue;
     const int length = snprintf(text, sizeof text, "%.3g", share[i]);
-    idm_triangle_set(&triangle[i], cells, k, sqrt(share[i] / most));
+    idm_triangle_set(&triangle[i], cells, k, sqrt(share[i] / max_share));
     status = idm_labels_set(&cells->label, k++, text, (size_t)length, opt_error);
   }
   return status;
@@ -124,7 +124,7 @@ static idm_status draw_simplex(const idm_setting *setting, const occupancy *o, i
   if (status == IDM_OK) {
     idm_triangles_make(side, triangle);
     for (size_t i = 0; i < o->lattice->points; i++)
-      idm_triangles_share(side, o->lattice->belief + 3 * i, o->share[i], share);
+      idm_triangles_add_mass(side, o->lattice->belief + 3 * i, o->share[i], share);
     status = draw_cells(triangle, share, count, panel, opt_error);
   }
   free(triangle);
@@ -169,7 +169,7 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
   occupancy o = {0};
   char belief[160] = "", title[320];
   /* The recursion is the agent's own forecast, which plans no habits. */
-  const char *of = idm_workspace_has_habits(agent->workspace) ? "of the planned policy" : "";
+  const char *of = idm_workspace_has_bias(agent->workspace) ? "of the planned policy" : "";
   idm_print(title, sizeof title, "%.200s%s%s", agent->title, of[0] && agent->title[0] ? ", " : "",
             of);
   if (states == 2) snprintf(belief, sizeof belief, "belief in %s", setting->states.name[1]);
@@ -209,6 +209,6 @@ const idm_plot idm_plot_occupancy = {
     .summary = "where the beliefs of an agent are over time, or the states where those are "
                "observed, as it expects them itself",
     .needs = IDM_PLOT_PROBLEM,
-    .dynamics = IDM_DRAWN_CENTRAL,
+    .dynamics = IDM_DYNAMICS_CENTRAL,
     .make = make_occupancy,
 };

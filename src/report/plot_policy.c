@@ -1,6 +1,5 @@
 /* What an agent does at every belief, and where its belief goes: the paper's figure "Bounded
  * Rational Control". */
-#include "report/agents.h"
 #include "report/policy.h"
 
 extern const idm_plot idm_plot_policy; /* registered in plots.c */
@@ -10,10 +9,10 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
 {
   const char *opt_path = context;
   const idm_setting *setting = agent->problem->setting;
-  idm_followed *f = NULL;
+  idm_path_trace *f = NULL;
   idm_status status = IDM_OK;
   if (!setting->fully_observed && opt_path)
-    status = idm_follow(setting, agent->workspace, opt_path, &f, opt_error);
+    status = idm_path_trace_create(setting, agent->workspace, opt_path, &f, opt_error);
   const size_t views = idm_policy_views(setting, agent->workspace);
   for (size_t i = 0; i < views && status == IDM_OK; i++) {
     char title[320];
@@ -21,14 +20,14 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
         idm_policy_view_at(setting, agent->workspace, i, agent->title, title, sizeof title);
     status = idm_policy_add(figure, setting, agent->workspace, view, title, f, opt_error);
   }
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   return status;
 }
 
 static idm_status check(const idm_problem *problem, idm_error *opt_error)
 {
   const size_t states = problem->setting->states.count;
-  const idm_status status = idm_plot_agent_believes(problem, opt_error);
+  const idm_status status = idm_plot_agent_has_beliefs(problem, opt_error);
   if (status != IDM_OK || problem->setting->fully_observed || states == 2) return status;
   return idm_fail(opt_error, IDM_USAGE,
                   "a policy is drawn over the beliefs between two states, and the problem has "
@@ -54,6 +53,6 @@ const idm_plot idm_plot_policy = {
     .summary = "what an agent does at every belief (two states) or in every state, of one agent or "
                "of several side by side",
     .needs = IDM_PLOT_PROBLEM,
-    .dynamics = IDM_DRAWN_CENTRAL,
+    .dynamics = IDM_DYNAMICS_CENTRAL,
     .make = make_policy,
 };

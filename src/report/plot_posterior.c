@@ -3,11 +3,11 @@
 
 #include "base/memory.h"
 #include "idm/plot.h"
-#include "report/curve.h"
+#include "report/shown.h"
 
 extern const idm_plot idm_plot_posterior; /* registered in plots.c */
 
-enum { points = 256, most_panels = 12 };
+enum { points = 256, max_panels = 12 };
 
 static idm_status add_rule(idm_panel *panel, const char *name, int colour, double x,
                            idm_error *opt_error)
@@ -19,7 +19,7 @@ static idm_status add_rule(idm_panel *panel, const char *name, int colour, doubl
   return status;
 }
 
-static idm_status add_prior(idm_panel *panel, const idm_shown_one *one, const idm_curve *curve,
+static idm_status add_prior(idm_panel *panel, const idm_plot_quantity *one, const idm_curve *curve,
                             idm_error *opt_error)
 {
   if (!one->prior) return IDM_OK;
@@ -28,7 +28,7 @@ static idm_status add_prior(idm_panel *panel, const idm_shown_one *one, const id
   if (status == IDM_OK)
     status = idm_curve_compare(curve, one->prior, one->priors, height, opt_error);
   if (status == IDM_OK)
-    status = idm_panel_plot(panel, IDM_MARK_LINE, "prior", IDM_COLOUR_QUIET, curve->points,
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "prior", IDM_COLOUR_NEUTRAL, curve->points,
                             curve->at, height, opt_error);
   free(height);
   return status;
@@ -49,7 +49,7 @@ static idm_status add_density(idm_panel *panel, const idm_curve *curve, idm_erro
   return idm_panel_plot(panel, IDM_MARK_POINTS, "mode", 0, 1, &curve->mode, &top, opt_error);
 }
 
-static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_plot_quantity *one,
                                size_t count, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
@@ -80,15 +80,15 @@ static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_
 static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                  idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  static const idm_shown_kind kind = {
+  static const idm_quantity_plot kind = {
       .description = "Densities of the draws of a run, a panel a quantity, beside those of the "
                      "prior where it is proper.",
       .columns = 3,
-      .most = most_panels,
+      .most = max_panels,
       .priors = true,
       .draw = add_quantity,
   };
-  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
+  return idm_quantity_plot_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_posterior = {

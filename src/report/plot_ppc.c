@@ -5,22 +5,22 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/plot.h"
-#include "invert/assess/predictions.h"
+#include "invert/assess/residual.h"
 
 extern const idm_plot idm_plot_ppc; /* registered in plots.c */
 
 /* Rows of a panel, at most. */
-enum { most_rows = 36 };
+enum { max_rows = 36 };
 
 static const struct {
   idm_model_test test;
   const char *title;
 } parts[] = {{IDM_TEST_STEPS, "actions taken"},
-             {IDM_TEST_ENDS, "trajectories that end"},
-             {IDM_TEST_STAYS, "the same action again"},
-             {IDM_TEST_RETURNS, "return to an earlier action, by what it had shown"},
+             {IDM_TEST_LENGTHS, "trajectories that end"},
+             {IDM_TEST_REPETITION, "the same action again"},
+             {IDM_TEST_ALTERNATION, "return to an earlier action, by what it had shown"},
              {IDM_TEST_RESPONSES, "actions after an observation"},
              {IDM_TEST_BELIEFS, "actions by belief"},
              {IDM_TEST_CONDITIONS, "actions by condition"}};
@@ -31,15 +31,15 @@ static const struct {
 typedef struct rows {
   const idm_prediction *one;
   size_t count;
-  double *far;  /* [count]: how far the cell of the group that is farthest off is */
-  double least; /* groups that are less far off are left out */
+  double *deviation;    /* [count]: how far the cell of the group that is farthest off is */
+  double min_deviation; /* groups that are less far off are left out */
   size_t shown;
 } rows;
 
 /* How far a cell is off, in widths of its interval, which half a decision widens. */
-static double distance_of(const idm_prediction *one)
+static double cell_deviation(const idm_prediction *one)
 {
-  return fabs(one->observed - one->expected) / (one->high - one->low + 0.5 / one->chances);
+  return fabs(one->observed - one->expected) / (one->high - one->low + 0.5 / one->trials);
 }
 
 static void measure_groups(rows *r)
@@ -47,8 +47,8 @@ static void measure_groups(rows *r)
   for (size_t i = 0, end; i < r->count; i = end) {
     double largest = 0;
     for (end = i; end < r->count && r->one[end].group == r->one[i].group; end++)
-      largest = fmax(largest, distance_of(&r->one[end]));
-    for (size_t k = i; k < end; k++) r->far[k] = largest;
+      largest = fmax(largest, cell_deviation(&r->one[end]));
+    for (size_t k = i; k < end; k++) r->deviation[k] = largest;
   }
 }
 
@@ -61,12 +61,12 @@ static int compare(const void *a, const void *b)
 /* Groups that fit a panel: those farthest off, and one at least. `sorted` is scratch. */
 static void choose_rows(rows *r, double *sorted)
 {
-  size_t shown = most_rows;
-  memcpy(sorted, r->far, r->count * sizeof *sorted);
+  size_t shown = max_rows;
+  memcpy(sorted, r->deviation, r->count * sizeof *sorted);
   qsort(sorted, r->count, sizeof *sorted, compare);
-  while (shown && sorted[shown - 1] == sorted[most_rows]) shown--;
-  r->least = sorted[shown ? shown - 1 : 0];
-  for (r->shown = 0; r->shown < r->count && sorted[r->shown] >= r->least;) r->shown++;
+  while (shown && sorted[shown - 1] == sorted[max_rows]) shown--;
+  r->min_deviation = sorted[shown ? shown - 1 : 0];
+  for (r->shown = 0; r->shown < r->count && sorted[r->shown] >= r->min_deviation;) r->shown++;
 }
 
 static idm_status find_rows(const idm_predictions *p, idm_model_test test, rows *r,
@@ -76,10 +76,10 @@ static idm_status find_rows(const idm_predictions *p, idm_model_test test, rows 
   for (size_t i = 0; i < p->count; i++)
     if (p->one[i].test == test && !r->count++) r->one = &p->one[i];
   r->shown = r->count;
-  r->far = idm_new(2 * r->count, sizeof *r->far);
-  if (!r->far) return idm_fail_memory(opt_error);
+  r->deviation = idm_new(2 * r->count, sizeof *r->deviation);
+  if (!r->deviation) return idm_fail_memory(opt_error);
   measure_groups(r);
-  if (r->count > most_rows) choose_rows(r, r->far + r->count);
+  if (r->count > max_rows) choose_rows(r, r->deviation + r->count);
   return IDM_OK;
 }
 
@@ -108,13 +108,13 @@ static idm_status add_rows(idm_figure *figure, const rows *r, const char *name,
   idm_status status = idm_figure_add(figure, title, "share of decisions", "", &panel, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&panel->y.category, r->shown, opt_error);
   if (status == IDM_OK)
-    status = idm_panel_add(panel, IDM_MARK_FOREST, "predicted: 50 % and 95 %", IDM_COLOUR_QUIET,
+    status = idm_panel_add(panel, IDM_MARK_FOREST, "predicted: 50 % and 95 %", IDM_COLOUR_NEUTRAL,
                            r->shown, &predicted, opt_error);
   if (status == IDM_OK)
     status = idm_panel_add(panel, IDM_MARK_POINTS, "observed", 1, r->shown, &observed, opt_error);
   for (size_t i = 0, row = 0; i < r->count && status == IDM_OK; i++) {
     const idm_prediction *one = &r->one[i];
-    if (r->far[i] < r->least) continue;
+    if (r->deviation[i] < r->min_deviation) continue;
     put(one, row, predicted, observed);
     status = idm_labels_set(&panel->y.category, row++, one->label, strlen(one->label), opt_error);
   }
@@ -127,7 +127,7 @@ static idm_status add_part(idm_figure *figure, const idm_predictions *p, size_t 
   rows r;
   idm_status status = find_rows(p, parts[part].test, &r, opt_error);
   if (status == IDM_OK && r.count) status = add_rows(figure, &r, parts[part].title, opt_error);
-  free(r.far);
+  free(r.deviation);
   return status;
 }
 
@@ -165,6 +165,6 @@ const idm_plot idm_plot_ppc = {
     .name = "ppc",
     .summary = "summaries of the log beside what a run's answer predicts of them",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_POSTERIOR | IDM_PLOT_DATA,
-    .dynamics = IDM_DRAWN_HIGHEST,
+    .dynamics = IDM_DYNAMICS_HIGHEST,
     .make = make_ppc,
 };

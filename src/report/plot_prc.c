@@ -5,52 +5,56 @@
 
 #include "base/memory.h"
 #include "idm/plot.h"
-#include "report/decisions.h"
+#include "report/shown.h"
 
 extern const idm_plot idm_plot_prc; /* registered in plots.c */
 
 /* Beliefs that are equal by symmetry are not in their last bits, which differ between machines. */
-static const double rounding = 1e-9;
+static const double tie_tolerance = 1e-9;
 
-typedef struct guess {
+typedef struct scored_action {
   double probability;
   bool taken;
-} guess;
+} scored_action;
 
 static int by_falling_probability(const void *a, const void *b)
 {
-  const double x = ((const guess *)a)->probability, y = ((const guess *)b)->probability;
+  const double x = ((const scored_action *)a)->probability,
+               y = ((const scored_action *)b)->probability;
   return (x < y) - (x > y);
 }
 
 /* The predictions of an action where it was open, the most certain first. */
-static size_t collect(const idm_decisions *d, size_t action, guess *guesses, size_t *ret_taken)
+static size_t collect(const idm_decisions *d, size_t action, scored_action *scored_actions,
+                      size_t *ret_taken)
 {
   size_t count = 0;
   *ret_taken = 0;
   for (size_t i = 0; i < d->count; i++) {
     const double p = d->probability[i * d->actions + action];
     if (!d->open[i * d->actions + action] || isnan(p)) continue;
-    guesses[count++] = (guess){p, d->taken[i] == action};
+    scored_actions[count++] = (scored_action){p, d->taken[i] == action};
     *ret_taken += d->taken[i] == action;
   }
-  qsort(guesses, count, sizeof *guesses, by_falling_probability);
+  qsort(scored_actions, count, sizeof *scored_actions, by_falling_probability);
   return count;
 }
 
 /* A curve of steps, level and upright, and the area below it: average precision, the sum over
  * thresholds of precision times what they add to recall. Probabilities that nothing but rounding
  * tells apart are one threshold. Returns how many points it has. */
-static size_t trace(const guess *guesses, size_t count, size_t taken, double *recall,
-                    double *precision, double *ret_area)
+static size_t precision_recall(const scored_action *scored_actions, size_t count, size_t taken,
+                               double *recall, double *precision, double *ret_area)
 {
   size_t hits = 0, points = 0;
   double before = 0;
   *ret_area = 0;
   /* Whoever has recalled all has nothing to gain by asking for less. */
   for (size_t i = 0; i < count && before < 1; i++) {
-    hits += guesses[i].taken;
-    if (i + 1 < count && guesses[i].probability - guesses[i + 1].probability <= rounding) continue;
+    hits += scored_actions[i].taken;
+    if (i + 1 < count &&
+        scored_actions[i].probability - scored_actions[i + 1].probability <= tie_tolerance)
+      continue;
     const double now = (double)hits / (double)taken, right = (double)hits / (double)(i + 1);
     recall[points] = before;
     precision[points++] = right;
@@ -64,20 +68,20 @@ static size_t trace(const guess *guesses, size_t count, size_t taken, double *re
 
 /* One of its name, its area, and the precision of whoever takes it always. */
 static idm_status add_curve(const idm_decisions *d, const idm_setting *setting, size_t action,
-                            guess *guesses, double *room, idm_panel *panel, idm_notes *notes,
-                            idm_error *opt_error)
+                            scored_action *scored_actions, double *room, idm_panel *panel,
+                            idm_notes *notes, idm_error *opt_error)
 {
   size_t taken;
   double area;
   char name[160];
-  const size_t count = collect(d, action, guesses, &taken);
+  const size_t count = collect(d, action, scored_actions, &taken);
   if (!taken) {
     idm_notes_add(notes, "'%.80s' is never taken: it has no precision and recall",
                   setting->actions.name[action]);
     return IDM_OK;
   }
   double *precision = room + 2 * d->count;
-  const size_t points = trace(guesses, count, taken, room, precision, &area);
+  const size_t points = precision_recall(scored_actions, count, taken, room, precision, &area);
   snprintf(name, sizeof name, "%.80s (area %.3f, by chance %.3f)", setting->actions.name[action],
            area, (double)taken / (double)count);
   const idm_status status = idm_panel_plot(panel, IDM_MARK_LINE, name, (int)(action % IDM_COLOURS),
@@ -94,9 +98,9 @@ static idm_status make_prc(const idm_plot_subject *subject, const idm_plot_setti
   idm_panel *panel;
   idm_status status = idm_decisions_open(subject, &d, notes, opt_error);
   if (status != IDM_OK) return status;
-  guess *guesses = idm_new(d.count, sizeof *guesses);
+  scored_action *scored_actions = idm_new(d.count, sizeof *scored_actions);
   double *room = idm_new(idm_times(4, d.count), sizeof *room);
-  if (!guesses || !room) status = idm_fail_memory(opt_error);
+  if (!scored_actions || !room) status = idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = idm_figure_create("", "Precision against recall of the predictions of every action.",
                                1, ret_figure, opt_error);
@@ -105,9 +109,10 @@ static idm_status make_prc(const idm_plot_subject *subject, const idm_plot_setti
   for (size_t u = 0; u < d.actions && status == IDM_OK; u++) {
     panel->x.low = panel->y.low = 0;
     panel->x.high = panel->y.high = 1;
-    status = add_curve(&d, subject->problem->setting, u, guesses, room, panel, notes, opt_error);
+    status =
+        add_curve(&d, subject->problem->setting, u, scored_actions, room, panel, notes, opt_error);
   }
-  free(guesses);
+  free(scored_actions);
   free(room);
   idm_decisions_close(&d);
   return status;
@@ -118,6 +123,6 @@ const idm_plot idm_plot_prc = {
     .summary = "precision against recall of every action, with the area below, over the decisions "
                "of a log",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
-    .dynamics = IDM_DRAWN_EACH,
+    .dynamics = IDM_DYNAMICS_PER_DRAW,
     .make = make_prc,
 };

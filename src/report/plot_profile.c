@@ -8,21 +8,21 @@
 
 extern const idm_plot idm_plot_profile; /* registered in plots.c */
 
-enum { most_panels = 12 };
+enum { max_panels = 12 };
 
 /* Ends that the data set, of all regions; those of the scale are none. */
-static idm_status add_ends(idm_panel *panel, const idm_identification *id, idm_span support,
-                           idm_error *opt_error)
+static idm_status add_ends(idm_panel *panel, const idm_identification *id,
+                           idm_density_support support, idm_error *opt_error)
 {
-  double end[2 * IDM_MOST_REGIONS];
+  double end[2 * IDM_MAX_REGIONS];
   size_t count = 0;
   idm_mark *rules;
   for (size_t i = 0; i < 2 * id->regions; i++) {
     const double at = id->region[i / 2][i % 2];
     if (isfinite(at) && at != support.low && at != support.high) end[count++] = at;
   }
-  const idm_status status = idm_panel_add(panel, IDM_MARK_RULES, "95 % interval", IDM_COLOUR_QUIET,
-                                          count, &rules, opt_error);
+  const idm_status status = idm_panel_add(panel, IDM_MARK_RULES, "95 % interval",
+                                          IDM_COLOUR_NEUTRAL, count, &rules, opt_error);
   if (status == IDM_OK) memcpy(rules->column[IDM_FIGURE_X], end, count * sizeof *end);
   return status;
 }
@@ -32,7 +32,7 @@ static idm_status add_profile(idm_panel *panel, const idm_identification *id, id
   const double top = 0;
   idm_mark *level;
   idm_status status =
-      idm_panel_add(panel, IDM_MARK_LEVELS, "", IDM_COLOUR_QUIET, 1, &level, opt_error);
+      idm_panel_add(panel, IDM_MARK_LEVELS, "", IDM_COLOUR_NEUTRAL, 1, &level, opt_error);
   if (status != IDM_OK) return status;
   level->column[IDM_FIGURE_Y][0] = -idm_profile_drop;
   if (id->points)
@@ -44,7 +44,7 @@ static idm_status add_profile(idm_panel *panel, const idm_identification *id, id
 }
 
 static idm_status add_quantity(idm_figure *figure, const idm_assessment *a,
-                               const idm_shown_one *one, idm_notes *notes, idm_error *opt_error)
+                               const idm_plot_quantity *one, idm_notes *notes, idm_error *opt_error)
 {
   size_t i = 0;
   idm_panel *panel;
@@ -71,7 +71,7 @@ static idm_status add_quantity(idm_figure *figure, const idm_assessment *a,
   return status == IDM_OK ? add_profile(panel, id, opt_error) : status;
 }
 
-static idm_status draw(const idm_plot_subject *subject, const idm_shown *shown,
+static idm_status draw(const idm_plot_subject *subject, const idm_plot_quantities *shown,
                        idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   if (!subject->assessment->parameters)
@@ -90,15 +90,15 @@ static idm_status draw(const idm_plot_subject *subject, const idm_shown *shown,
 static idm_status make_profile(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  idm_shown shown;
+  idm_plot_quantities shown;
   if (subject->posterior->series_count)
     return idm_fail(opt_error, IDM_USAGE,
                     "a plot of kind 'profile' is of one answer for the whole log, and this run has "
                     "one for everybody");
   idm_status status =
-      idm_shown_choose(subject, settings, most_panels, false, &shown, notes, opt_error);
+      idm_plot_quantities_select(subject, settings, max_panels, false, &shown, notes, opt_error);
   if (status == IDM_OK) status = draw(subject, &shown, ret_figure, notes, opt_error);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   return status;
 }
 

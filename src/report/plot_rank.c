@@ -6,18 +6,18 @@
 #include "base/memory.h"
 #include "idm/diagnostics.h"
 #include "idm/plot.h"
-#include "infer/uniform.h"
+#include "infer/distribution.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_rank; /* registered in plots.c */
 
-enum { most_quantities = 6, most_bins = 20, most_columns = 4 };
+enum { max_quantities = 6, max_bins = 20, max_columns = 4 };
 
 /* Ten draws of a chain in a bin at least, as far as there are so many. */
 static size_t bins_of(size_t draws)
 {
   const size_t bins = draws / 10;
-  return bins < 2 ? 2 : bins > most_bins ? most_bins : bins;
+  return bins < 2 ? 2 : bins > max_bins ? max_bins : bins;
 }
 
 /* 95 % of the counts of one bin. Of all draws of `chains` chains a bin holds a part 1/B; how many
@@ -42,7 +42,7 @@ static idm_status add_band(idm_panel *panel, size_t bins, double low, double hig
 {
   idm_mark *band;
   const idm_status status = idm_panel_add(panel, IDM_MARK_BAND, "95 % where chains agree",
-                                          IDM_COLOUR_QUIET, 2, &band, opt_error);
+                                          IDM_COLOUR_NEUTRAL, 2, &band, opt_error);
   for (size_t i = 0; i < 2 && status == IDM_OK; i++) {
     band->column[IDM_FIGURE_X][i] = i ? (double)bins : 0;
     band->column[IDM_FIGURE_LOW][i] = low;
@@ -74,7 +74,7 @@ static idm_status add_chain(idm_figure *figure, const char *title, size_t chain,
   return status;
 }
 
-static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_plot_quantity *one,
                                size_t number, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
@@ -105,16 +105,16 @@ static idm_status make_rank(const idm_plot_subject *subject, const idm_plot_sett
                             idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   const size_t chains = subject->posterior->chains;
-  const idm_shown_kind kind = {
+  const idm_quantity_plot kind = {
       .description = "Histograms of the ranks of each chain's draws among those of all chains: "
                      "level where the chains agree.",
-      .columns = chains < most_columns ? chains : most_columns,
-      .most = most_quantities,
+      .columns = chains < max_columns ? chains : max_columns,
+      .most = max_quantities,
       .draw = add_quantity,
   };
   if (chains < 2)
     idm_notes_add(notes, "one chain alone is level by itself: ranks need two or more");
-  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
+  return idm_quantity_plot_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_rank = {

@@ -1,24 +1,123 @@
 /* What an agent does at every belief over three states, and where beliefs go: the paper's figure
  * "Decision Trajectories" (Appendix D).
  *
- * Contents: regions · the boundary · walks · where they come from · the figure */
+ * Contents: cases · plot simplex */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "idm/explain.h"
 #include "idm/follow.h"
 #include "idm/plot.h"
 #include "idm/trials.h"
-#include "report/agents.h"
-#include "report/cases.h"
+#include "report/canvas.h"
 #include "report/policy.h"
-#include "report/triangles.h"
+
+/* === cases ==================================================================================== */
+
+/* Cases of a log by an action that is due: see the header. */
+
+/* --- rational cases ------------------------------------------------------------------------- */
+
+/* Whether every row has a recorded action that the rational policy takes; ties are shared there, so
+ * that each of the best actions has a positive probability. */
+static bool is_rational(const idm_explanation *e, const idm_data *data, size_t trajectory)
+{
+  for (size_t row = data->first[trajectory]; row < data->first[trajectory + 1]; row++)
+    if (data->action[row] == IDM_MISSING ||
+        !(idm_explanation_interval(e, row, IDM_EXPLAIN_RATIONAL, (size_t)data->action[row]).mean >
+          0))
+      return false;
+  return true;
+}
+
+static size_t count_actions(const idm_data *data, size_t trajectory)
+{
+  size_t count = 0;
+  for (size_t row = data->first[trajectory]; row < data->first[trajectory + 1]; row++) {
+    bool first = true;
+    for (size_t k = data->first[trajectory]; k < row && first; k++)
+      first = data->action[k] != data->action[row];
+    count += first;
+  }
+  return count;
+}
+
+static void select_rational(const idm_explanation *e, const idm_data *data, idm_case *ret_case)
+{
+  size_t most = 0, longest = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    const size_t rows = data->first[t + 1] - data->first[t];
+    if (!rows || !is_rational(e, data, t)) continue;
+    const size_t actions = count_actions(data, t);
+    if (actions < most || (actions == most && rows <= longest)) continue;
+    most = actions;
+    longest = rows;
+    ret_case->found = true;
+    ret_case->trajectory = t;
+  }
+}
+
+/* --- the choice ----------------------------------------------------------------------------- */
+
+/* The largest delay, then the largest regret; a regret that does not exist counts as 0. */
+static void select_belated(const idm_explanation *e, bool censored, idm_case *ret_case)
+{
+  long max_delay = 0;
+  double largest = 0;
+  for (size_t t = 0; t < e->trajectories; t++) {
+    const idm_case_summary *one = &e->one[t];
+    const double regret = isnan(one->regret) ? 0 : one->regret;
+    if (one->censored != censored || one->delayed < 1 || one->delayed < max_delay) continue;
+    if (one->delayed == max_delay && regret <= largest) continue;
+    max_delay = one->delayed;
+    largest = regret;
+    ret_case->found = true;
+    ret_case->trajectory = t;
+  }
+}
+
+static void name_case(const idm_explanation *e, const idm_data *data, idm_case_kind kind,
+                      idm_case *one)
+{
+  char number[24], what[48];
+  const idm_case_summary *found = &e->one[one->trajectory];
+  if (kind == IDM_CASE_RATIONAL) snprintf(what, sizeof what, "rational");
+  if (kind == IDM_CASE_NOT_RATIONAL)
+    snprintf(what, sizeof what, "not rational: due at %zu", found->due);
+  if (kind == IDM_CASE_BELATED) snprintf(what, sizeof what, "belated by %ld", found->delayed);
+  snprintf(one->title, sizeof one->title, "%s (%.80s)", what,
+           idm_data_trajectory(data, one->trajectory, number, sizeof number));
+}
+
+idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, int32_t due,
+                            idm_case ret_case[IDM_CASES], idm_notes *opt_notes,
+                            idm_error *opt_error)
+{
+  idm_explain_settings settings;
+  idm_explanation *e = NULL;
+  memset(ret_case, 0, IDM_CASES * sizeof *ret_case);
+  idm_explain_settings_default(&settings);
+  settings.due = due;
+  const idm_status status = idm_explain(problem, NULL, data, &settings, &e, opt_notes, opt_error);
+  if (status != IDM_OK) return status;
+  select_rational(e, data, &ret_case[IDM_CASE_RATIONAL]);
+  select_belated(e, true, &ret_case[IDM_CASE_NOT_RATIONAL]);
+  select_belated(e, false, &ret_case[IDM_CASE_BELATED]);
+  for (int kind = 0; kind < IDM_CASES; kind++)
+    if (ret_case[kind].found) name_case(e, data, (idm_case_kind)kind, &ret_case[kind]);
+  idm_explanation_destroy(e);
+  return IDM_OK;
+}
+
+/* === plot simplex ============================================================================= */
 
 extern const idm_plot idm_plot_simplex; /* registered in plots.c */
 
 enum {
   side = 40, /* of the simplex, in cells */
-  ink = IDM_COLOURS - 1,
+  text_colour = IDM_COLOURS - 1,
   after = -2
 };
 
@@ -88,8 +187,8 @@ static idm_status add_regions(idm_panel *panel, const idm_setting *setting, cons
 
 /* Where the most probable action changes on the way between two corners; false where it does not.
  * Policies are taken to be linear between them. */
-static bool cross(const double *const z[2], const double *const policy[2], size_t actions,
-                  double *at)
+static bool crossing_point(const double *const z[2], const double *const policy[2], size_t actions,
+                           double *at)
 {
   const size_t a = most_probable(policy[0], actions), b = most_probable(policy[1], actions);
   if (a == b) return false;
@@ -101,7 +200,8 @@ static bool cross(const double *const z[2], const double *const policy[2], size_
 
 /* The pieces of the boundary inside a triangle: between its two crossings, or where three actions
  * meet from each of the three to their middle. Returns how many numbers there are. */
-static size_t cut(const idm_triangle *triangle, const double *policy, size_t actions, double *piece)
+static size_t boundary_pieces(const idm_triangle *triangle, const double *policy, size_t actions,
+                              double *piece)
 {
   double at[3][2], middle[2] = {0};
   size_t count = 0, used = 0;
@@ -109,7 +209,7 @@ static size_t cut(const idm_triangle *triangle, const double *policy, size_t act
     const int next = (k + 1) % 3;
     const double *const z[2] = {triangle->corner[k], triangle->corner[next]};
     const double *const p[2] = {policy + (size_t)k * actions, policy + (size_t)next * actions};
-    if (cross(z, p, actions, at[count])) count++;
+    if (crossing_point(z, p, actions, at[count])) count++;
   }
   for (size_t k = 0; k < count; k++)
     for (int s = 0; s < 2; s++) middle[s] += at[k][s] / 3;
@@ -133,7 +233,7 @@ static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace
     double piece[12];
     for (size_t k = 0; k < 3; k++)
       idm_policy_evaluate(workspace, view, r->triangle[i].corner[k], policy + k * actions);
-    const size_t numbers = cut(&r->triangle[i], policy, actions, piece);
+    const size_t numbers = boundary_pieces(&r->triangle[i], policy, actions, piece);
     for (size_t k = 0; k < numbers; k += 4) {
       for (size_t end = 0; end < 2; end++) {
         x[used] = piece[k + end];
@@ -144,7 +244,8 @@ static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace
     }
   }
   if (status == IDM_OK && used)
-    status = idm_panel_plot(panel, IDM_MARK_LINE, "decision boundary", ink, used, x, y, opt_error);
+    status = idm_panel_plot(panel, IDM_MARK_LINE, "decision boundary", text_colour, used, x, y,
+                            opt_error);
   free(x);
   free(y);
   return status;
@@ -153,33 +254,33 @@ static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace
 /* --- walks ---------------------------------------------------------------------------------- */
 
 /* Beliefs one after the other, and what was done at each. */
-typedef struct walk {
-  size_t places;
+typedef struct belief_path {
+  size_t step_count;
   double *belief;  /* [place][3] */
   int32_t *action; /* [place]: IDM_MISSING where it was not recorded; `after` behind the last */
-} walk;
+} belief_path;
 
-static void close_walk(walk *w)
+static void belief_path_close(belief_path *w)
 {
   free(w->belief);
   free(w->action);
 }
 
-static idm_status open_walk(walk *w, size_t places, idm_error *opt_error)
+static idm_status belief_path_open(belief_path *w, size_t step_count, idm_error *opt_error)
 {
-  w->places = places;
-  w->belief = idm_new(places, 3 * sizeof *w->belief);
-  w->action = idm_new(places, sizeof *w->action);
+  w->step_count = step_count;
+  w->belief = idm_new(step_count, 3 * sizeof *w->belief);
+  w->action = idm_new(step_count, sizeof *w->action);
   return w->belief && w->action ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-static idm_status add_arrows(idm_panel *panel, const walk *w, idm_error *opt_error)
+static idm_status add_arrows(idm_panel *panel, const belief_path *w, idm_error *opt_error)
 {
   idm_mark *arrows;
-  if (w->places < 2) return IDM_OK;
-  const idm_status status = idm_panel_add(panel, IDM_MARK_ARROWS, "belief update", ink,
-                                          w->places - 1, &arrows, opt_error);
-  for (size_t i = 0; i + 1 < w->places && status == IDM_OK; i++) {
+  if (w->step_count < 2) return IDM_OK;
+  const idm_status status = idm_panel_add(panel, IDM_MARK_ARROWS, "belief update", text_colour,
+                                          w->step_count - 1, &arrows, opt_error);
+  for (size_t i = 0; i + 1 < w->step_count && status == IDM_OK; i++) {
     const double *from = w->belief + 3 * i, *to = from + 3;
     arrows->column[IDM_FIGURE_X][i] = from[0];
     arrows->column[IDM_FIGURE_Y][i] = from[1];
@@ -190,54 +291,56 @@ static idm_status add_arrows(idm_panel *panel, const walk *w, idm_error *opt_err
 }
 
 /* The beliefs at which an action was taken. */
-static idm_status add_points(idm_panel *panel, const walk *w, int32_t action, const char *name,
-                             int colour, idm_error *opt_error)
+static idm_status add_points(idm_panel *panel, const belief_path *w, int32_t action,
+                             const char *name, int colour, idm_error *opt_error)
 {
   size_t count = 0;
   idm_mark *points;
-  for (size_t i = 0; i < w->places; i++) count += w->action[i] == action;
+  for (size_t i = 0; i < w->step_count; i++) count += w->action[i] == action;
   if (!count) return IDM_OK;
   idm_status status =
       idm_panel_add(panel, IDM_MARK_POINTS, name, colour, count, &points, opt_error);
   if (status == IDM_OK) status = idm_labels_create(&points->label, count, opt_error);
-  for (size_t i = 0, k = 0; i < w->places && status == IDM_OK; i++) {
-    char said[120];
+  for (size_t i = 0, k = 0; i < w->step_count && status == IDM_OK; i++) {
+    char tooltip[120];
     if (w->action[i] != action) continue;
-    const int length = snprintf(said, sizeof said, "step %zu: %.80s", i + 1, name);
+    const int length = snprintf(tooltip, sizeof tooltip, "step %zu: %.80s", i + 1, name);
     points->column[IDM_FIGURE_X][k] = w->belief[3 * i];
     points->column[IDM_FIGURE_Y][k] = w->belief[3 * i + 1];
-    status = idm_labels_set(&points->label, k++, said, (size_t)length, opt_error);
+    status = idm_labels_set(&points->label, k++, tooltip, (size_t)length, opt_error);
   }
   return status;
 }
 
-static idm_status add_walk(idm_panel *panel, const idm_setting *setting, const walk *w,
-                           idm_error *opt_error)
+static idm_status add_belief_path(idm_panel *panel, const idm_setting *setting,
+                                  const belief_path *w, idm_error *opt_error)
 {
   idm_status status = add_arrows(panel, w, opt_error);
   for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
     status = add_points(panel, w, (int32_t)u, setting->actions.name[u], (int)(u % IDM_COLOURS),
                         opt_error);
   if (status == IDM_OK)
-    status = add_points(panel, w, IDM_MISSING, "not recorded", IDM_COLOUR_QUIET, opt_error);
-  if (status == IDM_OK) status = add_points(panel, w, after, "final belief", ink, opt_error);
+    status = add_points(panel, w, IDM_MISSING, "not recorded", IDM_COLOUR_NEUTRAL, opt_error);
+  if (status == IDM_OK)
+    status = add_points(panel, w, after, "final belief", text_colour, opt_error);
   return status;
 }
 
 /* --- where they come from ------------------------------------------------------------------- */
 
-static idm_status walk_path(const idm_plot_agent *agent, const char *path, walk *w,
-                            idm_error *opt_error)
+static idm_status follow_path(const idm_plot_agent *agent, const char *path, belief_path *w,
+                              idm_error *opt_error)
 {
-  idm_followed *f = NULL;
-  idm_status status = idm_follow(agent->problem->setting, agent->workspace, path, &f, opt_error);
-  if (status == IDM_OK) status = open_walk(w, f->places, opt_error);
+  idm_path_trace *f = NULL;
+  idm_status status =
+      idm_path_trace_create(agent->problem->setting, agent->workspace, path, &f, opt_error);
+  if (status == IDM_OK) status = belief_path_open(w, f->step_count, opt_error);
   if (status == IDM_OK) {
-    memcpy(w->belief, f->belief, f->places * 3 * sizeof *w->belief);
-    memcpy(w->action, f->action, f->places * sizeof *w->action);
-    w->action[f->places - 1] = after;
+    memcpy(w->belief, f->belief, f->step_count * 3 * sizeof *w->belief);
+    memcpy(w->action, f->action, f->step_count * sizeof *w->action);
+    w->action[f->step_count - 1] = after;
   }
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   return status;
 }
 
@@ -259,14 +362,14 @@ static bool find_last(const idm_plot_agent *agent, const idm_data *data, const i
                             (size_t)action, (size_t)seen, z) > 0;
 }
 
-static idm_status walk_trajectory(const idm_plot_agent *agent, const idm_data *data,
-                                  const idm_trials *trials, size_t trajectory, walk *w,
-                                  idm_error *opt_error)
+static idm_status follow_trajectory(const idm_plot_agent *agent, const idm_data *data,
+                                    const idm_trials *trials, size_t trajectory, belief_path *w,
+                                    idm_error *opt_error)
 {
   const size_t first = data->first[trajectory], rows = data->first[trajectory + 1] - first;
   double last[3];
   const bool more = find_last(agent, data, trials, trajectory, last);
-  const idm_status status = open_walk(w, rows + more, opt_error);
+  const idm_status status = belief_path_open(w, rows + more, opt_error);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < rows; i++) {
     memcpy(w->belief + 3 * i, belief_at(trials, first + i), 3 * sizeof *w->belief);
@@ -298,8 +401,8 @@ static size_t average(const idm_data *data, const idm_trials *trials, size_t ste
 }
 
 /* Where everybody's beliefs are on average, as long as one in twenty goes on. */
-static idm_status walk_cohort(const idm_data *data, const idm_trials *trials, walk *w,
-                              idm_error *opt_error)
+static idm_status mean_beliefs(const idm_data *data, const idm_trials *trials, belief_path *w,
+                               idm_error *opt_error)
 {
   const size_t actions = data->sizes.actions;
   size_t longest = 0;
@@ -308,7 +411,7 @@ static idm_status walk_cohort(const idm_data *data, const idm_trials *trials, wa
     if (rows > longest) longest = rows;
   }
   size_t *taken = idm_new(actions, sizeof *taken);
-  idm_status status = open_walk(w, longest, opt_error);
+  idm_status status = belief_path_open(w, longest, opt_error);
   if (status == IDM_OK && !taken) status = idm_fail_memory(opt_error);
   for (size_t i = 0; i < longest && status == IDM_OK; i++) {
     const size_t count = average(data, trials, i, taken, w->belief + 3 * i);
@@ -316,7 +419,7 @@ static idm_status walk_cohort(const idm_data *data, const idm_trials *trials, wa
     for (size_t u = 1; u < actions; u++)
       if (taken[u] > taken[most]) most = u;
     w->action[i] = taken[most] ? (int32_t)most : IDM_MISSING;
-    if (20 * count < data->trajectories) w->places = longest = i;
+    if (20 * count < data->trajectories) w->step_count = longest = i;
   }
   free(taken);
   return status;
@@ -324,43 +427,44 @@ static idm_status walk_cohort(const idm_data *data, const idm_trials *trials, wa
 
 /* --- the figure ----------------------------------------------------------------------------- */
 
-typedef struct wish {
+typedef struct log_selection {
   const char *path;
   const idm_data *data;
   bool one;          /* this trajectory: */
   size_t trajectory; /* else everybody */
   int32_t due;       /* else three cases by this action, where it is none of IDM_MISSING */
   idm_notes *notes;
-} wish;
+} log_selection;
 
-static idm_status add_log(const wish *wanted, const idm_plot_agent *agent, idm_panel *panel,
-                          idm_error *opt_error)
+static idm_status add_log(const log_selection *selection, const idm_plot_agent *agent,
+                          idm_panel *panel, idm_error *opt_error)
 {
   idm_trials *trials = NULL;
-  walk w = {0};
-  idm_status status = idm_trials_create(agent->workspace, wanted->data, &trials, opt_error);
+  belief_path w = {0};
+  idm_status status = idm_trials_create(agent->workspace, selection->data, &trials, opt_error);
   if (status == IDM_OK)
-    status = wanted->one
-                 ? walk_trajectory(agent, wanted->data, trials, wanted->trajectory, &w, opt_error)
-                 : walk_cohort(wanted->data, trials, &w, opt_error);
-  if (status == IDM_OK) status = add_walk(panel, agent->problem->setting, &w, opt_error);
-  close_walk(&w);
+    status = selection->one ? follow_trajectory(agent, selection->data, trials,
+                                                selection->trajectory, &w, opt_error)
+                            : mean_beliefs(selection->data, trials, &w, opt_error);
+  if (status == IDM_OK) status = add_belief_path(panel, agent->problem->setting, &w, opt_error);
+  belief_path_close(&w);
   idm_trials_destroy(trials);
   return status;
 }
 
-static idm_status add_path(const wish *wanted, const idm_plot_agent *agent, idm_panel *panel,
-                           idm_error *opt_error)
+static idm_status add_path(const log_selection *selection, const idm_plot_agent *agent,
+                           idm_panel *panel, idm_error *opt_error)
 {
-  walk w = {0};
-  idm_status status = walk_path(agent, wanted->path, &w, opt_error);
-  if (status == IDM_OK) status = add_walk(panel, agent->problem->setting, &w, opt_error);
-  close_walk(&w);
+  belief_path w = {0};
+  idm_status status = follow_path(agent, selection->path, &w, opt_error);
+  if (status == IDM_OK) status = add_belief_path(panel, agent->problem->setting, &w, opt_error);
+  belief_path_close(&w);
   return status;
 }
 
-static idm_status draw_view(const wish *wanted, const idm_plot_agent *agent, idm_policy_view view,
-                            const char *title, idm_figure *figure, idm_error *opt_error)
+static idm_status draw_view(const log_selection *selection, const idm_plot_agent *agent,
+                            idm_policy_view view, const char *title, idm_figure *figure,
+                            idm_error *opt_error)
 {
   const idm_setting *setting = agent->problem->setting;
   const size_t actions = setting->actions.count;
@@ -375,15 +479,15 @@ static idm_status draw_view(const wish *wanted, const idm_plot_agent *agent, idm
   if (status == IDM_OK) status = add_regions(panel, setting, &r, opt_error);
   if (status == IDM_OK)
     status = add_boundary(panel, &r, agent->workspace, view, policy, actions, opt_error);
-  if (status == IDM_OK && wanted->data) status = add_log(wanted, agent, panel, opt_error);
-  if (status == IDM_OK && wanted->path) status = add_path(wanted, agent, panel, opt_error);
+  if (status == IDM_OK && selection->data) status = add_log(selection, agent, panel, opt_error);
+  if (status == IDM_OK && selection->path) status = add_path(selection, agent, panel, opt_error);
   close_regions(&r);
   free(policy);
   return status;
 }
 
-static idm_status draw_views(const wish *wanted, const idm_plot_agent *agent, const char *heading,
-                             idm_figure *figure, idm_error *opt_error)
+static idm_status draw_views(const log_selection *selection, const idm_plot_agent *agent,
+                             const char *heading, idm_figure *figure, idm_error *opt_error)
 {
   const idm_setting *setting = agent->problem->setting;
   const size_t views = idm_policy_views(setting, agent->workspace);
@@ -392,7 +496,7 @@ static idm_status draw_views(const wish *wanted, const idm_plot_agent *agent, co
     char title[320];
     const idm_policy_view view =
         idm_policy_view_at(setting, agent->workspace, i, heading, title, sizeof title);
-    status = draw_view(wanted, agent, view, title, figure, opt_error);
+    status = draw_view(selection, agent, view, title, figure, opt_error);
   }
   return status;
 }
@@ -404,17 +508,17 @@ static const char *const missing_case[IDM_CASES] = {
 };
 
 /* A panel for each case that the log has. */
-static idm_status draw_cases(const wish *wanted, const idm_plot_agent *agent, idm_figure *figure,
-                             idm_error *opt_error)
+static idm_status draw_cases(const log_selection *selection, const idm_plot_agent *agent,
+                             idm_figure *figure, idm_error *opt_error)
 {
   idm_case found[IDM_CASES];
-  idm_status status =
-      idm_cases_choose(agent->problem, wanted->data, wanted->due, found, wanted->notes, opt_error);
+  idm_status status = idm_cases_choose(agent->problem, selection->data, selection->due, found,
+                                       selection->notes, opt_error);
   for (int kind = 0; kind < IDM_CASES && status == IDM_OK; kind++) {
     char title[280];
-    wish one = *wanted;
+    log_selection one = *selection;
     if (!found[kind].found) {
-      idm_notes_add(wanted->notes, "%s", missing_case[kind]);
+      idm_notes_add(selection->notes, "%s", missing_case[kind]);
       continue;
     }
     one.one = true;
@@ -429,15 +533,16 @@ static idm_status draw_cases(const wish *wanted, const idm_plot_agent *agent, id
 static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
                        idm_error *opt_error)
 {
-  const wish *wanted = context;
-  return wanted->due == IDM_MISSING ? draw_views(wanted, agent, agent->title, figure, opt_error)
-                                    : draw_cases(wanted, agent, figure, opt_error);
+  const log_selection *selection = context;
+  return selection->due == IDM_MISSING
+             ? draw_views(selection, agent, agent->title, figure, opt_error)
+             : draw_cases(selection, agent, figure, opt_error);
 }
 
 static idm_status check(const idm_problem *problem, idm_error *opt_error)
 {
   const size_t states = problem->setting->states.count;
-  const idm_status status = idm_plot_agent_believes(problem, opt_error);
+  const idm_status status = idm_plot_agent_has_beliefs(problem, opt_error);
   if (status != IDM_OK || (states == 3 && !problem->setting->fully_observed)) return status;
   return idm_fail(opt_error, IDM_USAGE,
                   "a simplex is of beliefs over three states, and the problem has %zu%s; see the "
@@ -446,8 +551,8 @@ static idm_status check(const idm_problem *problem, idm_error *opt_error)
 }
 
 /* Which part of the log is drawn. */
-static idm_status choose(const idm_plot_subject *subject, const idm_plot_settings *settings,
-                         wish *wanted, idm_error *opt_error)
+static idm_status select_log(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                             log_selection *selection, idm_error *opt_error)
 {
   const char *name = settings->trajectory, *due = settings->due;
   const idm_labels *actions = &subject->problem->setting->actions;
@@ -456,13 +561,14 @@ static idm_status choose(const idm_plot_subject *subject, const idm_plot_setting
                     "an action that is due chooses trajectories by itself; give it or trajectory "
                     "'%s'",
                     name);
-  if ((name || due) && !wanted->data)
+  if ((name || due) && !selection->data)
     return idm_fail(opt_error, IDM_USAGE, "%s '%s' is of a log, and there is none",
                     name ? "trajectory" : "a case of action", name ? name : due);
-  if (name) return idm_data_find(wanted->data, name, &wanted->trajectory, opt_error);
+  if (name)
+    return idm_data_find_trajectory(selection->data, name, &selection->trajectory, opt_error);
   if (!due) return IDM_OK;
-  wanted->due = (int32_t)idm_labels_find(actions, due, strlen(due));
-  if (wanted->due >= 0) return IDM_OK;
+  selection->due = (int32_t)idm_labels_find(actions, due, strlen(due));
+  if (selection->due >= 0) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "the action that is due is '%s', which is none of the problem; the first is '%s'",
                   due, actions->name[0]);
@@ -471,13 +577,13 @@ static idm_status choose(const idm_plot_subject *subject, const idm_plot_setting
 static idm_status make_simplex(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  wish wanted = {.path = settings->path,
-                 .data = subject->data,
-                 .one = settings->trajectory,
-                 .due = IDM_MISSING,
-                 .notes = notes};
-  const idm_plot_drawer drawer = {check, draw, &wanted};
-  idm_status status = choose(subject, settings, &wanted, opt_error);
+  log_selection selection = {.path = settings->path,
+                             .data = subject->data,
+                             .one = settings->trajectory,
+                             .due = IDM_MISSING,
+                             .notes = notes};
+  const idm_plot_drawer drawer = {check, draw, &selection};
+  idm_status status = select_log(subject, settings, &selection, opt_error);
   if (status == IDM_OK)
     status = idm_figure_create("",
                                "The most probable action at each belief over three states, the "
@@ -501,6 +607,6 @@ const idm_plot idm_plot_simplex = {
                "is due",
     .needs = IDM_PLOT_PROBLEM,
     .due = true,
-    .dynamics = IDM_DRAWN_CENTRAL,
+    .dynamics = IDM_DYNAMICS_CENTRAL,
     .make = make_simplex,
 };

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "idm/explain.h"
 #include "idm/plot.h"
-#include "report/decisions.h"
+#include "report/shown.h"
 
 extern const idm_plot idm_plot_surprise; /* registered in plots.c */
 
@@ -39,7 +39,7 @@ static idm_status add_belief(const one_case *c, size_t state, idm_panel *panel,
     status = idm_panel_add(panel, IDM_MARK_LINE, name, colour, c->rows, &line, opt_error);
   if (status == IDM_OK) line->dashed = state >= IDM_COLOURS;
   for (size_t i = 0; i < c->rows && status == IDM_OK; i++) {
-    const idm_interval z = idm_explained(c->e, c->first + i, IDM_EXPLAIN_BELIEF, state);
+    const idm_interval z = idm_explanation_interval(c->e, c->first + i, IDM_EXPLAIN_BELIEF, state);
     line->column[IDM_FIGURE_X][i] = c->step[i];
     line->column[IDM_FIGURE_Y][i] = z.mean;
     if (!band) continue;
@@ -53,7 +53,7 @@ static idm_status add_belief(const one_case *c, size_t state, idm_panel *panel,
 static idm_status add_beliefs(const one_case *c, idm_figure *figure, idm_error *opt_error)
 {
   idm_panel *panel;
-  if (isnan(idm_explained(c->e, c->first, IDM_EXPLAIN_BELIEF, 0).mean)) return IDM_OK;
+  if (isnan(idm_explanation_interval(c->e, c->first, IDM_EXPLAIN_BELIEF, 0).mean)) return IDM_OK;
   idm_status status =
       idm_figure_add(figure, "belief before the step", "step", "probability", &panel, opt_error);
   for (size_t s = 0; s < c->setting->states.count && status == IDM_OK; s++)
@@ -67,7 +67,7 @@ static idm_status add_beliefs(const one_case *c, idm_figure *figure, idm_error *
 static bool is_decision(const one_case *c, size_t i)
 {
   return !idm_data_missed(c->data, c->first + i) &&
-         idm_data_open(c->data, c->data->available[c->first + i]) > 1;
+         idm_data_available_count(c->data, c->data->available[c->first + i]) > 1;
 }
 
 static bool is_taken(const one_case *c, size_t i, size_t action)
@@ -90,7 +90,8 @@ static idm_status add_taken(const one_case *c, size_t action, idm_panel *panel,
                     c->setting->actions.name[action], colour, count, &mark, opt_error);
   for (size_t i = 0, k = 0; i < c->rows && status == IDM_OK; i++) {
     if (!is_taken(c, i, action)) continue;
-    const idm_interval p = idm_explained(c->e, c->first + i, IDM_EXPLAIN_PROBABILITY, action);
+    const idm_interval p =
+        idm_explanation_interval(c->e, c->first + i, IDM_EXPLAIN_PROBABILITY, action);
     mark->column[IDM_FIGURE_X][k] = c->step[i];
     mark->column[IDM_FIGURE_Y][k] = p.mean;
     if (has_band(c)) mark->column[IDM_FIGURE_LOW][k] = p.low;
@@ -117,14 +118,14 @@ static idm_status add_bars(const one_case *c, bool seen, idm_panel *panel, idm_e
   idm_mark *bars;
   const idm_status status = idm_panel_add(
       panel, IDM_MARK_BARS, seen ? "of what was seen, to the agent" : "of what was done, to us",
-      seen ? IDM_COLOUR_QUIET : IDM_COLOURS - 1, c->rows, &bars, opt_error);
+      seen ? IDM_COLOUR_NEUTRAL : IDM_COLOURS - 1, c->rows, &bars, opt_error);
   for (size_t i = 0; i < c->rows && status == IDM_OK; i++) {
     const size_t row = c->first + i;
     bars->column[IDM_FIGURE_X][i] = c->step[i] - (seen ? 0 : 0.36);
     bars->column[IDM_FIGURE_RIGHT][i] = c->step[i] + (seen ? 0.36 : 0);
     bars->column[IDM_FIGURE_Y][i] =
-        seen                ? idm_explained(c->e, row, IDM_EXPLAIN_SURPRISE_SEEN, 0).mean
-        : is_decision(c, i) ? idm_explained_surprise(c->e, c->data, row).mean
+        seen                ? idm_explanation_interval(c->e, row, IDM_EXPLAIN_OBS_SURPRISE, 0).mean
+        : is_decision(c, i) ? idm_explanation_surprise(c->e, c->data, row).mean
                             : NAN;
   }
   return status;
@@ -181,7 +182,7 @@ static idm_status make_surprise(const idm_plot_subject *subject, const idm_plot_
                     "a plot of kind 'surprise' needs a trajectory: name one with --trajectory");
   idm_explain_settings_default(&wanted);
   wanted.by = idm_decisions_people(subject);
-  idm_status status = idm_data_find(data, settings->trajectory, &trajectory, opt_error);
+  idm_status status = idm_data_find_trajectory(data, settings->trajectory, &trajectory, opt_error);
   if (status == IDM_OK) {
     wanted.trajectory = (int64_t)trajectory;
     c.first = data->first[trajectory];
@@ -204,6 +205,6 @@ const idm_plot idm_plot_surprise = {
     .summary = "one trajectory of a log step by step: belief, probability of what was done, and "
                "surprise",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
-    .dynamics = IDM_DRAWN_EACH,
+    .dynamics = IDM_DYNAMICS_PER_DRAW,
     .make = make_surprise,
 };

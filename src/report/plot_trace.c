@@ -6,13 +6,13 @@
 
 extern const idm_plot idm_plot_trace; /* registered in plots.c */
 
-enum { most_panels = 12, most_points = 1000 };
+enum { max_panels = 12, max_points = 1000 };
 
 /* Of long chains every so many-th draw. */
-static idm_status add_chain(idm_panel *panel, const idm_shown_one *one, const idm_posterior *p,
+static idm_status add_chain(idm_panel *panel, const idm_plot_quantity *one, const idm_posterior *p,
                             size_t chain, idm_error *opt_error)
 {
-  const size_t count = p->draws < most_points ? p->draws : most_points;
+  const size_t count = p->draws < max_points ? p->draws : max_points;
   char name[40];
   idm_mark *line;
   snprintf(name, sizeof name, "chain %zu", chain + 1);
@@ -26,7 +26,7 @@ static idm_status add_chain(idm_panel *panel, const idm_shown_one *one, const id
   return status;
 }
 
-static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_one *one,
+static idm_status add_quantity(const idm_plot_subject *subject, const idm_plot_quantity *one,
                                size_t count, idm_figure *figure, idm_notes *notes,
                                idm_error *opt_error)
 {
@@ -47,13 +47,13 @@ static idm_status add_quantity(const idm_plot_subject *subject, const idm_shown_
 static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_settings *settings,
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  static const idm_shown_kind kind = {
+  static const idm_quantity_plot kind = {
       .description = "Draws of a run in their order, a line a chain.",
       .columns = 2,
-      .most = most_panels,
+      .most = max_panels,
       .draw = add_quantity,
   };
-  return idm_shown_make(&kind, subject, settings, ret_figure, notes, opt_error);
+  return idm_quantity_plot_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 
 const idm_plot idm_plot_trace = {

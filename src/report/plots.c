@@ -53,14 +53,15 @@ static const struct {
     {IDM_PLOT_ASSESSMENT, "a run with its verdict"},
     {IDM_PLOT_DATA, "a log"},
     {IDM_PLOT_DRAWS, "draws of a posterior, and the answer of this run is a point or a set"},
-    {IDM_PLOT_STUDY, "a folder of `idm recover -o` or `idm sbc -o`"},
+    {IDM_PLOT_CALIBRATION, "a folder of `idm recover -o` or `idm sbc -o`"},
 };
 
 const char *idm_plot_dynamics(const idm_plot *plot, const idm_plot_subject *subject, char *buffer,
                               size_t size)
 {
-  return plot && subject ? idm_drawn_words(subject->posterior, plot->dynamics, buffer, size)
-                         : idm_drawn_words(NULL, IDM_DRAWN_UNUSED, buffer, size);
+  return plot && subject
+             ? idm_dynamics_sets_describe(subject->posterior, plot->dynamics, buffer, size)
+             : idm_dynamics_sets_describe(NULL, IDM_DYNAMICS_UNUSED, buffer, size);
 }
 
 /* Add to the description which learnt dynamics the figure is made with. */
@@ -84,13 +85,13 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
                          idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(plot, subject, ret_figure);
-  const idm_plot_settings usual = {0};
+  const idm_plot_settings default_settings = {0};
   idm_notes ignored = {0};
   const unsigned given =
       (subject->problem ? IDM_PLOT_PROBLEM : 0u) | (subject->folder ? IDM_PLOT_FOLDER : 0u) |
       (subject->posterior ? IDM_PLOT_POSTERIOR : 0u) |
       (subject->assessment ? IDM_PLOT_ASSESSMENT : 0u) | (subject->data ? IDM_PLOT_DATA : 0u) |
-      (subject->study ? IDM_PLOT_STUDY : 0u) |
+      (subject->calibration ? IDM_PLOT_CALIBRATION : 0u) |
       (subject->posterior && subject->posterior->answer == IDM_POSTERIOR ? IDM_PLOT_DRAWS : 0u);
   *ret_figure = NULL;
   for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
@@ -104,8 +105,8 @@ idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subject *subject,
     return idm_fail(opt_error, IDM_USAGE,
                     "a plot of kind '%s' chooses no trajectories by an action that is due",
                     plot->name);
-  idm_status status = plot->make(subject, opt_settings ? opt_settings : &usual, ret_figure,
-                                 opt_notes ? opt_notes : &ignored, opt_error);
+  idm_status status = plot->make(subject, opt_settings ? opt_settings : &default_settings,
+                                 ret_figure, opt_notes ? opt_notes : &ignored, opt_error);
   if (status == IDM_OK) status = name_dynamics(plot, subject, *ret_figure, opt_error);
   idm_notes_clear(&ignored);
   if (status == IDM_OK) return IDM_OK;

@@ -1,11 +1,139 @@
-/* Panels of what a planned agent does: see the header. */
-#include "report/policy.h"
-
+/* Panels of what a planned agent does.
+ *
+ * Contents: agents · policy */
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
+#include "idm/capacity.h"
 #include "idm/data.h"
+#include "idm/problem_file.h"
+#include "invert/fork.h"
+#include "report/policy.h"
+
+/* === agents ================================================================================= */
+
+/* The agents of a plot: see the header. */
+
+/* --- one agent ------------------------------------------------------------------------------ */
+
+/* A fork borrows what no parameter needs; names of columns are what a utility that is set lets go.
+ */
+static idm_status clone_agent(const idm_problem *problem, idm_problem **ret_agent,
+                              idm_error *opt_error)
+{
+  idm_status status = idm_problem_clone(problem, ret_agent, opt_error);
+  if (status != IDM_OK) return status;
+  idm_problem *agent = *ret_agent;
+  agent->columns.utility = (idm_labels){0};
+  agent->utility_source = idm_duplicate(problem->utility_source, problem->utility_sources,
+                                        sizeof *problem->utility_source);
+  if (problem->utility_source && !agent->utility_source) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK && problem->columns.utility.count)
+    status = idm_labels_copy(&problem->columns.utility, &agent->columns.utility, opt_error);
+  return status;
+}
+
+static void destroy_agent(idm_problem *agent)
+{
+  if (!agent) return;
+  idm_labels_destroy(&agent->columns.utility);
+  free(agent->utility_source);
+  idm_clone_destroy(agent);
+}
+
+/* One "KEY=VALUE" of a panel. */
+static idm_status assign(idm_problem *problem, const char *from, size_t length,
+                         idm_error *opt_error)
+{
+  while (length && (*from == ' ' || *from == '\t')) from++, length--;
+  while (length && (from[length - 1] == ' ' || from[length - 1] == '\t')) length--;
+  char *text = idm_text_copy(from, length);
+  if (!text) return idm_fail_memory(opt_error);
+  const idm_status status = idm_problem_set(problem, text, opt_error);
+  free(text);
+  return status;
+}
+
+/* "TITLE: KEY=VALUE, KEY=VALUE" put into the problem; returns where the title ends. */
+static idm_status apply_settings(idm_problem *problem, const char *panel, size_t *ret_title,
+                                 idm_error *opt_error)
+{
+  const char *colon = strrchr(panel, ':');
+  const char *at = colon ? colon + 1 : panel;
+  idm_status status = IDM_OK;
+  *ret_title = colon ? (size_t)(colon - panel) : strlen(panel);
+  while (*at && status == IDM_OK) {
+    const size_t length = strcspn(at, ",");
+    status = assign(problem, at, length, opt_error);
+    at += length + (at[length] == ',');
+  }
+  if (status == IDM_OK) status = idm_problem_validate(problem, opt_error);
+  /* What was asked for, not what was read from a file. */
+  return status == IDM_INPUT ? IDM_USAGE : status;
+}
+
+static idm_status draw_agent(idm_problem *problem, const char *title, const idm_plot_drawer *drawer,
+                             idm_figure *figure, idm_notes *notes, idm_error *opt_error)
+{
+  idm_plot_agent agent = {.problem = problem, .title = title};
+  idm_status status = drawer->check(problem, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
+                                  &agent.workspace, opt_error);
+  if (status == IDM_OK)
+    status = idm_plan_capacity(problem->theta, &problem->agent, NULL, agent.workspace, NULL, notes,
+                               opt_error);
+  if (status == IDM_OK) status = drawer->draw(drawer->context, &agent, figure, opt_error);
+  idm_workspace_destroy(agent.workspace);
+  return status;
+}
+
+/* --- all ------------------------------------------------------------------------------------ */
+
+idm_status idm_plot_agents(const idm_plot_subject *subject, const idm_plot_settings *settings,
+                           const idm_plot_drawer *drawer, idm_figure *figure, idm_notes *notes,
+                           idm_error *opt_error)
+{
+  const idm_posterior *posterior = subject->posterior;
+  const size_t count = settings->panels ? settings->panels : 1;
+  idm_status status = IDM_OK;
+  if (posterior && idm_posterior_axis(posterior, "person") < posterior->axes)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the run is of several people, and this kind of plot is of one agent");
+  for (size_t i = 0; i < count && status == IDM_OK; i++) {
+    const char *panel = settings->panels ? settings->panel[i] : "";
+    idm_problem *agent = NULL;
+    size_t length = 0;
+    status = clone_agent(subject->problem, &agent, opt_error);
+    if (status == IDM_OK && settings->panels)
+      status = apply_settings(agent, panel, &length, opt_error);
+    char *title = idm_text_copy(panel, length);
+    if (status == IDM_OK && !title) status = idm_fail_memory(opt_error);
+    if (status == IDM_OK) status = draw_agent(agent, title, drawer, figure, notes, opt_error);
+    free(title);
+    destroy_agent(agent);
+  }
+  return status;
+}
+
+size_t idm_plot_agents_columns(const idm_plot_settings *settings)
+{
+  return idm_policy_columns(settings->panels);
+}
+
+idm_status idm_plot_agent_has_beliefs(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  if (planner->belief) return IDM_OK;
+  return idm_fail(opt_error, IDM_USAGE,
+                  "'%s' does not decide by a belief: there is no policy to draw over it",
+                  planner->name);
+}
+
+/* === policy ================================================================================= */
+
+/* Panels of what a planned agent does: see the header. */
 
 enum { beliefs = 201 };
 
@@ -20,7 +148,7 @@ void idm_policy_evaluate(idm_workspace *workspace, idm_policy_view view, const d
     idm_plan_choice(workspace, 0, view.steps, z, view.last, policy);
 }
 
-static bool perseveres(const idm_workspace *workspace)
+static bool has_perseverance(const idm_workspace *workspace)
 {
   return idm_theta_scalar(idm_workspace_theta(workspace), IDM_PERSEVERANCE) != 0;
 }
@@ -28,7 +156,7 @@ static bool perseveres(const idm_workspace *workspace)
 /* The action that view `index` after the first follows; IDM_MISSING behind the last. */
 static int previous(const idm_setting *setting, const idm_workspace *workspace, size_t index)
 {
-  for (size_t u = 0; perseveres(workspace) && u < setting->actions.count; u++)
+  for (size_t u = 0; has_perseverance(workspace) && u < setting->actions.count; u++)
     if (!setting->ends[u] && --index == 0) return (int)u;
   return IDM_MISSING;
 }
@@ -37,7 +165,7 @@ size_t idm_policy_views(const idm_setting *setting, const idm_workspace *workspa
 {
   size_t count = 1;
   while (previous(setting, workspace, count) != IDM_MISSING) count++;
-  return count + idm_workspace_has_habits(workspace);
+  return count + idm_workspace_has_bias(workspace);
 }
 
 idm_policy_view idm_policy_view_at(const idm_setting *setting, const idm_workspace *workspace,
@@ -51,9 +179,9 @@ idm_policy_view idm_policy_view_at(const idm_setting *setting, const idm_workspa
     idm_print(title, size, "%.200s%splanned", agent, between);
   else if (index)
     idm_print(title, size, "%.200s%safter %.80s", agent, between, setting->actions.name[view.last]);
-  else if (perseveres(workspace))
+  else if (has_perseverance(workspace))
     idm_print(title, size, "%.200s%sfirst decision", agent, between);
-  else if (idm_workspace_has_habits(workspace))
+  else if (idm_workspace_has_bias(workspace))
     idm_print(title, size, "%.200s%swith lapse", agent, between);
   else
     idm_print(title, size, "%.200s", agent);
@@ -96,13 +224,13 @@ static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_wo
 }
 
 /* Where the belief stands after each step of a path. */
-static idm_status add_path(idm_panel *panel, const idm_followed *f, idm_error *opt_error)
+static idm_status add_path(idm_panel *panel, const idm_path_trace *f, idm_error *opt_error)
 {
   idm_mark *steps = NULL;
   idm_status status = idm_panel_add(panel, IDM_MARK_STEPS, "belief along the path",
-                                    IDM_COLOUR_QUIET, f->places, &steps, opt_error);
-  if (status == IDM_OK) status = idm_labels_create(&steps->label, f->places, opt_error);
-  for (size_t i = 0; status == IDM_OK && i < f->places; i++) {
+                                    IDM_COLOUR_NEUTRAL, f->step_count, &steps, opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&steps->label, f->step_count, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < f->step_count; i++) {
     char number[24];
     const int length = snprintf(number, sizeof number, "%zu", i);
     steps->column[IDM_FIGURE_X][i] = f->belief[2 * i + 1];
@@ -142,7 +270,7 @@ static idm_status add_cells(idm_panel *panel, const idm_setting *setting, idm_wo
 }
 
 idm_status idm_policy_add(idm_figure *figure, const idm_setting *setting, idm_workspace *workspace,
-                          idm_policy_view view, const char *title, const idm_followed *opt_path,
+                          idm_policy_view view, const char *title, const idm_path_trace *opt_path,
                           idm_error *opt_error)
 {
   const bool observed = setting->fully_observed;

@@ -1,26 +1,208 @@
-/* The report of a run, section by section. */
-#include "idm/report.h"
-
+/* The report of a run, section by section.
+ *
+ * Contents: page · report */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/audit_run.h"
 #include "idm/explain.h"
 #include "idm/prefix.h"
-#include "invert/explain/onlooker.h"
+#include "idm/report.h"
+#include "invert/explain/explain.h"
 #include "invert/fork.h"
 #include "io/file.h"
-#include "io/run/files.h"
-#include "report/decisions.h"
-#include "report/methods.h"
-#include "report/page.h"
-#include "report/replicated.h"
-#include "report/titles.h"
+#include "io/run/folder.h"
+#include "report/markup.h"
+#include "report/shown.h"
 #include "report/words.h"
+
+/* === page ===================================================================================== */
+
+/* Pages in HTML: sections, tables and figures. */
+
+/* --- parts ---------------------------------------------------------------------------------- */
+
+void idm_page_section(idm_page *page, const char *id, const char *heading)
+{
+  idm_markup_add(&page->contents, "<a href=\"#%s\">", id);
+  idm_markup_text(&page->contents, heading);
+  idm_markup_add(&page->contents, "</a> ");
+  idm_markup_add(&page->body, "<h2 id=\"%s\">", id);
+  idm_markup_text(&page->body, heading);
+  idm_markup_add(&page->body, "</h2>\n");
+}
+
+void idm_page_paragraph(idm_page *page, const char *opt_class, const char *text)
+{
+  if (opt_class)
+    idm_markup_add(&page->body, "<p class=\"%s\">", opt_class);
+  else
+    idm_markup_add(&page->body, "<p>");
+  idm_markup_text(&page->body, text);
+  idm_markup_add(&page->body, "</p>\n");
+}
+
+void idm_page_list(idm_page *page, const idm_notes *notes)
+{
+  if (!notes->count) return;
+  idm_markup_add(&page->body, "<ul>\n");
+  for (size_t i = 0; i < notes->count; i++) {
+    idm_markup_add(&page->body, "<li>");
+    idm_markup_text(&page->body, notes->text[i]);
+    idm_markup_add(&page->body, "</li>\n");
+  }
+  idm_markup_add(&page->body, "</ul>\n");
+}
+
+static void add_cells(idm_page *page, size_t columns, const char *const *cell, const char *tag)
+{
+  idm_markup_add(&page->body, "<tr>");
+  for (size_t i = 0; i < columns; i++) {
+    idm_markup_add(&page->body, "<%s>", tag);
+    idm_markup_text(&page->body, cell[i]);
+    idm_markup_add(&page->body, "</%s>", tag);
+  }
+  idm_markup_add(&page->body, "</tr>\n");
+}
+
+void idm_page_table(idm_page *page, size_t columns, const char *const *head)
+{
+  /* What is wider than the screen is scrolled by itself, by the keyboard too. */
+  idm_markup_add(&page->body, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                              "aria-label=\"table\"><table>\n<thead>");
+  add_cells(page, columns, head, "th");
+  idm_markup_add(&page->body, "</thead>\n<tbody>\n");
+}
+
+void idm_page_row(idm_page *page, size_t columns, const char *const *cell)
+{
+  add_cells(page, columns, cell, "td");
+}
+
+void idm_page_table_end(idm_page *page)
+{
+  idm_markup_add(&page->body, "</tbody>\n</table></div>\n");
+}
+
+void idm_page_details(idm_page *page, const char *words)
+{
+  idm_markup_add(&page->body, "<details><summary>");
+  idm_markup_text(&page->body, words);
+  idm_markup_add(&page->body, "</summary>\n");
+}
+
+void idm_page_details_end(idm_page *page)
+{
+  idm_markup_add(&page->body, "</details>\n");
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* A JSON string in which nothing ends the element that it stands in. */
+static void add_json(idm_markup *m, const char *text)
+{
+  idm_markup_raw(m, "\"", 1);
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    if (*c < 0x20 || *c == '<' || *c == '"' || *c == '\\')
+      idm_markup_add(m, "\\u%04x", *c);
+    else
+      idm_markup_raw(m, (const char *)c, 1);
+  }
+  idm_markup_raw(m, "\"", 1);
+}
+
+/* The drawing for one width; its class is what shows and hides it. */
+static idm_status add_drawing(idm_page *page, const idm_figure *figure, const char *id, bool wide,
+                              idm_error *opt_error)
+{
+  char name[80];
+  char *text;
+  const char *class = wide ? "wide" : "narrow";
+  snprintf(name, sizeof name, "%s-%s", id, class);
+  const idm_figure_options options = {.width = wide ? IDM_FIGURE_WIDE : IDM_FIGURE_NARROW,
+                                      .id = name,
+                                      .opt_class = class,
+                                      .without_style = true};
+  const idm_status status = idm_figure_svg(figure, &options, &text, opt_error);
+  if (status != IDM_OK) return status;
+  idm_markup_raw(&page->body, text, strlen(text));
+  free(text);
+  return IDM_OK;
+}
+
+idm_status idm_page_figure(idm_page *page, const char *id, idm_figure *figure, const char *caption,
+                           idm_error *opt_error)
+{
+  char *csv = NULL;
+  idm_status status = idm_figure_csv(figure, &csv, opt_error);
+  idm_markup_add(&page->body, "<figure id=\"%s\">\n", id);
+  if (status == IDM_OK) status = add_drawing(page, figure, id, true, opt_error);
+  if (status == IDM_OK) status = add_drawing(page, figure, id, false, opt_error);
+  if (status == IDM_OK) {
+    idm_markup_add(&page->body, "<figcaption>");
+    idm_markup_text(&page->body, caption);
+    idm_markup_add(&page->body, "</figcaption>\n<script type=\"application/json\">");
+    add_json(&page->body, csv);
+    idm_markup_add(&page->body, "</script>\n</figure>\n");
+    page->figures++;
+  }
+  free(csv);
+  idm_figure_destroy(figure);
+  return status;
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+static void add_head(idm_markup *m, const char *title, const char *figures)
+{
+  idm_markup_add(m,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta " IDM_REPORT_SIGNATURE "%s\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "base-uri 'none'; form-action 'none'; style-src ",
+                 idm_version());
+  idm_markup_digest(m, idm_asset("page.css"));
+  idm_markup_raw(m, " ", 1);
+  idm_markup_digest(m, figures);
+  idm_markup_add(m, "; script-src ");
+  idm_markup_digest(m, idm_asset("page.js"));
+  idm_markup_add(m, "\">\n<meta name=\"viewport\" content=\"width=device-width, "
+                    "initial-scale=1\">\n<title>");
+  idm_markup_text(m, title);
+  idm_markup_add(m, "</title>\n<style>%s</style>\n", idm_asset("page.css"));
+  idm_markup_add(m, "<style id=\"figures\">%s</style>\n</head>\n<body>\n<main>\n<h1>", figures);
+  idm_markup_text(m, title);
+  idm_markup_add(m, "</h1>\n");
+}
+
+idm_status idm_page_take(idm_page *page, const char *title, char **ret_text, idm_error *opt_error)
+{
+  idm_markup m = {0};
+  char *figures;
+  *ret_text = NULL;
+  idm_status status = idm_figure_style(IDM_THEME_AUTO, &figures, opt_error);
+  if (status == IDM_OK) {
+    add_head(&m, title, figures);
+    if (page->contents.length)
+      idm_markup_add(&m, "<nav aria-label=\"sections\">%s</nav>\n", page->contents.text);
+    if (page->body.length) idm_markup_raw(&m, page->body.text, page->body.length);
+    idm_markup_add(&m, "</main>\n<script>%s</script>\n</body>\n</html>\n", idm_asset("page.js"));
+    m.failed = m.failed || page->body.failed || page->contents.failed;
+    status = idm_markup_take(&m, ret_text, opt_error);
+  }
+  free(figures);
+  free(page->body.text);
+  free(page->contents.text);
+  *page = (idm_page){0};
+  return status;
+}
+
+/* === report =================================================================================== */
 
 typedef struct report {
   const idm_plot_subject *subject;
@@ -29,7 +211,7 @@ typedef struct report {
   idm_error *opt_error;
 } report;
 
-static const size_t most_config = (size_t)1 << 24;
+static const size_t max_config_bytes = (size_t)1 << 24;
 
 /* --- answer and verdict --------------------------------------------------------------------- */
 
@@ -59,19 +241,19 @@ static void add_results(report *r, const idm_checks *checks)
   static const char *const head[] = {"check", "outcome", "value", "threshold",
                                      "not run, why; not of what"};
   char value[32], threshold[32];
-  idm_page_fold(&r->page, "Checks that ran, and those that did not");
+  idm_page_details(&r->page, "Checks that ran, and those that did not");
   idm_page_table(&r->page, 5, head);
   for (int i = 0; i < IDM_CHECK_COUNT; i++) {
     const idm_check_result *result = &checks->of[i];
     if (!idm_check_applies(checks, (idm_check_id)i)) continue;
     idm_page_row(&r->page, 5,
                  (const char *const[]){
-                     idm_check_at((size_t)i)->name, idm_check_outcome_word(result->outcome),
+                     idm_check_at((size_t)i)->name, idm_check_outcome_name(result->outcome),
                      number_of(result->value, value, sizeof value),
                      number_of(result->threshold, threshold, sizeof threshold), result->why});
   }
   idm_page_table_end(&r->page);
-  idm_page_fold_end(&r->page);
+  idm_page_details_end(&r->page);
 }
 
 static void add_verdict(report *r)
@@ -132,22 +314,27 @@ static void add_table(report *r, bool personal)
 {
   static const char *const draws[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
   static const char *const point[] = {"", "value"};
-  enum { most_columns = sizeof draws / sizeof draws[0], most = 2000 };
+  enum { max_columns = sizeof draws / sizeof draws[0], most = 2000 };
   const idm_posterior *p = r->subject->posterior;
   const bool drawn = p->answer == IDM_POSTERIOR;
   const char *const *head = drawn ? draws : point;
-  const size_t columns = drawn ? most_columns : sizeof point / sizeof point[0];
+  const size_t columns = drawn ? max_columns : sizeof point / sizeof point[0];
   size_t rows = 0, heavy_rows = 0, open_rows = 0;
   for (size_t i = 0; i < p->quantity.count && rows < most; i++) {
     const idm_diagnosis *d = &r->subject->assessment->diagnosis[i];
-    const bool heavy = drawn && idm_diagnosis_is_heavy(d);
-    const double value[] = {
-        heavy ? NAN : d->mean, heavy ? NAN : d->sd, d->q05, d->q50, d->q95, d->ess_bulk, d->rhat};
-    char name[256], cell[most_columns][32];
-    const char *row[most_columns];
+    const bool is_heavy_tailed = drawn && idm_diagnosis_heavy_tailed(d);
+    const double value[] = {is_heavy_tailed ? NAN : d->mean,
+                            is_heavy_tailed ? NAN : d->sd,
+                            d->q05,
+                            d->q50,
+                            d->q95,
+                            d->ess_bulk,
+                            d->rhat};
+    char name[256], cell[max_columns][32];
+    const char *row[max_columns];
     if (!p->summarised[i] || is_personal(p, i) != personal) continue;
     if (!rows++) idm_page_table(&r->page, columns, head);
-    heavy_rows += heavy;
+    heavy_rows += is_heavy_tailed;
     open_rows += drawn && isnan(d->q05) && isfinite(d->q50);
     row[0] = idm_title_quantity(p, i, name, sizeof name);
     for (size_t k = 1; k < columns; k++) {
@@ -239,24 +426,24 @@ static idm_status add_findings(report *r)
   if (status != IDM_OK) return status;
   add_table(r, false);
   if (!people) return IDM_OK;
-  idm_page_fold(&r->page, "Everybody's numbers");
+  idm_page_details(&r->page, "Everybody's numbers");
   add_table(r, true);
-  idm_page_fold_end(&r->page);
+  idm_page_details_end(&r->page);
   return IDM_OK;
 }
 
 /* --- behaviour ------------------------------------------------------------------------------ */
 
 /* A figure, and what it shows. */
-typedef struct shown {
+typedef struct report_figure {
   const char *kind;
   const idm_plot_settings *opt_settings;
   const char *caption;
-} shown;
+} report_figure;
 
 /* A section of figures; without one there is no section. */
-static idm_status add_figures(report *r, const char *id, const char *heading, const shown *figure,
-                              size_t count)
+static idm_status add_figures(report *r, const char *id, const char *heading,
+                              const report_figure *figure, size_t count)
 {
   const size_t body = r->page.body.length, contents = r->page.contents.length;
   const size_t figures = r->page.figures;
@@ -278,11 +465,12 @@ static idm_status add_behaviour(report *r)
   const idm_setting *setting = r->subject->problem->setting;
   const bool three = setting->states.count == 3 && !setting->fully_observed;
   const bool drawn = r->subject->posterior->answer == IDM_POSTERIOR;
-  const shown policy = {three ? "simplex" : "policy", &both,
-                        drawn ? "What the agent does, at the posterior's centre, beside what a "
-                                "rational agent would do in the same problem."
-                              : "What the agent of the answer does, beside what a rational agent "
-                                "would do in the same problem."};
+  const report_figure policy = {
+      three ? "simplex" : "policy", &both,
+      drawn ? "What the agent does, at the posterior's centre, beside what a "
+              "rational agent would do in the same problem."
+            : "What the agent of the answer does, beside what a rational agent "
+              "would do in the same problem."};
   /* Groups and people are no one agent. */
   if (r->subject->posterior->series_count || idm_audit_is(r->subject->folder)) return IDM_OK;
   return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
@@ -290,7 +478,7 @@ static idm_status add_behaviour(report *r)
 
 static idm_status add_checks(report *r)
 {
-  static const shown checks[] = {
+  static const report_figure checks[] = {
       {"ppc", NULL,
        "The log's own summaries (points) and what the fitted agents would do (95 % intervals)."},
       {"calibration", NULL, "How often actions were taken, by how probable they were held to be."},
@@ -309,7 +497,7 @@ static void add_case(report *r, const idm_explanation *e, size_t row, size_t t)
   const bool named = e->agents > 1;
   snprintf(id, sizeof id, "%zu", t + 1);
   snprintf(step, sizeof step, "%zu", row - data->first[t] + 1);
-  const idm_interval found = idm_explained_surprise(e, data, row);
+  const idm_interval found = idm_explanation_surprise(e, data, row);
   add_number(found.mean, surprise, sizeof surprise);
   const int32_t action = data->action[row];
   const char *const cell[] = {
@@ -340,7 +528,7 @@ static void add_cases(report *r)
 
 /* --- data ----------------------------------------------------------------------------------- */
 
-static void add_counts(report *r, const char *name, idm_count count)
+static void add_counts(report *r, const char *name, idm_log_size count)
 {
   char cell[3][24];
   snprintf(cell[0], sizeof cell[0], "%zu", count.rows);
@@ -367,7 +555,7 @@ static void add_data(report *r)
       add_counts(r, data->intake->dropped[i].reason, data->intake->dropped[i].lost);
     add_counts(r, "kept", data->intake->kept);
   } else {
-    add_counts(r, "kept", (idm_count){data->rows, data->trajectories, data->agent_name.count});
+    add_counts(r, "kept", (idm_log_size){data->rows, data->trajectories, data->agent_name.count});
   }
   idm_page_table_end(&r->page);
 }
@@ -401,10 +589,10 @@ static idm_status add_request(report *r)
 {
   char *text = NULL;
   const idm_status status =
-      idm_run_read_config(r->subject->folder, most_config, &text, r->opt_error);
+      idm_run_read_config(r->subject->folder, max_config_bytes, &text, r->opt_error);
   if (status != IDM_OK) return status;
   idm_page_section(&r->page, "again", "The complete request, and how to run it again");
-  if (!r->subject->study)
+  if (!r->subject->calibration)
     idm_markup_add(&r->page.body, "<pre tabindex=\"0\">idm %s config.yaml -o RUN</pre>\n",
                    idm_audit_is(r->subject->folder) ? "audit" : "fit");
   idm_markup_add(&r->page.body, "<pre tabindex=\"0\">");
@@ -417,12 +605,13 @@ static idm_status add_request(report *r)
 /* --- studies -------------------------------------------------------------------------------- */
 
 /* Intervals of all that is free, which the log-likelihood, the last, is not. */
-static void count_held(const idm_calibration *study, size_t *ret_held, size_t *ret_intervals)
+static void count_covered(const idm_calibration *calibration, size_t *ret_covered,
+                          size_t *ret_intervals)
 {
-  *ret_held = *ret_intervals = 0;
-  for (size_t i = 0; i < study->settings.replications; i++)
-    for (size_t q = 0; study->done[i] && q + 1 < study->quantity.count; q++) {
-      *ret_held += idm_replicated_covers(study, i, q);
+  *ret_covered = *ret_intervals = 0;
+  for (size_t i = 0; i < calibration->settings.replications; i++)
+    for (size_t q = 0; calibration->done[i] && q + 1 < calibration->quantity.count; q++) {
+      *ret_covered += idm_study_covers(calibration, i, q);
       ++*ret_intervals;
     }
 }
@@ -430,7 +619,7 @@ static void count_held(const idm_calibration *study, size_t *ret_held, size_t *r
 /* Of `idm recover` or `idm sbc`: agents drawn from the prior, and what was found of each. */
 static idm_status compose_study(report *r)
 {
-  static const shown figures[] = {
+  static const report_figure figures[] = {
       {"recovery", NULL,
        "What was found against what was true, with 90 % intervals: points on the line are right."},
       {"sbc", NULL,
@@ -438,13 +627,13 @@ static idm_status compose_study(report *r)
        "the band."},
   };
   char text[300];
-  size_t held, intervals;
-  count_held(r->subject->study, &held, &intervals);
+  size_t covered, intervals;
+  count_covered(r->subject->calibration, &covered, &intervals);
   idm_print(text, sizeof text,
             "%zu agents were drawn from the prior, simulated and fitted. Of the %zu intervals that "
             "should hold the truth with a probability of 90 %%, %zu do (%.0f %%).",
-            idm_calibration_done(r->subject->study), intervals, held,
-            intervals ? 100 * (double)held / (double)intervals : 0);
+            idm_calibration_done(r->subject->calibration), intervals, covered,
+            intervals ? 100 * (double)covered / (double)intervals : 0);
   idm_page_paragraph(&r->page, "answer", text);
   const idm_status status =
       add_figures(r, "found", "Were they found again?", figures, sizeof figures / sizeof *figures);
@@ -455,8 +644,8 @@ static idm_status compose_study(report *r)
 
 static idm_status compose(report *r)
 {
-  idm_status status = add_words(r, "soft", idm_words_question);
-  if (status == IDM_OK) status = add_words(r, "answer", idm_words_answer);
+  idm_status status = add_words(r, "soft", idm_text_question);
+  if (status == IDM_OK) status = add_words(r, "answer", idm_text_result);
   if (status != IDM_OK) return status;
   add_verdict(r);
   status = add_findings(r);
@@ -472,12 +661,13 @@ static idm_status compose(report *r)
 
 /* The problem with the parameter at the answer's centre; none where groups or people have their
  * own. */
-static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, idm_error *opt_error)
+static idm_status set_to_centre(const idm_plot_subject *of, idm_problem **ret_centre,
+                                idm_error *opt_error)
 {
   idm_parameters *parameters = NULL;
   *ret_centre = NULL;
   if (of->posterior->series_count || idm_audit_is(of->folder)) return IDM_OK;
-  idm_status status = idm_problem_fork(of->problem, ret_centre, opt_error);
+  idm_status status = idm_problem_clone(of->problem, ret_centre, opt_error);
   if (status == IDM_OK) status = idm_parameters_create(of->problem, &parameters, opt_error);
   if (status == IDM_OK)
     status =
@@ -487,7 +677,7 @@ static idm_status settle(const idm_plot_subject *of, idm_problem **ret_centre, i
 }
 
 /* Bytes that the numbers of all decisions may take. */
-static const size_t most_explained = (size_t)1 << 28;
+static const size_t max_explained = (size_t)1 << 28;
 
 /* Every decision by draws of the answer: enough for means, and for the quantiles of a table. Of
  * very many, or in very many states, at its centre, or not at all; what cannot be explained is left
@@ -503,13 +693,13 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
   settings.draws = 200;
   settings.by = idm_decisions_people(of);
   *ret_explained = NULL;
-  if (of->study || !of->data) return IDM_OK;
+  if (of->calibration || !of->data) return IDM_OK;
   idm_status status = idm_evidence_tree(of->problem, of->data, &tree, &why);
-  const size_t row = idm_explain_place_of(of->data->sizes, IDM_EXPLAIN_PARTS) * sizeof(double);
+  const size_t row = idm_explain_part_offset(of->data->sizes, IDM_EXPLAIN_PARTS) * sizeof(double);
   const size_t bytes = status == IDM_OK ? idm_times(tree->nodes, row) : 0;
   idm_prefix_tree_destroy(tree);
-  const bool all = idm_times(bytes, settings.draws) <= most_explained;
-  const bool one = !of->posterior->series_count && bytes <= most_explained;
+  const bool all = idm_times(bytes, settings.draws) <= max_explained;
+  const bool one = !of->posterior->series_count && bytes <= max_explained;
   if (!all)
     idm_notes_add(notes, one ? "the log has very many histories: its report predicts decisions at "
                                "the centre of the answer alone"
@@ -527,26 +717,26 @@ idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text, idm
   idm_require(subject, ret_text);
   *ret_text = NULL;
   idm_require(subject->folder);
-  if (!subject->study) idm_require(subject->problem, subject->posterior, subject->assessment);
+  if (!subject->calibration) idm_require(subject->problem, subject->posterior, subject->assessment);
   idm_notes ignored = {0};
   char title[300];
   report r = {.notes = opt_notes ? opt_notes : &ignored, .opt_error = opt_error};
   const char *name = subject->problem ? subject->problem->setting->name : "";
-  if (subject->study)
+  if (subject->calibration)
     idm_print(title, sizeof title, "Can it be found again?");
   else
     idm_print(title, sizeof title, "%s: how decisions were made", name[0] ? name : "A problem");
   idm_plot_subject settled = *subject;
   idm_problem *centre = NULL;
-  idm_status status = subject->study ? IDM_OK : settle(subject, &centre, opt_error);
+  idm_status status = subject->calibration ? IDM_OK : set_to_centre(subject, &centre, opt_error);
   if (centre) settled.problem = centre;
   idm_explanation *explained = NULL;
   if (status == IDM_OK) status = explain(&settled, &explained, r.notes, opt_error);
   settled.explained = explained;
   r.subject = &settled;
-  if (status == IDM_OK) status = subject->study ? compose_study(&r) : compose(&r);
+  if (status == IDM_OK) status = subject->calibration ? compose_study(&r) : compose(&r);
   idm_explanation_destroy(explained);
-  idm_fork_destroy(centre);
+  idm_clone_destroy(centre);
   idm_notes_clear(&ignored);
   if (status == IDM_OK) return idm_page_take(&r.page, title, ret_text, opt_error);
   free(r.page.body.text);
@@ -564,7 +754,7 @@ idm_status idm_report_write(const idm_plot_subject *subject, const char *path, i
   idm_status status = idm_report_make(subject, &text, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_folder_open(&folder, subject->folder, opt_error);
   if (status == IDM_OK) {
-    const idm_place place = idm_folder_output(&folder, path);
+    const idm_location place = idm_folder_output(&folder, path);
     status = idm_file_create_at(&place, &file, opt_error);
   }
   if (status == IDM_OK) {

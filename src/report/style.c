@@ -16,7 +16,7 @@ static void add_theme(idm_markup *m, const char *const *palette, const char *pap
   idm_markup_add(m, ".idm .paper{fill:%s}.idm text{fill:%s}.idm .soft{fill:%s}", paper, ink, soft);
   idm_markup_add(m, ".idm .frame{stroke:%s}.idm .grid{stroke:%s}.idm .ring{stroke:%s}", soft, faint,
                  paper);
-  for (int i = 0; i <= IDM_COLOUR_QUIET; i++)
+  for (int i = 0; i <= IDM_COLOUR_NEUTRAL; i++)
     idm_markup_add(m, ".idm .c%d{color:%s}", i, palette[i]);
 }
 

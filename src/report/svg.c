@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "idm/figure.h"
 #include "report/canvas.h"
-#include "report/letters.h"
+#include "report/markup.h"
 
 /* Sizes of words and of the spaces between them, in pixels. */
 static const double small = 10;   /* ticks, titles of axes, legend */
@@ -17,13 +17,13 @@ static const double edge = 6;     /* around the figure */
 static const double between = 14; /* panels */
 static const double line = 14;    /* of words */
 static const double row = 17;     /* of categories */
-static const double least_panel = 150;
-static const double least_name = 48; /* of a category below a panel */
-static const double widest_simplex = 380;
+static const double min_panel = 150;
+static const double min_name = 48; /* of a category below a panel */
+static const double max_simplex = 380;
 
 /* --- ends of axes --------------------------------------------------------------------------- */
 
-static void widen(double number, bool logarithmic, double *low, double *high)
+static void include_number(double number, bool logarithmic, double *low, double *high)
 {
   if (!isfinite(number) || (logarithmic && !(number > 0))) return;
   *low = fmin(*low, number);
@@ -48,7 +48,7 @@ static idm_scale_of_axis ends_of(const idm_panel *panel, const idm_figure_axis *
     bars = bars || mark->kind == IDM_MARK_BARS || mark->kind == IDM_MARK_CELLS;
     for (size_t c = 0; c < IDM_FIGURE_COLUMNS; c++)
       for (size_t i = 0; mark->column[c] && is_along(mark, c, x) && i < mark->count; i++)
-        widen(mark->column[c][i], axis->logarithmic, &scale.low, &scale.high);
+        include_number(mark->column[c][i], axis->logarithmic, &scale.low, &scale.high);
     if (mark->kind == IDM_MARK_BARS && !x) scale.low = fmin(scale.low, 0);
   }
   if (axis->category.count) {
@@ -71,24 +71,24 @@ static idm_scale_of_axis ends_of(const idm_panel *panel, const idm_figure_axis *
 
 typedef struct layout {
   const idm_figure *figure;
-  const idm_figure_look *look;
+  const idm_figure_options *options;
   size_t grid; /* panels in it; strips are behind them */
   size_t columns;
   size_t rows;
-  double side;   /* left of all: titles of upright axes, where a row has one for all */
-  double own;    /* titles of upright axes, where each panel has its own */
-  double left;   /* of a frame within its cell: room for ticks, and titles of its own */
-  double cell;   /* width of one */
-  double head;   /* above the first row of panels */
-  double *top;   /* [row] */
-  double *depth; /* [row]: of the frames in it */
+  double side;          /* left of all: titles of upright axes, where a row has one for all */
+  double own;           /* titles of upright axes, where each panel has its own */
+  double left;          /* of a frame within its cell: room for ticks, and titles of its own */
+  double cell;          /* width of one */
+  double head;          /* above the first row of panels */
+  double *top;          /* [row] */
+  double *frame_height; /* [row]: of the frames in it */
   double height;
   idm_canvas *canvas; /* [panel] */
 } layout;
 
-static double panel_depth(const idm_panel *panel, double width)
+static double panel_height(const idm_panel *panel, double width)
 {
-  if (panel->corner.count == 3) return 0.8660254037844386 * fmin(width, widest_simplex);
+  if (panel->corner.count == 3) return 0.8660254037844386 * fmin(width, max_simplex);
   if (panel->y.category.count) {
     const double rows = (double)panel->y.category.count;
     return rows <= 60 ? row * rows + 6 : fmin(row * 60 + 2 * (rows - 60), 1600);
@@ -109,7 +109,7 @@ static bool is_shared(const layout *l, size_t p, bool x)
 }
 
 /* Whether every row has one title for its upright axes, at its left. */
-static bool one_side(const layout *l)
+static bool has_common_title(const layout *l)
 {
   for (size_t p = 0; p < l->grid; p++)
     if (p % l->columns && !is_shared(l, p, false)) return false;
@@ -117,15 +117,15 @@ static bool one_side(const layout *l)
 }
 
 /* Room to the left of the frames: the widest tick. */
-static double room_for_ticks(const idm_canvas *c, double cell)
+static double tick_width(const idm_canvas *c, double cell)
 {
   const idm_figure_axis *axis = &c->panel->y;
   double widest = 0;
   if (c->panel->corner.count == 3) return small;
   for (size_t i = 0; i < axis->category.count; i++)
-    widest = fmax(widest, idm_letters_width(axis->category.name[i]));
+    widest = fmax(widest, idm_text_width(axis->category.name[i]));
   for (size_t i = 0; i < c->y.ticks && !axis->category.count; i++)
-    widest = fmax(widest, idm_letters_width(c->y.text[i]));
+    widest = fmax(widest, idm_text_width(c->y.text[i]));
   return fmin(small * widest, 0.42 * cell) + 7;
 }
 
@@ -145,7 +145,8 @@ static void place_rows(layout *l)
   for (size_t r = 0; r < l->rows; r++) {
     const bool simplex = l->figure->panel[r * l->columns]->corner.count == 3;
     l->top[r] = at + (has_titles(l, r, false) ? line + 3 : 4) + (simplex ? line : 0);
-    at = l->top[r] + l->depth[r] + line + 4 + (has_titles(l, r, true) ? line : 0) + between / 2;
+    at = l->top[r] + l->frame_height[r] + line + 4 + (has_titles(l, r, true) ? line : 0) +
+         between / 2;
   }
   l->height = at;
 }
@@ -154,8 +155,8 @@ static void place_panels(layout *l)
 {
   const double width = l->cell - l->left - 8;
   for (size_t p = 0; p < l->grid; p++) {
-    const double depth = panel_depth(l->figure->panel[p], width);
-    l->depth[p / l->columns] = fmax(l->depth[p / l->columns], depth);
+    const double frame_height = panel_height(l->figure->panel[p], width);
+    l->frame_height[p / l->columns] = fmax(l->frame_height[p / l->columns], frame_height);
   }
   place_rows(l);
   for (size_t p = 0; p < l->grid; p++) {
@@ -164,9 +165,9 @@ static void place_panels(layout *l)
     c->left = edge + l->side + (double)at * (l->cell + between) + l->left;
     c->top = l->top[p / l->columns];
     c->width = width;
-    c->height = panel_depth(c->panel, width);
+    c->height = panel_height(c->panel, width);
     if (c->panel->corner.count == 3) {
-      c->width = fmin(width, widest_simplex);
+      c->width = fmin(width, max_simplex);
       c->left += (width - c->width) / 2;
     }
     c->x.from = c->left;
@@ -179,25 +180,25 @@ static void place_panels(layout *l)
 }
 
 /* A strip takes a part of the panel that it belongs to, and its axis. */
-static void place_strip(idm_canvas *host, idm_canvas *strip)
+static void place_strip(idm_canvas *parent_panel, idm_canvas *strip)
 {
   static const double part = 0.2, gap = 5;
   const bool above = strip->panel->place == IDM_PANEL_ABOVE;
-  strip->left = host->left;
-  strip->top = host->top;
-  strip->width = host->width;
-  strip->height = host->height;
+  strip->left = parent_panel->left;
+  strip->top = parent_panel->top;
+  strip->width = parent_panel->width;
+  strip->height = parent_panel->height;
   if (above) {
-    strip->height = part * host->height - gap;
-    host->top += part * host->height;
-    host->height *= 1 - part;
+    strip->height = part * parent_panel->height - gap;
+    parent_panel->top += part * parent_panel->height;
+    parent_panel->height *= 1 - part;
   } else {
-    strip->width = part * host->width - gap;
-    host->width *= 1 - part;
-    strip->left += host->width + gap;
+    strip->width = part * parent_panel->width - gap;
+    parent_panel->width *= 1 - part;
+    strip->left += parent_panel->width + gap;
   }
-  host->x.to = host->left + host->width;
-  host->y.to = host->top;
+  parent_panel->x.to = parent_panel->left + parent_panel->width;
+  parent_panel->y.to = parent_panel->top;
 }
 
 /* Those above first, so that those at the right are as high as what is left. */
@@ -206,21 +207,21 @@ static void place_strips(layout *l)
   for (int place = IDM_PANEL_ABOVE; place <= IDM_PANEL_RIGHT; place++)
     for (size_t p = l->grid; p < l->figure->panels; p++) {
       idm_canvas *c = &l->canvas[p];
-      if ((int)c->panel->place == place) place_strip(&l->canvas[c->panel->host], c);
+      if ((int)c->panel->place == place) place_strip(&l->canvas[c->panel->parent_panel], c);
     }
   for (size_t p = l->grid; p < l->figure->panels; p++) {
     idm_canvas *c = &l->canvas[p];
-    const idm_canvas *host = &l->canvas[c->panel->host];
+    const idm_canvas *parent_panel = &l->canvas[c->panel->parent_panel];
     const bool above = c->panel->place == IDM_PANEL_ABOVE;
-    if (above) c->width = host->width;
+    if (above) c->width = parent_panel->width;
     c->x.from = c->left;
     c->x.to = c->left + c->width;
     c->y.from = c->top + c->height;
     c->y.to = c->top;
     if (above)
-      c->x = host->x;
+      c->x = parent_panel->x;
     else
-      c->y = host->y;
+      c->y = parent_panel->y;
     c->x.ticks = c->y.ticks = 0;
   }
 }
@@ -231,20 +232,20 @@ static void tick(idm_canvas *c, double width)
   double widest = 0;
   idm_scale_tick(&c->x, width / 45, c->panel->x.whole);
   for (size_t i = 0; i < c->x.ticks; i++)
-    widest = fmax(widest, small * idm_letters_width(c->x.text[i]));
+    widest = fmax(widest, small * idm_text_width(c->x.text[i]));
   if ((widest + 8) * (double)c->x.ticks > width)
     idm_scale_tick(&c->x, fmax(1, width / (widest + 16)), c->panel->x.whole);
   widest = 0;
   for (size_t i = 0; i < c->x.ticks; i++)
-    widest = fmax(widest, small * idm_letters_width(c->x.text[i]));
-  idm_scale_thin(&c->x, width, widest + 4);
-  idm_scale_tick(&c->y, fmax(2, panel_depth(c->panel, width) / 28), c->panel->y.whole);
+    widest = fmax(widest, small * idm_text_width(c->x.text[i]));
+  idm_scale_thin_ticks(&c->x, width, widest + 4);
+  idm_scale_tick(&c->y, fmax(2, panel_height(c->panel, width) / 28), c->panel->y.whole);
 }
 
 /* --- legend --------------------------------------------------------------------------------- */
 
 /* Whether a mark before this one has its name and colour. */
-static bool is_known(const idm_figure *figure, size_t panel, size_t mark)
+static bool is_repeated_mark(const idm_figure *figure, size_t panel, size_t mark)
 {
   const idm_mark *of = figure->panel[panel]->mark[mark];
   for (size_t p = 0; p <= panel; p++)
@@ -264,9 +265,9 @@ static double legend(const idm_figure *figure, double width, double top, idm_mar
   for (size_t p = 0; p < figure->panels; p++)
     for (size_t i = 0; i < figure->panel[p]->marks; i++) {
       const idm_mark *mark = figure->panel[p]->mark[i];
-      if (!*mark->name || is_known(figure, p, i)) continue;
-      const char *name = idm_letters_fit(mark->name, (width - 40) / small, buffer, sizeof buffer);
-      const double wide = 24 + small * idm_letters_width(name) + 12;
+      if (!*mark->name || is_repeated_mark(figure, p, i)) continue;
+      const char *name = idm_text_fit(mark->name, (width - 40) / small, buffer, sizeof buffer);
+      const double wide = 24 + small * idm_text_width(name) + 12;
       if (x > edge && x + wide > width - edge + 12) x = edge, y += line;
       if (opt_to) {
         idm_canvas_draw_sample(opt_to, mark, x, y + 7, 18);
@@ -307,9 +308,9 @@ static void add_grid(idm_markup *m, double x0, double y0, double x1, double y1)
 }
 
 /* Words around x that stay within the figure. */
-static double inside(double x, const char *words, double width)
+static double clamp_text(double x, const char *words, double width)
 {
-  const double half = 0.5 * small * idm_letters_width(words);
+  const double half = 0.5 * small * idm_text_width(words);
   return fmax(fmin(x, width - half), half);
 }
 
@@ -317,24 +318,24 @@ static void draw_x_axis(const idm_canvas *c, double width, bool titled)
 {
   const double foot = c->top + c->height;
   for (size_t i = 0; i < c->x.ticks && !c->panel->x.category.count; i++) {
-    const double x = idm_scale_place(&c->x, c->x.tick[i]);
+    const double x = idm_scale_position(&c->x, c->x.tick[i]);
     add_grid(c->to, x, c->top, x, foot);
-    add_text(c->to, "soft", "middle", inside(x, c->x.text[i], width), foot + 12, c->x.text[i]);
+    add_text(c->to, "soft", "middle", clamp_text(x, c->x.text[i], width), foot + 12, c->x.text[i]);
   }
   /* Of very many categories every so many-th is named. */
   const size_t count = c->panel->x.category.count;
-  const size_t every = count <= 12 ? 1 : 1 + (size_t)(least_name * (double)count / c->width);
+  const size_t every = count <= 12 ? 1 : 1 + (size_t)(min_name * (double)count / c->width);
   for (size_t i = 0; i < count; i += every) {
     char buffer[64];
-    add_text(c->to, "soft", "middle", idm_scale_place(&c->x, (double)i), foot + 12,
-             idm_letters_squeeze(c->panel->x.category.name[i],
-                                 ((double)every * c->width / (double)count - 6) / small, buffer,
-                                 sizeof buffer));
+    add_text(c->to, "soft", "middle", idm_scale_position(&c->x, (double)i), foot + 12,
+             idm_text_elide(c->panel->x.category.name[i],
+                            ((double)every * c->width / (double)count - 6) / small, buffer,
+                            sizeof buffer));
   }
   if (titled && *c->panel->x.title) {
     char buffer[160];
     add_text(c->to, "soft", "middle", c->left + c->width / 2, foot + 12 + line,
-             idm_letters_fit(c->panel->x.title, (c->width + 30) / small, buffer, sizeof buffer));
+             idm_text_fit(c->panel->x.title, (c->width + 30) / small, buffer, sizeof buffer));
   }
 }
 
@@ -343,7 +344,7 @@ static void draw_y_axis(const idm_canvas *c, double room, double title)
 {
   const size_t count = c->panel->y.category.count;
   for (size_t i = 0; i < c->y.ticks && !count; i++) {
-    const double y = idm_scale_place(&c->y, c->y.tick[i]);
+    const double y = idm_scale_position(&c->y, c->y.tick[i]);
     add_grid(c->to, c->left, y, c->left + c->width, y);
     add_text(c->to, "soft", "end", c->left - 5, y + 3.5, c->y.text[i]);
   }
@@ -351,21 +352,21 @@ static void draw_y_axis(const idm_canvas *c, double room, double title)
   const size_t every = count <= 60 ? 1 : 1 + count * 11 / (size_t)fmax(c->height, 1);
   for (size_t i = 0; i < count; i += every) {
     char buffer[64];
-    const double y = idm_scale_place(&c->y, (double)i);
+    const double y = idm_scale_position(&c->y, (double)i);
     if (every == 1) add_grid(c->to, c->left, y, c->left + c->width, y);
-    add_text(c->to, "soft", "end", c->left - 5, y + 3.5,
-             idm_letters_squeeze(c->panel->y.category.name[i], (room - 7) / small, buffer,
-                                 sizeof buffer));
+    add_text(
+        c->to, "soft", "end", c->left - 5, y + 3.5,
+        idm_text_elide(c->panel->y.category.name[i], (room - 7) / small, buffer, sizeof buffer));
   }
   if (title == 0 || !*c->panel->y.title) return;
   char buffer[160];
   idm_markup_add(c->to, "<g transform=\"translate(");
-  idm_markup_place(c->to, c->left - title + 8);
+  idm_markup_coordinate(c->to, c->left - title + 8);
   idm_markup_raw(c->to, " ", 1);
-  idm_markup_place(c->to, c->top + c->height / 2);
+  idm_markup_coordinate(c->to, c->top + c->height / 2);
   idm_markup_add(c->to, ") rotate(-90)\">");
   add_text(c->to, "soft", "middle", 0, 0,
-           idm_letters_fit(c->panel->y.title, (c->height + 20) / small, buffer, sizeof buffer));
+           idm_text_fit(c->panel->y.title, (c->height + 20) / small, buffer, sizeof buffer));
   idm_markup_add(c->to, "</g>");
 }
 
@@ -379,16 +380,15 @@ static void draw_simplex(const idm_canvas *c)
                  "<path class=\"frame\" fill=\"none\" d=\"M%.2f %.2fL%.2f %.2fL%.2f %.2fZ\"/>",
                  c->left, foot, right, foot, c->left + c->width / 2, c->top);
   for (int i = 0; i < 3; i++)
-    add_text(
-        c->to, "soft",
-        i == 0   ? "start"
-        : i == 1 ? "end"
-                 : "middle",
-        i == 0   ? c->left
-        : i == 1 ? right
-                 : c->left + c->width / 2,
-        i == 2 ? c->top - 5 : foot + 12,
-        idm_letters_fit(c->panel->corner.name[i], c->width / 2.2 / small, buffer, sizeof buffer));
+    add_text(c->to, "soft",
+             i == 0   ? "start"
+             : i == 1 ? "end"
+                      : "middle",
+             i == 0   ? c->left
+             : i == 1 ? right
+                      : c->left + c->width / 2,
+             i == 2 ? c->top - 5 : foot + 12,
+             idm_text_fit(c->panel->corner.name[i], c->width / 2.2 / small, buffer, sizeof buffer));
 }
 
 /* What whoever reads the drawing needs to get numbers back from places. */
@@ -411,22 +411,22 @@ static void draw_panel(const layout *l, size_t p)
   idm_markup_add(c->to, ">");
   if (*c->panel->title)
     add_text(c->to, "head", "start", c->left, c->top - (simplex ? line + 6 : 6),
-             idm_letters_fit(c->panel->title, (c->width + 6) / small / 1.1, buffer, sizeof buffer));
+             idm_text_fit(c->panel->title, (c->width + 6) / small / 1.1, buffer, sizeof buffer));
   if (simplex) {
     draw_simplex(c);
   } else if (p < l->grid) {
-    draw_x_axis(c, l->look->width, !is_shared(l, p, true));
+    draw_x_axis(c, l->options->width, !is_shared(l, p, true));
     draw_y_axis(c, l->left - l->own, is_shared(l, p, false) ? 0 : l->side + l->left);
   }
   idm_markup_add(c->to, "<clipPath id=\"");
-  idm_markup_text(c->to, l->look->id ? l->look->id : "figure");
+  idm_markup_text(c->to, l->options->id ? l->options->id : "figure");
   idm_markup_add(c->to, "-%zu\"><rect", p);
   idm_markup_at(c->to, "x", c->left - (simplex ? 4 : 0.5));
   idm_markup_at(c->to, "y", c->top - (simplex ? 4 : 0.5));
   idm_markup_at(c->to, "width", c->width + (simplex ? 8 : 1));
   idm_markup_at(c->to, "height", c->height + (simplex ? 8 : 1));
   idm_markup_add(c->to, "/></clipPath><g clip-path=\"url(#");
-  idm_markup_text(c->to, l->look->id ? l->look->id : "figure");
+  idm_markup_text(c->to, l->options->id ? l->options->id : "figure");
   idm_markup_add(c->to, "-%zu)\">", p);
   idm_canvas_draw_marks(c);
   idm_markup_add(c->to, "</g>");
@@ -444,23 +444,23 @@ static void draw_panel(const layout *l, size_t p)
 /* --- the whole ------------------------------------------------------------------------------ */
 
 /* Room left of the frames, were they so wide. */
-static double room_at_width(const layout *l, double width)
+static double margin_at_width(const layout *l, double width)
 {
   double room = 0;
   for (size_t p = 0; p < l->grid; p++) {
     tick(&l->canvas[p], width);
-    room = fmax(room, room_for_ticks(&l->canvas[p], l->cell) + l->own);
+    room = fmax(room, tick_width(&l->canvas[p], l->cell) + l->own);
   }
   return room;
 }
 
-static void lay_out(layout *l, idm_markup *to)
+static void compute_layout(layout *l, idm_markup *to)
 {
   const idm_figure *figure = l->figure;
-  const double width = l->look->width;
+  const double width = l->options->width;
   bool titled = false;
   for (size_t p = 0; p < l->grid; p++) titled = titled || *figure->panel[p]->y.title;
-  l->side = titled && one_side(l) ? line : 0;
+  l->side = titled && has_common_title(l) ? line : 0;
   l->own = titled && !(l->side > 0) ? line : 0;
   l->cell = (width - 2 * edge - l->side - (double)(l->columns - 1) * between) / (double)l->columns;
   for (size_t p = 0; p < figure->panels; p++) {
@@ -470,9 +470,9 @@ static void lay_out(layout *l, idm_markup *to)
     c->y = ends_of(c->panel, &c->panel->y, false);
   }
   /* How wide frames are hangs on the words of their ticks, and these on how wide they are. */
-  l->left = room_at_width(l, 0.8 * l->cell);
-  l->left = room_at_width(l, l->cell - l->left - 8);
-  l->left = fmax(l->left, room_at_width(l, l->cell - l->left - 8));
+  l->left = margin_at_width(l, 0.8 * l->cell);
+  l->left = margin_at_width(l, l->cell - l->left - 8);
+  l->left = fmax(l->left, margin_at_width(l, l->cell - l->left - 8));
   l->head = edge + (*figure->title ? line + 6 : 0);
   l->head = legend(figure, width, l->head, NULL);
   place_panels(l);
@@ -483,10 +483,10 @@ static void lay_out(layout *l, idm_markup *to)
 static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
 {
   const idm_figure *figure = l->figure;
-  const char *id = l->look->id ? l->look->id : "figure";
+  const char *id = l->options->id ? l->options->id : "figure";
   char *style = NULL;
-  const double width = l->look->width;
-  const char *class = l->look->opt_class;
+  const double width = l->options->width;
+  const char *class = l->options->opt_class;
   idm_markup_add(m, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"idm%s%s\" role=\"img\"",
                  class ? " " : "", class ? class : "");
   idm_markup_at(m, "width", width);
@@ -504,8 +504,8 @@ static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
   idm_markup_add(m, "-desc\">");
   idm_markup_text(m, figure->description);
   idm_markup_add(m, "</desc>\n");
-  if (!l->look->bare) {
-    const idm_status status = idm_figure_style(l->look->theme, &style, opt_error);
+  if (!l->options->without_style) {
+    const idm_status status = idm_figure_style(l->options->theme, &style, opt_error);
     if (status != IDM_OK) return status;
     idm_markup_add(m, "<style>%s</style>\n", style);
     free(style);
@@ -513,9 +513,8 @@ static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
   idm_markup_add(m, "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n");
   if (*figure->title) {
     char buffer[200];
-    add_text(
-        m, "title", "start", edge, edge + large - 1,
-        idm_letters_fit(figure->title, (width - 2 * edge) / large / 1.1, buffer, sizeof buffer));
+    add_text(m, "title", "start", edge, edge + large - 1,
+             idm_text_fit(figure->title, (width - 2 * edge) / large / 1.1, buffer, sizeof buffer));
   }
   legend(figure, width, edge + (*figure->title ? line + 6 : 0), m);
   return IDM_OK;
@@ -529,7 +528,8 @@ static idm_status check_strips(const idm_figure *figure, idm_error *opt_error)
     const idm_panel *panel = figure->panel[p];
     const bool strip = panel->place != IDM_PANEL_GRID;
     if ((begun && !strip) ||
-        (strip && (panel->host >= p || figure->panel[panel->host]->place != IDM_PANEL_GRID)))
+        (strip &&
+         (panel->parent_panel >= p || figure->panel[panel->parent_panel]->place != IDM_PANEL_GRID)))
       return idm_fail(opt_error, IDM_USAGE,
                       "a strip stands behind all panels of the grid, and belongs to one of them");
     begun = strip;
@@ -537,19 +537,19 @@ static idm_status check_strips(const idm_figure *figure, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look, char **ret_text,
-                          idm_error *opt_error)
+idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_options *options,
+                          char **ret_text, idm_error *opt_error)
 {
-  idm_require(figure, look, ret_text);
+  idm_require(figure, options, ret_text);
   *ret_text = NULL;
-  if (!(look->width >= 100 && look->width <= 10000))
+  if (!(options->width >= 100 && options->width <= 10000))
     return idm_fail(opt_error, IDM_USAGE, "a figure is 100 to 10000 pixels wide, not %g",
-                    look->width);
+                    options->width);
   const idm_status sound = check_strips(figure, opt_error);
   if (sound != IDM_OK) return sound;
   idm_markup m = {0};
-  layout l = {.figure = figure, .look = look};
-  const size_t fitting = (size_t)fmax(1, floor(look->width / least_panel));
+  layout l = {.figure = figure, .options = options};
+  const size_t fitting = (size_t)fmax(1, floor(options->width / min_panel));
   l.columns = figure->columns < fitting ? figure->columns : fitting;
   while (l.grid < figure->panels && figure->panel[l.grid]->place == IDM_PANEL_GRID) l.grid++;
   l.rows = (l.grid + l.columns - 1) / l.columns;
@@ -559,8 +559,8 @@ idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_look *look,
   l.canvas = idm_new(figure->panels, sizeof *l.canvas);
   idm_status status = l.top && l.canvas ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    l.depth = l.top + l.rows;
-    lay_out(&l, &m);
+    l.frame_height = l.top + l.rows;
+    compute_layout(&l, &m);
     status = begin(&l, &m, opt_error);
   }
   for (size_t p = 0; p < figure->panels && status == IDM_OK; p++) draw_panel(&l, p);

@@ -1,18 +1,109 @@
-/* What a report says in sentences: see the header. */
-#include "report/words.h"
-
+/* Sentences and titles of a report.
+ *
+ * Contents: titles · words · methods */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "idm/diagnostics.h"
 #include "idm/planner.h"
-#include "invert/between.h"
-#include "report/titles.h"
+#include "idm/request.h"
+#include "invert/parameters.h"
+#include "invert/posterior.h"
+#include "report/words.h"
+
+/* === titles ================================================================================= */
+
+/* What quantities are called: see the header. */
+
+/* How names of populations and groups end in files, and what is said. */
+static const struct {
+  const char *suffix;
+  const char *before;
+  const char *behind;
+  const char *alone; /* of one of a series, before its label */
+} suffixes[] = {{"_mean", "mean of ", "", ""},
+                {"_sd", "sd of ", "", ""},
+                {"_within", "sd of ", " within groups", "sd of "},
+                {"_spread", "spread of ", "", ""},
+                {"_r2", "variance explained of ", "", ""},
+                {"_contrast", "differences in ", "", ""},
+                {"_coefficient", "coefficients of ", "", ""}};
+enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
+
+/* The ending of a name, or ENDINGS; what is before it is spoken into base. */
+static size_t split_suffix(const char *name, char *base, size_t size)
+{
+  char part[256];
+  const size_t length = strlen(name);
+  for (size_t i = 0; i < SUFFIX_COUNT; i++) {
+    const size_t tail = strlen(suffixes[i].suffix);
+    if (length <= tail || strcmp(name + length - tail, suffixes[i].suffix) != 0) continue;
+    idm_print(part, sizeof part, "%.*s", (int)(length - tail), name);
+    idm_quantity_label(part, base, size);
+    return i;
+  }
+  idm_quantity_label(name, base, size);
+  return SUFFIX_COUNT;
+}
+
+bool idm_series_is_along(const idm_posterior *p, size_t series, const char *axis)
+{
+  return series < p->series_count && strcmp(p->axis[p->series[series].axis].name, axis) == 0;
+}
+
+static const char *readable_name(const char *name, char *buffer, size_t size)
+{
+  char base[256];
+  const size_t suffix = split_suffix(name, base, sizeof base);
+  idm_print(buffer, size, "%s%s%s", suffix < SUFFIX_COUNT ? suffixes[suffix].before : "", base,
+            suffix < SUFFIX_COUNT ? suffixes[suffix].behind : "");
+  return buffer;
+}
+
+const char *idm_title_series(const idm_posterior *p, size_t series, char *buffer, size_t size)
+{
+  return readable_name(p->series[series].name, buffer, size);
+}
+
+const char *idm_title_item(const idm_posterior *p, size_t series, size_t item, char *buffer,
+                           size_t size)
+{
+  const char *label = p->axis[p->series[series].axis].label.name[item];
+  const char *comma = strchr(label, ',');
+  char first[256], part[2][256];
+  if (!idm_series_is_along(p, series, "pair") || !comma || strchr(comma + 1, ',')) {
+    idm_print(buffer, size, "%s", label);
+    return buffer;
+  }
+  idm_print(first, sizeof first, "%.*s", (int)(comma - label), label);
+  idm_print(buffer, size, "%s and %s", idm_quantity_label(first, part[0], sizeof part[0]),
+            idm_quantity_label(comma + 1, part[1], sizeof part[1]));
+  return buffer;
+}
+
+const char *idm_title_quantity(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+{
+  const size_t series = idm_posterior_series(p, quantity);
+  char base[256], label[256];
+  if (!p->series_count) return idm_quantity_label(p->quantity.name[quantity], buffer, size);
+  if (series == p->series_count) return readable_name(p->quantity.name[quantity], buffer, size);
+  const size_t suffix = split_suffix(p->series[series].name, base, sizeof base);
+  idm_title_item(p, series, quantity - p->series[series].first, label, sizeof label);
+  const bool pair = idm_series_is_along(p, series, "pair");
+  idm_print(buffer, size, "%s%s%s%s", suffix < SUFFIX_COUNT ? suffixes[suffix].alone : "", base,
+            pair ? " of " : ", ", label);
+  return buffer;
+}
+
+/* === words ================================================================================== */
+
+/* What a report says in sentences: see the header. */
 
 /* Quantities that a sentence names; more of them are in the table. */
-enum { most_named = 4 };
+enum { max_named = 4 };
 
 /* 12345 as 12,345. */
 static void add_count(idm_markup *to, size_t count)
@@ -25,7 +116,8 @@ static void add_count(idm_markup *to, size_t count)
   }
 }
 
-void idm_words_plural(idm_markup *to, size_t count, const char *noun, const char *nouns)
+/* "12,345 decisions", "1 decision". */
+static void idm_text_count(idm_markup *to, size_t count, const char *noun, const char *nouns)
 {
   add_count(to, count);
   idm_markup_add(to, " %s", count == 1 ? noun : nouns);
@@ -37,11 +129,13 @@ static const char *joint(size_t i, size_t count)
   return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
-size_t idm_words_decisions(const idm_data *data)
+/* Decisions of a log: recorded actions of which more than one was open, as summary.json counts. */
+static size_t idm_words_decisions(const idm_data *data)
 {
   size_t decisions = 0;
   for (size_t r = 0; r < data->rows; r++)
-    decisions += data->action[r] != IDM_MISSING && idm_data_open(data, data->available[r]) > 1;
+    decisions +=
+        data->action[r] != IDM_MISSING && idm_data_available_count(data, data->available[r]) > 1;
   return decisions;
 }
 
@@ -51,16 +145,16 @@ static const char *name_of(const idm_problem *problem)
 }
 
 /* Quantities that stand by themselves: the population's, or all. */
-static bool is_told(const idm_posterior *p, size_t i)
+static bool is_summarised(const idm_posterior *p, size_t i)
 {
   return p->summarised[i] && idm_posterior_series(p, i) == p->series_count;
 }
 
-static size_t count_told(const idm_posterior *p)
+static size_t count_summarised(const idm_posterior *p)
 {
-  size_t told = 0;
-  for (size_t i = 0; i < p->quantity.count; i++) told += is_told(p, i);
-  return told;
+  size_t summarised_count = 0;
+  for (size_t i = 0; i < p->quantity.count; i++) summarised_count += is_summarised(p, i);
+  return summarised_count;
 }
 
 /* "5,000 decisions in 1,000 trajectories of 20 agents in diag, if ... the planner rational" */
@@ -68,12 +162,12 @@ static void add_evidence(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_data *data = subject->data;
   if (data) {
-    idm_words_plural(to, idm_words_decisions(data), "decision", "decisions");
+    idm_text_count(to, idm_words_decisions(data), "decision", "decisions");
     idm_markup_add(to, " in ");
-    idm_words_plural(to, data->trajectories, "trajectory", "trajectories");
+    idm_text_count(to, data->trajectories, "trajectory", "trajectories");
     if (data->agent_name.count > 1) {
       idm_markup_add(to, " of ");
-      idm_words_plural(to, data->agent_name.count, "agent", "agents");
+      idm_text_count(to, data->agent_name.count, "agent", "agents");
     }
   } else {
     idm_markup_add(to, "the decisions");
@@ -99,10 +193,10 @@ static bool has_axis(const idm_posterior *p, const char *axis)
   return idm_posterior_axis(p, axis) < p->axes;
 }
 
-void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
+void idm_text_question(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;
-  const size_t told = count_told(p);
+  const size_t summarised_count = count_summarised(p);
   size_t named = 0;
   char buffer[256];
   if (has_axis(p, "contrast") || has_axis(p, "person")) {
@@ -113,17 +207,18 @@ void idm_words_question(const idm_plot_subject *subject, idm_markup *to)
     idm_markup_add(to, "?");
     return;
   }
-  idm_markup_add(to, told == 1                    ? "Which value of "
-                     : told && told <= most_named ? "Which values of "
-                                                  : "Which ");
-  for (size_t i = 0; i < p->quantity.count && told && told <= most_named; i++)
-    if (is_told(p, i)) {
-      idm_markup_add(to, "%s%s", joint(named, told),
+  idm_markup_add(to, summarised_count == 1                               ? "Which value of "
+                     : summarised_count && summarised_count <= max_named ? "Which values of "
+                                                                         : "Which ");
+  for (size_t i = 0; i < p->quantity.count && summarised_count && summarised_count <= max_named;
+       i++)
+    if (is_summarised(p, i)) {
+      idm_markup_add(to, "%s%s", joint(named, summarised_count),
                      idm_title_quantity(p, i, buffer, sizeof buffer));
       named++;
     }
   if (!named) idm_markup_add(to, "parameters");
-  idm_markup_add(to, told == 1 ? " explains " : " explain ");
+  idm_markup_add(to, summarised_count == 1 ? " explains " : " explain ");
   add_evidence(subject, to);
   idm_markup_add(to, "?");
 }
@@ -155,21 +250,21 @@ static void add_differences(const idm_plot_subject *subject, size_t series, doub
 {
   const idm_posterior *p = subject->posterior;
   const idm_series *s = &p->series[series];
-  size_t clear, clearest;
+  size_t clear_count, largest_index;
   char title[256];
-  count_clear(p, subject->assessment, s, work, &clear, &clearest);
+  count_clear(p, subject->assessment, s, work, &clear_count, &largest_index);
   idm_markup_add(to, "%s ", first ? "Of" : "; of");
   add_count(to, p->axis[s->axis].label.count);
   idm_markup_add(to, " %s ", idm_title_series(p, series, title, sizeof title));
-  if (clear)
-    add_count(to, clear);
+  if (clear_count)
+    add_count(to, clear_count);
   else
     idm_markup_add(to, "none");
-  idm_markup_add(to, " %s clear%s", clear > 1 ? "are" : "is",
+  idm_markup_add(to, " %s clear%s", clear_count > 1 ? "are" : "is",
                  first ? " (0 lies outside of their 95 % intervals)" : "");
-  if (clear)
-    idm_markup_add(to, ", most of all %s (%.3g)", p->axis[s->axis].label.name[clearest],
-                   subject->assessment->diagnosis[s->first + clearest].mean);
+  if (clear_count)
+    idm_markup_add(to, ", most of all %s (%.3g)", p->axis[s->axis].label.name[largest_index],
+                   subject->assessment->diagnosis[s->first + largest_index].mean);
 }
 
 static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
@@ -202,7 +297,7 @@ static void add_people(const idm_plot_subject *subject, idm_markup *to)
   char title[256];
   const bool few = count < 20;
   if (!few) idm_markup_add(to, "Nine in ten of ");
-  idm_words_plural(to, count, "person", "people");
+  idm_text_count(to, count, "person", "people");
   idm_markup_add(to, count == 1 ? " has " : " have ");
   for (size_t s = 0; work && s < p->series_count; s++) {
     if (!idm_series_is_along(p, s, "person")) continue;
@@ -228,7 +323,7 @@ static void add_posterior(idm_markup *to, const char *name, const idm_diagnosis 
     idm_markup_add(to, ", which depends on dynamics");
 }
 
-void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
+void idm_text_result(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;
   const idm_assessment *a = subject->assessment;
@@ -242,8 +337,8 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
     idm_markup_add(to, ".");
     return;
   }
-  for (size_t i = 0; i < p->quantity.count && named < most_named; i++) {
-    if (!is_told(p, i)) continue;
+  for (size_t i = 0; i < p->quantity.count && named < max_named; i++) {
+    if (!is_summarised(p, i)) continue;
     const char *name = idm_title_quantity(p, i, buffer, sizeof buffer);
     if (p->answer == IDM_POSTERIOR)
       add_posterior(to, name, &a->diagnosis[i],
@@ -253,11 +348,234 @@ void idm_words_answer(const idm_plot_subject *subject, idm_markup *to)
                      p->value[i * p->chains * p->draws]);
     named++;
   }
-  const size_t told = count_told(p);
-  if (told > named) {
+  const size_t summarised_count = count_summarised(p);
+  if (summarised_count > named) {
     idm_markup_add(to, "; ");
-    idm_words_plural(to, told - named, "number more is", "numbers more are");
+    idm_text_count(to, summarised_count - named, "number more is", "numbers more are");
     idm_markup_add(to, " in the table");
   }
   idm_markup_add(to, ".");
+}
+
+/* === methods ================================================================================ */
+
+/* A paragraph for the methods of a paper: see the header.
+ *
+ * Contents: data and model - priors - hierarchy - inference */
+
+const char *const idm_methods_references[] = {
+    "Jarrett D, Hüyük A, van der Schaar M (2021). Inverse Decision Modeling: Learning "
+    "Interpretable Representations of Behavior. International Conference on Machine Learning.",
+    "Vehtari A, Gelman A, Simpson D, Carpenter B, Bürkner P-C (2021). Rank-normalization, "
+    "folding, and localization: an improved R-hat for assessing convergence of MCMC. Bayesian "
+    "Analysis 16, 667-718.",
+    NULL,
+};
+
+static size_t labels_of(const idm_posterior *p, const char *axis)
+{
+  const size_t at = idm_posterior_axis(p, axis);
+  return at < p->axes ? p->axis[at].label.count : 0;
+}
+
+/* --- data and model ------------------------------------------------------------------------- */
+
+/* Rows with one open action are history, not decisions. */
+static size_t single_option_rows(const idm_data *data)
+{
+  size_t rows = 0;
+  for (size_t r = 0; r < data->rows; r++)
+    rows += data->action[r] != IDM_MISSING && !idm_data_missed(data, r) &&
+            idm_data_available_count(data, data->available[r]) < 2;
+  return rows;
+}
+
+static void add_rows(size_t rows, const char *with, idm_markup *to)
+{
+  if (!rows) return;
+  idm_markup_add(to, "; ");
+  idm_text_count(to, rows, "further row", "further rows");
+  idm_markup_add(to, " with %s %s history only", with, rows == 1 ? "is" : "are");
+}
+
+static void add_data(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_data *data = subject->data;
+  if (!data) return;
+  const size_t people = labels_of(subject->posterior, "person");
+  size_t missed = 0;
+  for (size_t r = 0; r < data->rows; r++) missed += idm_data_missed(data, r);
+  idm_markup_add(to, "We analysed ");
+  idm_text_count(to, idm_words_decisions(data), "decision", "decisions");
+  idm_markup_add(to, " in ");
+  idm_text_count(to, data->trajectories, "trajectory", "trajectories");
+  idm_markup_add(to, " of ");
+  if (people)
+    idm_text_count(to, people, "person", "people");
+  else
+    idm_text_count(to, data->agent_name.count, "agent", "agents");
+  add_rows(single_option_rows(data), "one available action", to);
+  add_rows(missed, "a missed response", to);
+  idm_markup_add(to, ". ");
+}
+
+static void add_model(const idm_problem *problem, idm_markup *to)
+{
+  const idm_setting *setting = problem->setting;
+  idm_markup_add(to,
+                 "Decisions were modelled by the planner %s (inverse decision modeling, Jarrett et "
+                 "al. 2021) in a problem of ",
+                 idm_agent_planner(&problem->agent)->name);
+  idm_text_count(to, setting->states.count, "state", "states");
+  idm_markup_add(to, ", ");
+  idm_text_count(to, setting->actions.count, "action", "actions");
+  idm_markup_add(to, " and ");
+  idm_text_count(to, setting->observations.count, "observation", "observations");
+  if (idm_agent_reads(&problem->agent, IDM_DISCOUNT))
+    idm_markup_add(to, ", with a discount factor of %.4g",
+                   idm_theta_scalar(problem->theta, IDM_DISCOUNT));
+  idm_markup_add(to, ". ");
+}
+
+/* --- priors --------------------------------------------------------------------------------- */
+
+static void add_prior(const idm_prior *prior, idm_markup *to)
+{
+  if (prior->kind == IDM_PRIOR_FLAT) {
+    idm_markup_add(to, "flat");
+    return;
+  }
+  idm_markup_add(to, "%s(", idm_prior_name(prior->kind));
+  for (size_t i = 0; i < prior->count; i++)
+    idm_markup_add(to, "%s%.4g", i ? ", " : "", prior->argument[i]);
+  idm_markup_add(to, ")");
+}
+
+/* "log alpha" */
+static void add_name(const idm_block *block, idm_markup *to)
+{
+  idm_markup_add(to, "%s%s", idm_scale_display_prefix(block->scale), block->info->name);
+}
+
+static bool is_free(const idm_block *block)
+{
+  return block->role == IDM_DESCRIPTIVE;
+}
+
+/* Programs and moments have no prior; preferences do. */
+static bool has_priors(const idm_posterior *p)
+{
+  return !(p->finding && p->answer != IDM_POSTERIOR);
+}
+
+static void add_priors(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_theta *theta = subject->problem->theta;
+  const bool priors = has_priors(subject->posterior);
+  size_t named = 0;
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *block = &theta->block[i];
+    if (!is_free(block)) continue;
+    idm_markup_add(to, named++  ? priors ? "; " : ", "
+                       : priors ? "Free parameters and their priors: "
+                                : "Free parameters: ");
+    add_name(block, to);
+    if (priors) idm_markup_add(to, " ~ ");
+    if (priors) add_prior(&block->prior, to);
+  }
+  if (named) idm_markup_add(to, ". ");
+}
+
+/* --- hierarchy ------------------------------------------------------------------------------ */
+
+/* "log alpha: coefficients normal(0, 0.75), sd half-normal(0.75)", as people/design.c has them. */
+static void add_scales(const idm_theta *theta, idm_markup *to)
+{
+  for (size_t i = 0; i < theta->blocks; i++) {
+    const idm_block *block = &theta->block[i];
+    if (!is_free(block) || block->prior.kind != IDM_PRIOR_NORMAL) continue;
+    const double half = block->prior.argument[1] / 2;
+    const double sd = block->population.sd, coefficient = block->population.coefficient;
+    idm_markup_add(to, "; ");
+    add_name(block, to);
+    idm_markup_add(to,
+                   ": coefficients normal(0, %.4g) per unit or sd, sd between people "
+                   "half-normal(%.4g)",
+                   coefficient > 0 ? coefficient : half, sd > 0 ? sd : half);
+  }
+}
+
+/* The request's formulas, which stand one per line. */
+static void add_formulas(const char *model, idm_markup *to)
+{
+  for (size_t length; *model; model += length + (model[length] == '\n')) {
+    length = strcspn(model, "\n");
+    idm_markup_add(to, ", %.*s", (int)length, model);
+  }
+}
+
+static void add_hierarchy(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  const idm_problem *problem = subject->problem;
+  const idm_request *request = subject->request;
+  if (strcmp(p->inverse, "people") == 0) {
+    idm_markup_add(to, "The parameters x of person i were drawn from a population, x_i ~ "
+                       "normal(m_i, Sigma) on these scales, where m_i is ");
+    idm_markup_add(to,
+                   request && request->model[0] ? "given by the formula" : "the intercept alone");
+    if (request) add_formulas(request->model, to);
+    idm_markup_add(to, ". The intercept has the prior above");
+    add_scales(problem->theta, to);
+    idm_markup_add(to, "; correlations LKJ(%.4g). ",
+                   problem->correlation > 0 ? problem->correlation : 2);
+  } else if (strcmp(p->inverse, "audit") == 0) {
+    idm_markup_add(to, "The parameters of ");
+    idm_text_count(to, labels_of(p, "group"), "group", "groups");
+    idm_markup_add(to, " were drawn from a population, whose mean has the prior above. ");
+  } else if (labels_of(p, "person")) {
+    idm_markup_add(to, "Each person was fitted separately. ");
+  }
+}
+
+/* --- inference ------------------------------------------------------------------------------ */
+
+static void add_inference(const idm_posterior *p, idm_markup *to)
+{
+  if (p->answer != IDM_POSTERIOR) {
+    idm_markup_add(to, "Parameters were estimated by the inverse planner %s. ", p->inverse);
+    return;
+  }
+  if (strcmp(p->inverse, "people") == 0)
+    idm_markup_add(to, "The joint posterior of people and population was sampled in blocks (each "
+                       "person given the population, the population given the people, and both "
+                       "together)");
+  else if (strcmp(p->inverse, "audit") == 0)
+    idm_markup_add(to, "The joint posterior of groups and population was sampled (%s)", p->sampler);
+  else
+    idm_markup_add(to, "Parameters were inferred by %s with %s", p->inverse, p->sampler);
+  idm_markup_add(to, ": ");
+  idm_text_count(to, p->chains, "chain", "chains");
+  idm_markup_add(to, " of ");
+  idm_text_count(to, p->draws, "draw", "draws");
+  idm_markup_add(to, " each after ");
+  idm_text_count(to, (size_t)p->warmup, "draw", "draws");
+  idm_markup_add(to,
+                 " of warm-up, seed %llu. Convergence was assessed by rank-normalised split R-hat "
+                 "and by bulk and tail effective sample sizes (Vehtari et al. 2021). Intervals are "
+                 "posterior quantiles (5 %% to 95 %%). ",
+                 (unsigned long long)p->seed);
+}
+
+void idm_methods_write(const idm_plot_subject *subject, idm_markup *to)
+{
+  const idm_posterior *p = subject->posterior;
+  add_data(subject, to);
+  add_model(subject->problem, to);
+  add_priors(subject, to);
+  add_hierarchy(subject, to);
+  add_inference(p, to);
+  if (p->resolution)
+    idm_markup_add(to, "Beliefs were planned for on a lattice of resolution %d. ", p->resolution);
+  idm_markup_add(to, "Computed with idm %s.", idm_version());
 }

@@ -1,17 +1,45 @@
-/* What a report says in sentences. */
+/* Sentences and titles of a report.
+ *
+ * Contents: words · titles · methods */
 #ifndef IDM_REPORT_WORDS_H
 #define IDM_REPORT_WORDS_H
 
+#include "idm/posterior.h"
 #include "idm/report.h"
 #include "report/markup.h"
 
+/* === words ================================================================================== */
+
+/* What a report says in sentences. */
+
 /* "Which alpha and 1/beta explain 5,000 decisions in 1,000 trajectories of diag?" */
-void idm_words_question(const idm_plot_subject *subject, idm_markup *to);
+void idm_text_question(const idm_plot_subject *subject, idm_markup *to);
 /* "1/beta is 0.26, between 0.15 and 0.35 with a probability of 90 %; ..." */
-void idm_words_answer(const idm_plot_subject *subject, idm_markup *to);
-/* "12,345 decisions", "1 decision". */
-void idm_words_plural(idm_markup *to, size_t count, const char *noun, const char *nouns);
-/* Decisions of a log: recorded actions of which more than one was open, as summary.json counts. */
-size_t idm_words_decisions(const idm_data *data);
+void idm_text_result(const idm_plot_subject *subject, idm_markup *to);
+
+/* === titles ================================================================================= */
+
+/* What quantities of a run are called where people read of them. */
+
+/* Of a quantity: "log alpha", and of people and groups "sd of log alpha", "log alpha, site 2". Into
+ * buffer, which is returned. */
+const char *idm_title_quantity(const idm_posterior *posterior, size_t quantity, char *buffer,
+                               size_t size);
+/* Of a series: "log alpha", "differences in log alpha". */
+const char *idm_title_series(const idm_posterior *posterior, size_t series, char *buffer,
+                             size_t size);
+/* Of an item of a series: its label; of a pair of numbers both. */
+const char *idm_title_item(const idm_posterior *posterior, size_t series, size_t item, char *buffer,
+                           size_t size);
+/* Whether a series is along the axis of this name. */
+bool idm_series_is_along(const idm_posterior *posterior, size_t series, const char *axis);
+
+/* === methods ================================================================================ */
+
+/* A paragraph for the methods of a paper: data, model, priors, hierarchy and inference. */
+
+void idm_methods_write(const idm_plot_subject *subject, idm_markup *to);
+/* Works that the paragraph refers to; NULL at the end. */
+extern const char *const idm_methods_references[];
 
 #endif

@@ -1,18 +1,25 @@
-/* Dynamics of an environment, and the models of an agent that follow from them. */
-#include "idm/dynamics.h"
-
+/* Dynamics, and families of environments.
+ *
+ * Contents: dynamics · environment */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "idm/dynamics.h"
+#include "idm/problem.h"
 #include "setting/terminal.h"
 
+/* === dynamics =============================================================================== */
+
+/* Dynamics of an environment, and the models of an agent that follow from them. */
+
 /* A perturbation makes at most 3^6 models; probabilities that it moves stay inside these. */
-enum { most_digits = 6 };
-static const double lowest = 0.001;
-static const double highest = 0.999;
+enum { max_digits = 6 };
+static const double min_probability = 0.001;
+static const double max_probability = 0.999;
 
 /* --- dynamics ------------------------------------------------------------------------------- */
 
@@ -115,7 +122,7 @@ static bool has_rule(const idm_model_rule *rule)
   return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
 }
 
-bool idm_problem_models_follow(const idm_problem *problem)
+bool idm_problem_models_derived(const idm_problem *problem)
 {
   if (!problem) return false;
   const idm_sizes n = problem->theta->sizes;
@@ -128,7 +135,7 @@ bool idm_problem_models_follow(const idm_problem *problem)
 }
 
 /* Blocks for `count` models of equal weight. */
-static idm_status make_room(idm_problem *problem, size_t count, idm_error *opt_error)
+static idm_status resize_models(idm_problem *problem, size_t count, idm_error *opt_error)
 {
   idm_theta *theta = problem->theta;
   const struct {
@@ -183,25 +190,26 @@ double idm_model_rule_count(const idm_model_rule *rule, const idm_setting *setti
  * proportions. */
 static void perturb_row(double *row, size_t count, double offset)
 {
-  size_t top = 0;
+  size_t likeliest = 0;
   for (size_t i = 1; i < count; i++)
-    if (row[i] > row[top]) top = i;
-  double others = 0;
+    if (row[i] > row[likeliest]) likeliest = i;
+  double rest_mass = 0;
   for (size_t i = 0; i < count; i++)
-    if (i != top) others += row[i];
+    if (i != likeliest) rest_mass += row[i];
   if (count < 2) return;
-  const double moved = fmin(fmax(row[top] + offset, lowest), highest);
+  const double perturbed = fmin(fmax(row[likeliest] + offset, min_probability), max_probability);
   for (size_t i = 0; i < count; i++)
-    if (i != top)
-      row[i] = others > 0 ? row[i] / others * (1 - moved) : (1 - moved) / (double)(count - 1);
-  row[top] = moved;
+    if (i != likeliest)
+      row[i] = rest_mass > 0 ? row[i] / rest_mass * (1 - perturbed)
+                             : (1 - perturbed) / (double)(count - 1);
+  row[likeliest] = perturbed;
   idm_normalise(row, count);
 }
 
 /* -1, 0 or +1: digit `place` of model m, the first digit slowest. */
-static int digit(size_t m, size_t place, size_t digits)
+static int digit(size_t m, size_t digit_index, size_t digits)
 {
-  for (size_t i = place + 1; i < digits; i++) m /= 3;
+  for (size_t i = digit_index + 1; i < digits; i++) m /= 3;
   return (int)(m % 3) - 1;
 }
 
@@ -209,46 +217,48 @@ static void perturb_model(const idm_problem *problem, size_t m, size_t digits)
 {
   const idm_model_rule *rule = &problem->models;
   const idm_sizes n = problem->theta->sizes;
-  const model made = model_of(problem, m);
-  size_t place = 0;
+  const model target_model = model_of(problem, m);
+  size_t digit_index = 0;
   /* Observations are the slower digits. */
   for (int k = 1; k >= 0; k--) {
-    const size_t columns = made.columns[k];
+    const size_t columns = target_model.columns[k];
     if (!(rule->perturb[k] > 0)) continue;
     for (size_t row = 0; row < n.actions * n.states; row++) {
       if (is_idle(problem->setting, row)) continue;
-      const int step = digit(m, place, digits);
-      if (step) perturb_row(made.matrices[k] + row * columns, columns, step * rule->perturb[k]);
-      place += rule->independent;
+      const int step = digit(m, digit_index, digits);
+      if (step)
+        perturb_row(target_model.matrices[k] + row * columns, columns, step * rule->perturb[k]);
+      digit_index += rule->independent;
     }
-    place += !rule->independent;
+    digit_index += !rule->independent;
   }
 }
 
 /* A share of every row spread evenly over what is possible in it. */
-static void blur_model(const idm_problem *problem, size_t m)
+static void mix_uniform(const idm_problem *problem, size_t m)
 {
   const idm_sizes n = problem->theta->sizes;
-  const model made = model_of(problem, m);
+  const model target_model = model_of(problem, m);
   const double share = problem->models.uniform;
   for (size_t k = 0; k < 2; k++)
     for (size_t row = 0; row < n.actions * n.states; row++) {
-      double *p = made.matrices[k] + row * made.columns[k];
+      double *p = target_model.matrices[k] + row * target_model.columns[k];
       size_t possible = 0;
       if (is_idle(problem->setting, row)) continue;
-      for (size_t i = 0; i < made.columns[k]; i++) possible += p[i] > 0;
-      for (size_t i = 0; i < made.columns[k]; i++)
+      for (size_t i = 0; i < target_model.columns[k]; i++) possible += p[i] > 0;
+      for (size_t i = 0; i < target_model.columns[k]; i++)
         if (p[i] > 0) p[i] = (1 - share) * p[i] + share / (double)possible;
-      idm_normalise(p, made.columns[k]);
+      idm_normalise(p, target_model.columns[k]);
     }
 }
 
 static void copy_environment(const idm_problem *problem, size_t m)
 {
-  const model made = model_of(problem, m);
+  const model target_model = model_of(problem, m);
   const idm_sizes n = problem->theta->sizes;
-  memcpy(made.matrices[0], made.environment[0], transition_size(n) * sizeof(double));
-  memcpy(made.matrices[1], made.environment[1], emission_size(n) * sizeof(double));
+  memcpy(target_model.matrices[0], target_model.environment[0],
+         transition_size(n) * sizeof(double));
+  memcpy(target_model.matrices[1], target_model.environment[1], emission_size(n) * sizeof(double));
 }
 
 idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *rule,
@@ -258,23 +268,23 @@ idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *ru
   idm_status status = check_known(problem->setting, opt_error);
   if (status != IDM_OK) return status;
   const size_t digits = count_digits(rule, problem->setting);
-  if (digits > most_digits)
+  if (digits > max_digits)
     return idm_fail(opt_error, IDM_INPUT,
                     "%zu rows that move by themselves make 3^%zu = %.4g models; expected at most "
                     "3^%d = %.0f",
-                    digits, digits, pow(3, (double)digits), most_digits, pow(3, most_digits));
+                    digits, digits, pow(3, (double)digits), max_digits, pow(3, max_digits));
   problem->models = *rule;
   const size_t count = has_rule(rule) ? (size_t)idm_model_rule_count(rule, problem->setting) : 1;
-  status = make_room(problem, count, opt_error);
+  status = resize_models(problem, count, opt_error);
   for (size_t m = 0; m < count && status == IDM_OK; m++) {
     copy_environment(problem, m);
     if (digits) perturb_model(problem, m, digits);
-    if (rule->uniform > 0 && m == 1) blur_model(problem, m);
+    if (rule->uniform > 0 && m == 1) mix_uniform(problem, m);
   }
   return status;
 }
 
-idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
+idm_status idm_problem_set_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
                                     idm_error *opt_error)
 {
   idm_require(problem, dynamics);
@@ -284,7 +294,7 @@ idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dy
     return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
   const idm_status status = check_known(setting, opt_error);
   if (status != IDM_OK) return status;
-  if (!idm_problem_models_follow(problem))
+  if (!idm_problem_models_derived(problem))
     return idm_fail(opt_error, IDM_INPUT,
                     "the models of the problem are a list of their own, and would stay behind when "
                     "the dynamics move; expected `models: {perturb: ...}`, `{uniform: ...}` or "
@@ -297,8 +307,8 @@ idm_status idm_problem_put_dynamics(idm_problem *problem, const idm_dynamics *dy
   return idm_problem_apply_rule(problem, &rule, opt_error);
 }
 
-idm_status idm_problem_list_models(idm_problem *problem, const idm_dynamics *const *list,
-                                   size_t count, idm_error *opt_error)
+idm_status idm_problem_set_models(idm_problem *problem, const idm_dynamics *const *list,
+                                  size_t count, idm_error *opt_error)
 {
   idm_require(problem, list);
   const idm_sizes n = problem->theta->sizes;
@@ -307,11 +317,96 @@ idm_status idm_problem_list_models(idm_problem *problem, const idm_dynamics *con
       return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
   if (!count) return idm_fail(opt_error, IDM_USAGE, "an agent needs at least one model");
   problem->models = (idm_model_rule){0};
-  const idm_status status = make_room(problem, count, opt_error);
+  const idm_status status = resize_models(problem, count, opt_error);
   for (size_t m = 0; m < count && status == IDM_OK; m++) {
-    const model made = model_of(problem, m);
-    memcpy(made.matrices[0], list[m]->transition, transition_size(n) * sizeof(double));
-    memcpy(made.matrices[1], list[m]->emission, emission_size(n) * sizeof(double));
+    const model target_model = model_of(problem, m);
+    memcpy(target_model.matrices[0], list[m]->transition, transition_size(n) * sizeof(double));
+    memcpy(target_model.matrices[1], list[m]->emission, emission_size(n) * sizeof(double));
   }
   return status;
+}
+
+/* === environment ============================================================================ */
+
+/* Families of environments that share spaces, agent and utility. */
+
+/* The names of a family, for a message. */
+static const char *list(const idm_problem *problem, char *buffer, size_t size)
+{
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t i = 0; i < problem->environments && used + 1 < size; i++) {
+    const int put = snprintf(buffer + used, size - used, "%s%.60s", i ? ", " : "",
+                             problem->environment[i].name);
+    used += put > 0 ? (size_t)put : 0;
+  }
+  return buffer;
+}
+
+/* Whether the agent's only model is the environment, by no rule. */
+static bool models_environment(const idm_problem *problem)
+{
+  const idm_setting *setting = problem->setting;
+  const idm_block *transition = &problem->theta->block[IDM_TRANSITION];
+  const idm_block *emission = &problem->theta->block[IDM_EMISSION];
+  return problem->theta->models == 1 && setting->transition && setting->emission &&
+         memcmp(transition->value, setting->transition,
+                transition->size * sizeof *transition->value) == 0 &&
+         memcmp(emission->value, setting->emission, emission->size * sizeof *emission->value) == 0;
+}
+
+static bool has_model_rule(const idm_model_rule *rule)
+{
+  return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
+}
+
+/* Exchange two pointers, given where they are. */
+static void swap(void *a, void *b)
+{
+  void *temporary;
+  memcpy(&temporary, a, sizeof temporary);
+  memcpy(a, b, sizeof temporary);
+  memcpy(b, &temporary, sizeof temporary);
+}
+
+/* What environments differ in. Names stay where they are: others may hold on to them. */
+static void swap_dynamics(idm_setting *a, idm_setting *b)
+{
+  swap(&a->transition, &b->transition);
+  swap(&a->emission, &b->emission);
+  swap(&a->start, &b->start);
+  swap(&a->moves, &b->moves);
+  swap(&a->transition_shared, &b->transition_shared);
+  swap(&a->emission_shared, &b->emission_shared);
+}
+
+idm_status idm_problem_set_environment(idm_problem *problem, const char *environment,
+                                       idm_error *opt_error)
+{
+  idm_require(problem, environment);
+  char names[600];
+  size_t i = 0;
+  while (i < problem->environments && strcmp(problem->environment[i].name, environment) != 0) i++;
+  if (i == problem->environments)
+    return idm_fail(opt_error, IDM_USAGE, "there is no environment '%.100s'; %s%s", environment,
+                    problem->environments ? "expected one of " : "the problem names none",
+                    list(problem, names, sizeof names));
+  idm_setting *other = NULL;
+  const idm_status status = idm_setting_copy(problem->environment[i].setting, &other, opt_error);
+  if (status != IDM_OK) return status;
+  const bool known = models_environment(problem);
+  idm_setting *setting = problem->setting;
+  swap_dynamics(setting, other);
+  idm_setting_destroy(other);
+  problem->current_environment = i + 1;
+  if (has_model_rule(&problem->models)) {
+    const idm_model_rule rule = problem->models;
+    return idm_problem_apply_rule(problem, &rule, opt_error);
+  }
+  if (!known) return IDM_OK;
+  idm_block *transition = &problem->theta->block[IDM_TRANSITION];
+  idm_block *emission = &problem->theta->block[IDM_EMISSION];
+  memcpy(transition->value, setting->transition, transition->size * sizeof *transition->value);
+  memcpy(emission->value, setting->emission, emission->size * sizeof *emission->value);
+  return IDM_OK;
 }

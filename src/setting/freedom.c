@@ -1,12 +1,95 @@
-/* Free blocks: their default priors. */
-#include "setting/freedom.h"
-
+/* Free blocks of theta: ties and default priors.
+ *
+ * Contents: tie · freedom */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
+#include "setting/freedom.h"
+
+/* === tie ==================================================================================== */
+
+/* Ties: entries of distributions by row that share one free number. */
+
+/* Numbers of a row. */
+static size_t width_of(const idm_theta *theta, size_t id)
+{
+  return idm_block_width(theta->block[id].info, theta->sizes, theta->models);
+}
+
+/* Entries of a coordinate in the row that begins at `row`. */
+static size_t entries_of(const idm_block *block, size_t row, size_t width, int32_t coordinate)
+{
+  size_t count = 0;
+  for (size_t i = row; i < row + width; i++) count += block->coordinate[i] == coordinate;
+  return count;
+}
+
+double idm_tie_upper_bound(const idm_theta *theta, size_t id, int32_t coordinate)
+{
+  const idm_block *block = &theta->block[id];
+  const size_t width = width_of(theta, id);
+  size_t max_entries = 1;
+  for (size_t row = 0; row < block->size; row += width) {
+    const size_t count = entries_of(block, row, width, coordinate);
+    if (count > max_entries) max_entries = count;
+  }
+  return 1 / (double)max_entries;
+}
+
+void idm_tie_set_value(idm_theta *theta, size_t id, int32_t coordinate, double value)
+{
+  const idm_block *block = &theta->block[id];
+  const size_t width = width_of(theta, id);
+  for (size_t row = 0; row < block->size; row += width) {
+    const size_t count = entries_of(block, row, width, coordinate);
+    const double remainder = fmax(0, 1 - (double)count * value);
+    for (size_t i = row; count && i < row + width; i++)
+      block->value[i] = block->coordinate[i] == coordinate ? value : remainder * block->share[i];
+  }
+}
+
+double idm_tie_derivative(const idm_theta *derivative, size_t id, int32_t coordinate)
+{
+  const idm_block *block = &derivative->block[id];
+  const size_t width = width_of(derivative, id);
+  double sum = 0;
+  for (size_t row = 0; row < block->size; row += width) {
+    const size_t count = entries_of(block, row, width, coordinate);
+    for (size_t i = row; count && i < row + width; i++)
+      sum += block->coordinate[i] == coordinate
+                 ? block->value[i]
+                 : -(double)count * block->share[i] * block->value[i];
+  }
+  return sum;
+}
+
+idm_status idm_tie_set_shares(idm_theta *theta, size_t id, int32_t *coordinate,
+                              idm_error *opt_error)
+{
+  idm_block *block = &theta->block[id];
+  const size_t width = width_of(theta, id);
+  block->coordinate = coordinate;
+  block->share = idm_new(block->size, sizeof *block->share);
+  if (!block->share) return idm_fail_memory(opt_error);
+  for (size_t row = 0; row < block->size; row += width) {
+    bool tied = false;
+    double remainder = 0;
+    for (size_t i = row; i < row + width; i++) {
+      tied = tied || coordinate[i] >= 0;
+      if (coordinate[i] < 0) remainder += block->value[i];
+    }
+    for (size_t i = row; tied && remainder > 0 && i < row + width; i++)
+      if (coordinate[i] < 0) block->share[i] = block->value[i] / remainder;
+  }
+  return IDM_OK;
+}
+
+/* === freedom ================================================================================ */
+
+/* Free blocks: their default priors. */
 
 static double range_of(const double *value, size_t count)
 {
@@ -20,13 +103,13 @@ static double range_of(const double *value, size_t count)
   return range > 0 ? fmin(fmax(range, 1e-100), 1e100) : 1;
 }
 
-double idm_theta_range(const idm_theta *theta)
+double idm_theta_utility_range(const idm_theta *theta)
 {
   const idm_block *utility = &theta->block[IDM_UTILITY];
   return range_of(utility->value, utility->size * utility->variants);
 }
 
-double idm_theta_range_of(const idm_theta *theta, size_t variant)
+double idm_variant_utility_range(const idm_theta *theta, size_t variant)
 {
   return range_of(idm_theta_values(theta, IDM_UTILITY, variant), theta->block[IDM_UTILITY].size);
 }
@@ -42,26 +125,30 @@ double idm_theta_range_of(const idm_theta *theta, size_t variant)
  *   not negative   halfnormal S      normal log(S/20), 2    exponential S/20   halfnormal log(1+S)
  *   fraction       beta 1, 1         logit: normal 0, 1.5
  *   distribution   dirichlet 1, 1, ... */
-typedef struct usual {
+typedef struct prior_spec {
   idm_prior_kind kind;
   double argument[2];
-  const char *words; /* the arguments, with a %s for every S */
-} usual;
+  const char *argument_text; /* the arguments, with a %s for every S */
+} prior_spec;
 
-static usual usual_prior(const idm_block_info *info, idm_scale scale, double S)
+static prior_spec default_prior(const idm_block_info *info, idm_scale scale, double S)
 {
   const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
-  if (scale == IDM_SCALE_LOGIT) return (usual){IDM_PRIOR_NORMAL, {0, 1.5}, "0, 1.5"};
-  if (info->support == IDM_FRACTION || info->tied) return (usual){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
-  if (info->support == IDM_DISTRIBUTION) return (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."};
-  if (scale == IDM_SCALE_LOG) return (usual){IDM_PRIOR_NORMAL, {log(S / 20), 2}, "log(%s/20), 2"};
+  if (scale == IDM_SCALE_LOGIT) return (prior_spec){IDM_PRIOR_NORMAL, {0, 1.5}, "0, 1.5"};
+  if (info->support == IDM_FRACTION || info->tied)
+    return (prior_spec){IDM_PRIOR_BETA, {1, 1}, "1, 1"};
+  if (info->support == IDM_DISTRIBUTION) return (prior_spec){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."};
+  if (scale == IDM_SCALE_LOG)
+    return (prior_spec){IDM_PRIOR_NORMAL, {log(S / 20), 2}, "log(%s/20), 2"};
   if (scale == IDM_SCALE_INVERSE)
-    return positive ? (usual){IDM_PRIOR_EXPONENTIAL, {S / 20, 0}, "%s/20"}
-                    : (usual){IDM_PRIOR_NORMAL, {0, 20 / S}, "0, 20/%s"};
-  const bool bent = scale == IDM_SCALE_SIGNED_LOG;
-  const double width = bent ? log1p(S) : S;
-  return positive ? (usual){IDM_PRIOR_HALFNORMAL, {width, 0}, bent ? "log(1 + %s)" : "%s"}
-                  : (usual){IDM_PRIOR_NORMAL, {0, width}, bent ? "0, log(1 + %s)" : "0, %s"};
+    return positive ? (prior_spec){IDM_PRIOR_EXPONENTIAL, {S / 20, 0}, "%s/20"}
+                    : (prior_spec){IDM_PRIOR_NORMAL, {0, 20 / S}, "0, 20/%s"};
+  const bool is_signed_log = scale == IDM_SCALE_SIGNED_LOG;
+  const double width = is_signed_log ? log1p(S) : S;
+  return positive
+             ? (prior_spec){IDM_PRIOR_HALFNORMAL, {width, 0}, is_signed_log ? "log(1 + %s)" : "%s"}
+             : (prior_spec){
+                   IDM_PRIOR_NORMAL, {0, width}, is_signed_log ? "0, log(1 + %s)" : "0, %s"};
 }
 
 /* S of the table. */
@@ -72,7 +159,7 @@ static double spread_of(const idm_block_info *info, double range)
 
 double idm_block_unit(const idm_block_info *info, idm_scale scale, double range)
 {
-  const usual prior = usual_prior(info, scale, spread_of(info, range));
+  const prior_spec prior = default_prior(info, scale, spread_of(info, range));
   switch (prior.kind) {
   case IDM_PRIOR_NORMAL:
     return prior.argument[1];
@@ -85,45 +172,49 @@ double idm_block_unit(const idm_block_info *info, idm_scale scale, double range)
   }
 }
 
-idm_status idm_theta_default_prior(idm_theta *theta, size_t id, double range, idm_error *opt_error)
+idm_status idm_theta_set_default_prior(idm_theta *theta, size_t id, double range,
+                                       idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
   const idm_block_info *info = block->info;
-  const bool by_row = info->tied && !block->share;
-  const usual prior = by_row ? (usual){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."}
-                             : usual_prior(info, block->scale, spread_of(info, range));
+  const bool by_distribution = info->tied && !block->share;
+  const prior_spec prior = by_distribution
+                               ? (prior_spec){IDM_PRIOR_DIRICHLET, {1, 1}, "1, ..."}
+                               : default_prior(info, block->scale, spread_of(info, range));
   const int arguments = idm_prior_arguments(prior.kind);
-  const size_t elements = by_row ? idm_block_width(info, theta->sizes, theta->models) : block->size;
+  const size_t elements =
+      by_distribution ? idm_block_width(info, theta->sizes, theta->models) : block->size;
   const size_t count = arguments < 0 ? elements : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);
   if (!argument) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) argument[i] = arguments < 0 ? 1 : prior.argument[i];
   free(block->prior.argument);
   block->prior = (idm_prior){prior.kind, count, argument};
-  block->usual_prior = true;
+  block->default_prior = true;
   return IDM_OK;
 }
 
-double idm_problem_range(const idm_problem *problem, size_t id)
+double idm_problem_prior_range(const idm_problem *problem, size_t id)
 {
   if (id == IDM_ALPHA && problem->agent.alpha_unit == IDM_ALPHA_RANGE) return 1;
-  return idm_theta_range(problem->theta);
+  return idm_theta_utility_range(problem->theta);
 }
 
-idm_status idm_problem_renew_priors(idm_problem *problem, idm_error *opt_error)
+idm_status idm_problem_reset_priors(idm_problem *problem, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t i = 0; i < problem->theta->blocks && status == IDM_OK; i++)
-    if (problem->theta->block[i].usual_prior)
-      status = idm_theta_default_prior(problem->theta, i, idm_problem_range(problem, i), opt_error);
+    if (problem->theta->block[i].default_prior)
+      status = idm_theta_set_default_prior(problem->theta, i, idm_problem_prior_range(problem, i),
+                                           opt_error);
   return status;
 }
 
 const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size)
 {
   if (!info || !buffer) return NULL;
-  const usual prior = usual_prior(info, info->scale, info->spread);
-  const char *s = strstr(prior.words, "%s");
+  const prior_spec prior = default_prior(info, info->scale, info->spread);
+  const char *s = strstr(prior.argument_text, "%s");
   char spread[32] = "R";
   buffer[0] = '\0';
   if (!info->scales) return buffer;
@@ -132,8 +223,8 @@ const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_
   else if (info->spread != 1)
     idm_print(spread, sizeof spread, "%gR", info->spread);
   idm_print(buffer, size, "%s(%.*s%s%s)", idm_prior_name(prior.kind),
-            s ? (int)(s - prior.words) : (int)strlen(prior.words), prior.words, s ? spread : "",
-            s ? s + 2 : "");
+            s ? (int)(s - prior.argument_text) : (int)strlen(prior.argument_text),
+            prior.argument_text, s ? spread : "", s ? s + 2 : "");
   return buffer;
 }
 
@@ -141,17 +232,19 @@ size_t idm_theta_reference(const idm_theta *theta, size_t id)
 {
   const size_t terms = theta->sizes.states + 1;
   for (size_t u = 0; u < theta->sizes.actions; u++) {
-    bool zero = true;
-    for (size_t i = 0; i < terms; i++) zero = zero && theta->block[id].value[u * terms + i] == 0;
-    if (zero) return u;
+    bool all_zero = true;
+    for (size_t i = 0; i < terms; i++)
+      all_zero = all_zero && theta->block[id].value[u * terms + i] == 0;
+    if (all_zero) return u;
   }
   return 0;
 }
 
 /* Coordinates of their own, `count` of them, for the numbers that are not held. */
-static idm_status separate(idm_theta *theta, const idm_setting *setting, size_t id, size_t count,
-                           bool (*is_held)(const idm_theta *theta, size_t i, size_t reference),
-                           size_t reference, idm_error *opt_error)
+static idm_status
+number_coordinates(idm_theta *theta, const idm_setting *setting, size_t id, size_t count,
+                   bool (*is_held)(const idm_theta *theta, size_t i, size_t reference),
+                   size_t reference, idm_error *opt_error)
 {
   idm_block *block = &theta->block[id];
   if (!count)
@@ -166,7 +259,7 @@ static idm_status separate(idm_theta *theta, const idm_setting *setting, size_t 
     block->coordinate[i] = is_held(theta, i, reference) ? -1 : next;
     if (block->coordinate[i] < 0) continue;
     char name[2100];
-    idm_block_entry(block->info, setting, theta->models, i, name, sizeof name);
+    idm_block_entry_name(block->info, setting, theta->models, i, name, sizeof name);
     status = idm_labels_set(&block->coordinate_name, (size_t)next++, name, strlen(name), opt_error);
   }
   return status;
@@ -188,12 +281,12 @@ idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size
                               size_t reference, idm_error *opt_error)
 {
   const size_t count = (theta->sizes.actions - 1) * theta->sizes.states;
-  return separate(theta, setting, id, count, is_of_reference, reference, opt_error);
+  return number_coordinates(theta, setting, id, count, is_of_reference, reference, opt_error);
 }
 
-idm_status idm_theta_hold_one(idm_theta *theta, const idm_setting *setting, size_t id, size_t held,
-                              idm_error *opt_error)
+idm_status idm_theta_fix_one(idm_theta *theta, const idm_setting *setting, size_t id, size_t held,
+                             idm_error *opt_error)
 {
   const size_t count = theta->block[id].size - 1;
-  return separate(theta, setting, id, count, is_reference, held, opt_error);
+  return number_coordinates(theta, setting, id, count, is_reference, held, opt_error);
 }

@@ -9,15 +9,14 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "setting/features.h"
+#include "base/text.h"
 #include "setting/freedom.h"
 #include "setting/terminal.h"
 
-void idm_agent_default(idm_agent *agent)
+void idm_agent_options_default(idm_agent_options *agent)
 {
   if (!agent) return;
-  *agent = (idm_agent){
+  *agent = (idm_agent_options){
       .evaluate = IDM_LOOKAHEAD,
       .surprise = IDM_SURPRISE_BELIEF,
       .recognition = IDM_RECOGNITION_MEAN,
@@ -47,129 +46,129 @@ static const char *const choice_words[] = {"drawn", "best", NULL};
 static const idm_key agent_keys[] = {
     {.name = "resolution",
      .kind = IDM_KEY_INT,
-     .offset = offsetof(idm_agent, resolution),
+     .offset = offsetof(idm_agent_options, resolution),
      .least = 1,
      .most = 1e9,
      .zero = "auto",
      .help = "r of the lattice of beliefs"},
     {.name = "evaluate",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, evaluate),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, evaluate),
      .words = evaluate_words,
      .help = "policies off the lattice"},
     {.name = "surprise",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, surprise),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, surprise),
      .words = surprise_words,
      .help = "what counts as one surprise"},
     {.name = "recognition",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, recognition),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, recognition),
      .words = recognition_words,
      .help = "the mean of the models' updates, or their mixture"},
     {.name = "alpha_unit",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, alpha_unit),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, alpha_unit),
      .words = alpha_unit_words,
      .help = "alpha by itself, or in units of the range of the utilities",
      .later = true},
     {.name = "tolerance",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, tolerance),
+     .offset = offsetof(idm_agent_options, tolerance),
      .above = true,
      .most = INFINITY,
      .help = "bound on the value to reach, relative to its size"},
     {.name = "gap",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, gap),
+     .offset = offsetof(idm_agent_options, gap),
      .above = true,
      .most = INFINITY,
      .help = "of point-based: between the bounds on the value at the start, absolute"},
     {.name = "decision_capacity",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, decision_capacity),
+     .offset = offsetof(idm_agent_options, decision_capacity),
      .most = INFINITY,
      .help = "nats; finds alpha"},
     {.name = "specification_capacity",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, specification_capacity),
+     .offset = offsetof(idm_agent_options, specification_capacity),
      .most = INFINITY,
      .help = "nats; finds beta"},
     {.name = "recognition_capacity",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, recognition_capacity),
+     .offset = offsetof(idm_agent_options, recognition_capacity),
      .least = -INFINITY,
      .most = INFINITY,
      .help = "nats; finds eta"},
     {.name = "discounting",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, discounting),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, discounting),
      .words = discounting_words,
      .help = "what comes later counts by the discount, or by its delay"},
     {.name = "asymmetry",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, asymmetry),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, asymmetry),
      .words = asymmetry_words,
      .help = "td-learner: a gain is a reward above 0, or an error of at least 0"},
     {.name = "fictive",
-     .kind = IDM_KEY_FLAG,
-     .offset = offsetof(idm_agent, fictive),
+     .kind = IDM_KEY_BOOL,
+     .offset = offsetof(idm_agent_options, fictive),
      .help = "td-learner: other actions are learnt of as if they had given the opposite"},
     {.name = "hidden",
      .kind = IDM_KEY_INT,
-     .offset = offsetof(idm_agent, hidden),
+     .offset = offsetof(idm_agent_options, hidden),
      .most = 1e5,
-     .shapes = true,
+     .affects_shape = true,
      .help = "networks: units of the hidden layer, or of the memory"},
     {.name = "layer",
      .kind = IDM_KEY_INT,
-     .offset = offsetof(idm_agent, layer),
+     .offset = offsetof(idm_agent_options, layer),
      .least = 1,
      .most = 1e5,
-     .shapes = true,
+     .affects_shape = true,
      .help = "recurrent: units between its memory and the choice"},
     {.name = "sweeps",
      .kind = IDM_KEY_INT,
-     .offset = offsetof(idm_agent, sweeps),
+     .offset = offsetof(idm_agent_options, sweeps),
      .least = 1,
      .most = 1e5,
-     .shapes = true,
+     .affects_shape = true,
      .help = "value-iteration-network: sweeps of value iteration"},
     {.name = "seed",
      .kind = IDM_KEY_SEED,
-     .offset = offsetof(idm_agent, seed),
-     .shapes = true,
+     .offset = offsetof(idm_agent_options, seed),
+     .affects_shape = true,
      .help =
          "networks: the stream that their numbers start from; planners that learn by acting: the "
          "stream that they draw from"},
     {.name = "budget",
      .kind = IDM_KEY_LONG,
-     .offset = offsetof(idm_agent, budget),
+     .offset = offsetof(idm_agent_options, budget),
      .least = 1,
      .most = 1e9,
      .zero = "auto",
      .help = "planners that learn by acting: transitions to draw from the environment"},
     {.name = "step_power",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, step_power),
+     .offset = offsetof(idm_agent_options, step_power),
      .least = 0.5,
      .above = true,
      .most = 1,
      .help = "q-learning: the n-th step at a state and action is n to the minus this"},
     {.name = "exploration",
      .kind = IDM_KEY_NUMBER,
-     .offset = offsetof(idm_agent, exploration),
+     .offset = offsetof(idm_agent_options, exploration),
      .most = 1,
      .help = "q-learning: share of actions that are drawn evenly while it learns"},
     {.name = "nodes",
      .kind = IDM_KEY_INT,
-     .offset = offsetof(idm_agent, nodes),
+     .offset = offsetof(idm_agent_options, nodes),
      .least = 1,
      .most = 1000,
      .help = "controller: nodes of its memory"},
     {.name = "choice",
-     .kind = IDM_KEY_WORD,
-     .offset = offsetof(idm_agent, choice),
+     .kind = IDM_KEY_ENUM,
+     .offset = offsetof(idm_agent_options, choice),
      .words = choice_words,
      .help = "decision-rule: drawn by the softmax of its scores, or the best of them",
      .later = true},
@@ -177,21 +176,22 @@ static const idm_key agent_keys[] = {
 };
 _Static_assert(sizeof(idm_evaluate) == sizeof(int), "words are stored as int");
 
-const idm_key *idm_agent_keys(void)
+const idm_key *idm_agent_option_keys(void)
 {
   return agent_keys;
 }
 
-static idm_status create(idm_sizes sizes, size_t models, const bool with[2], bool moving,
+static idm_status create(idm_sizes sizes, size_t models, const bool with_matrices[2], bool sparse,
                          idm_problem **ret_problem, idm_error *opt_error)
 {
   *ret_problem = NULL;
   idm_problem *problem = idm_new(1, sizeof *problem);
   if (!problem) return idm_fail_memory(opt_error);
-  idm_agent_default(&problem->agent);
-  idm_status status = idm_setting_create(sizes, with[0], with[1], &problem->setting, opt_error);
+  idm_agent_options_default(&problem->agent);
+  idm_status status =
+      idm_setting_create(sizes, with_matrices[0], with_matrices[1], &problem->setting, opt_error);
   if (status == IDM_OK)
-    status = moving ? idm_theta_create_moving(sizes, &problem->theta, opt_error)
+    status = sparse ? idm_theta_create_sparse(sizes, &problem->theta, opt_error)
                     : idm_theta_create(sizes, models, &problem->theta, opt_error);
   if (status != IDM_OK) {
     idm_problem_destroy(problem);
@@ -201,7 +201,7 @@ static idm_status create(idm_sizes sizes, size_t models, const bool with[2], boo
   return IDM_OK;
 }
 
-idm_status idm_problem_create_moving(idm_sizes sizes, idm_problem **ret_problem,
+idm_status idm_problem_create_sparse(idm_sizes sizes, idm_problem **ret_problem,
                                      idm_error *opt_error)
 {
   idm_require(ret_problem);
@@ -212,8 +212,8 @@ idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transiti
                               bool with_emission, idm_problem **ret_problem, idm_error *opt_error)
 {
   idm_require(ret_problem);
-  const bool with[] = {with_transition, with_emission};
-  return create(sizes, models, with, false, ret_problem, opt_error);
+  const bool with_matrices[] = {with_transition, with_emission};
+  return create(sizes, models, with_matrices, false, ret_problem, opt_error);
 }
 
 void idm_problem_destroy(idm_problem *problem)
@@ -228,7 +228,7 @@ void idm_problem_destroy(idm_problem *problem)
   idm_labels_destroy(&problem->columns.utility);
   idm_labels_destroy(&problem->columns.missing);
   idm_labels_destroy(&problem->columns.missed);
-  for (size_t i = 0; i < problem->columns.deriveds; i++)
+  for (size_t i = 0; i < problem->columns.derived_count; i++)
     idm_derived_clear(&problem->columns.derived[i]);
   for (size_t i = 0; i < problem->columns.rules; i++) idm_rule_clear(&problem->columns.rule[i]);
   free(problem->columns.derived);
@@ -274,7 +274,8 @@ bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part
 }
 
 /* The value of a column that an entry of the utility asks for. */
-static double asked_of(const idm_utility_source *source, const idm_theta *theta, size_t variant)
+static double required_value(const idm_utility_source *source, const idm_theta *theta,
+                             size_t variant)
 {
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
   const double value = utility[source->action * theta->sizes.states + source->state];
@@ -295,17 +296,17 @@ idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta
     size_t first = 0;
     while (problem->utility_source[first].column != source->column) first++;
     for (size_t v = 0; v < variants; v++) {
-      const double value = asked_of(source, theta, v);
-      double *to = &values[v * columns + source->column];
-      if (first == i) *to = value;
-      if (fabs(*to - value) > 1e-9 * (fabs(value) + fabs(*to)))
+      const double value = required_value(source, theta, v);
+      double *target = &values[v * columns + source->column];
+      if (first == i) *target = value;
+      if (fabs(*target - value) > 1e-9 * (fabs(value) + fabs(*target)))
         return idm_fail(opt_error, IDM_USAGE,
                         "the utilities of '%s' in '%s' and of '%s' in '%s' both come from the data "
                         "column '%s', which cannot be %g and %g at once",
                         setting->actions.name[problem->utility_source[first].action],
                         setting->states.name[problem->utility_source[first].state],
                         setting->actions.name[source->action], setting->states.name[source->state],
-                        problem->columns.utility.name[source->column], *to, value);
+                        problem->columns.utility.name[source->column], *target, value);
     }
   }
   return IDM_OK;
@@ -320,21 +321,22 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
     return idm_fail(opt_error, IDM_USAGE, "a family needs at least one variant, with its values");
   idm_theta *theta = problem->theta;
   const size_t size = theta->block[IDM_UTILITY].size;
-  double *fixed = idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *fixed);
-  if (!fixed) return idm_fail_memory(opt_error);
+  double *constant_utility =
+      idm_duplicate(theta->block[IDM_UTILITY].value, size, sizeof *constant_utility);
+  if (!constant_utility) return idm_fail_memory(opt_error);
   idm_status status = idm_theta_resize(theta, IDM_UTILITY, size, variants, opt_error);
   for (size_t v = 0; status == IDM_OK && v < variants; v++) {
     double *utility = theta->block[IDM_UTILITY].value + v * size;
-    memcpy(utility, fixed, size * sizeof *utility);
+    memcpy(utility, constant_utility, size * sizeof *utility);
     for (size_t i = 0; i < problem->utility_sources; i++) {
       const idm_utility_source *source = &problem->utility_source[i];
       utility[source->action * theta->sizes.states + source->state] =
           source->scale * opt_values[v * problem->columns.utility.count + source->column];
     }
   }
-  free(fixed);
+  free(constant_utility);
   /* Now that the utilities are known, so is what default priors scale with. */
-  return status == IDM_OK ? idm_problem_renew_priors(problem, opt_error) : status;
+  return status == IDM_OK ? idm_problem_reset_priors(problem, opt_error) : status;
 }
 
 /* --- comparison ----------------------------------------------------------------------------- */
@@ -387,7 +389,7 @@ static bool same_setting(const idm_setting *a, const idm_setting *b, difference 
                     d) ||
       !same_numbers(a->start, b->start, n.states, "start", d))
     return false;
-  if (!idm_moves_same(a->moves, b->moves)) {
+  if (!idm_sparse_rows_same(a->moves, b->moves)) {
     idm_print(d->buffer, d->size, "transition");
     return false;
   }
@@ -438,7 +440,7 @@ static bool same_theta(const idm_theta *a, const idm_theta *b, difference *d)
   return true;
 }
 
-static bool same_agent(const idm_agent *a, const idm_agent *b, difference *d)
+static bool same_agent(const idm_agent_options *a, const idm_agent_options *b, difference *d)
 {
   bool same = a->planner == b->planner;
   for (const idm_key *key = agent_keys; key->name && same; key++)
@@ -457,16 +459,16 @@ static bool same_codes(const idm_codes *a, const idm_codes *b, const char *what,
   }
   for (size_t i = 0; i < a->count; i++)
     if (!same_labels(&a->code[i].text, &b->code[i].text, what, d) ||
-        !same_labels(&a->code[i].means, &b->code[i].means, what, d))
+        !same_labels(&a->code[i].target_label, &b->code[i].target_label, what, d))
       return false;
   return true;
 }
 
 /* Derived columns and rules. */
-static bool same_coding(const idm_columns *a, const idm_columns *b, difference *d)
+static bool same_derivations(const idm_columns *a, const idm_columns *b, difference *d)
 {
-  bool same = a->deriveds == b->deriveds;
-  for (size_t i = 0; same && i < a->deriveds; i++)
+  bool same = a->derived_count == b->derived_count;
+  for (size_t i = 0; same && i < a->derived_count; i++)
     same = idm_derived_same(&a->derived[i], &b->derived[i]);
   if (!same) {
     idm_print(d->buffer, d->size, "derived columns");
@@ -497,7 +499,7 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
   }
   if (!same_labels(&a->columns.utility, &b->columns.utility, "utility columns", d) ||
       !same_labels(&a->columns.missing, &b->columns.missing, "missing texts", d) ||
-      !same_missed(&a->columns, &b->columns, d) || !same_coding(&a->columns, &b->columns, d))
+      !same_missed(&a->columns, &b->columns, d) || !same_derivations(&a->columns, &b->columns, d))
     return false;
   bool same = a->utility_sources == b->utility_sources;
   for (size_t i = 0; same && i < a->utility_sources; i++) {
@@ -512,7 +514,8 @@ static bool same_columns(const idm_problem *a, const idm_problem *b, difference 
 
 static bool same_environments(const idm_problem *a, const idm_problem *b, difference *d)
 {
-  bool same = a->environments == b->environments && a->within == b->within;
+  bool same =
+      a->environments == b->environments && a->current_environment == b->current_environment;
   for (size_t i = 0; i < a->environments && same; i++)
     same = strcmp(a->environment[i].name, b->environment[i].name) == 0;
   if (!same) idm_print(d->buffer, d->size, "the names of environments");

@@ -1,6 +1,6 @@
-/* The setting: labels, dynamics, start, and how episodes end. */
-#include "idm/setting.h"
-
+/* Settings: spaces, start, and transitions row by row.
+ *
+ * Contents: moves · setting */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,114 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "idm/setting.h"
+
+/* === moves ================================================================================== */
+
+/* Transitions of observed states, row by row. */
+
+idm_status idm_sparse_rows_create(size_t rows, size_t entries, idm_sparse_rows **ret_sparse,
+                                  idm_error *opt_error)
+{
+  idm_require(ret_sparse);
+  *ret_sparse = NULL;
+  idm_sparse_rows *moves = idm_new(1, sizeof *moves);
+  if (!moves) return idm_fail_memory(opt_error);
+  moves->rows = rows;
+  moves->first = idm_new(rows + 1, sizeof *moves->first);
+  moves->next = idm_new(entries, sizeof *moves->next);
+  moves->probability = idm_new(entries, sizeof *moves->probability);
+  if (!moves->first || !moves->next || !moves->probability) {
+    idm_sparse_rows_destroy(moves);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_sparse = moves;
+  return IDM_OK;
+}
+
+void idm_sparse_rows_destroy(idm_sparse_rows *moves)
+{
+  if (!moves) return;
+  free(moves->first);
+  free(moves->next);
+  free(moves->probability);
+  free(moves);
+}
+
+idm_status idm_sparse_rows_copy(const idm_sparse_rows *moves, idm_sparse_rows **ret_sparse,
+                                idm_error *opt_error)
+{
+  idm_require(moves, ret_sparse);
+  const size_t entries = moves->first[moves->rows];
+  const idm_status status = idm_sparse_rows_create(moves->rows, entries, ret_sparse, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy((*ret_sparse)->first, moves->first, (moves->rows + 1) * sizeof *moves->first);
+  memcpy((*ret_sparse)->next, moves->next, entries * sizeof *moves->next);
+  memcpy((*ret_sparse)->probability, moves->probability, entries * sizeof *moves->probability);
+  return IDM_OK;
+}
+
+double idm_sparse_rows_probability(const idm_sparse_rows *moves, size_t row, size_t next)
+{
+  if (!moves || row >= moves->rows) return 0;
+  size_t low = moves->first[row];
+  size_t high = moves->first[row + 1];
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (moves->next[middle] == next) return moves->probability[middle];
+    if (moves->next[middle] < next)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return 0;
+}
+
+/* Whether a row is a distribution over states that rise. */
+static bool is_distribution_row(const idm_sparse_rows *moves, size_t row, size_t states)
+{
+  static const double tolerance = 1e-4; /* of a sum, as in idm_setting_validate */
+  double sum = 0;
+  for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++) {
+    const double p = moves->probability[i];
+    if (!(p > 0) || !isfinite(p) || moves->next[i] >= states) return false;
+    if (i > moves->first[row] && moves->next[i - 1] >= moves->next[i]) return false;
+    sum += p;
+  }
+  return fabs(sum - 1) <= tolerance;
+}
+
+idm_status idm_sparse_rows_validate(const idm_sparse_rows *moves, idm_sizes sizes,
+                                    idm_error *opt_error)
+{
+  idm_require(moves);
+  if (moves->rows != sizes.actions * sizes.states || moves->first[0])
+    return idm_fail(opt_error, IDM_INPUT, "the moves have %zu rows; expected %zu", moves->rows,
+                    sizes.actions * sizes.states);
+  for (size_t row = 0; row < moves->rows; row++)
+    if (moves->first[row] > moves->first[row + 1] || !is_distribution_row(moves, row, sizes.states))
+      return idm_fail(opt_error, IDM_INPUT,
+                      "row %zu of the transition is no distribution over states in their order",
+                      row);
+  return IDM_OK;
+}
+
+bool idm_sparse_rows_same(const idm_sparse_rows *a, const idm_sparse_rows *b)
+{
+  if (!a || !b) return a == b;
+  if (a->rows != b->rows || memcmp(a->first, b->first, (a->rows + 1) * sizeof *a->first) != 0)
+    return false;
+  const size_t entries = a->first[a->rows];
+  return memcmp(a->next, b->next, entries * sizeof *a->next) == 0 &&
+         memcmp(a->probability, b->probability, entries * sizeof *a->probability) == 0;
+}
+
+/* === setting ================================================================================ */
+
+/* The setting: labels, dynamics, start, and how episodes end. */
 
 /* Rows may miss 1 by this much: files carry rounded decimals such as 0.333333. */
-static const double row_slack = 1e-4;
+static const double row_tolerance = 1e-4;
 
 idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error)
 {
@@ -146,7 +251,7 @@ void idm_setting_destroy(idm_setting *setting)
   idm_labels_destroy(&setting->observations);
   free(setting->transition);
   free(setting->emission);
-  idm_moves_destroy(setting->moves);
+  idm_sparse_rows_destroy(setting->moves);
   free(setting->start);
   free(setting->terminal);
   free(setting->ends);
@@ -157,7 +262,8 @@ void idm_setting_destroy(idm_setting *setting)
 }
 
 /* Everything of a setting but its dynamics and moves, into one of the same sizes. */
-static idm_status copy_spaces(const idm_setting *from, idm_setting *to, idm_error *opt_error)
+static idm_status copy_labels_and_flags(const idm_setting *from, idm_setting *to,
+                                        idm_error *opt_error)
 {
   char *name = idm_text_copy(from->name, strlen(from->name));
   if (!name) return idm_fail_memory(opt_error);
@@ -193,9 +299,9 @@ idm_status idm_setting_copy(const idm_setting *setting, idm_setting **ret_settin
   *ret_setting = NULL;
   idm_status status =
       idm_setting_create(n, setting->transition, setting->emission, &copy, opt_error);
-  if (status == IDM_OK) status = copy_spaces(setting, copy, opt_error);
+  if (status == IDM_OK) status = copy_labels_and_flags(setting, copy, opt_error);
   if (status == IDM_OK && setting->moves)
-    status = idm_moves_copy(setting->moves, &copy->moves, opt_error);
+    status = idm_sparse_rows_copy(setting->moves, &copy->moves, opt_error);
   if (status != IDM_OK) {
     idm_setting_destroy(copy);
     return status;
@@ -228,7 +334,7 @@ static double deviation(const double *row, size_t count)
     sum += row[i];
   }
   const double off = fabs(sum - 1);
-  return off <= row_slack ? off : -1;
+  return off <= row_tolerance ? off : -1;
 }
 
 double idm_normalise(double *row, size_t count)
@@ -243,7 +349,7 @@ double idm_normalise(double *row, size_t count)
   return off;
 }
 
-bool idm_setting_known(const idm_setting *setting)
+bool idm_setting_has_dynamics(const idm_setting *setting)
 {
   return setting && (setting->moves || (setting->transition && setting->emission));
 }
@@ -294,7 +400,8 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
     status = check_rows(setting->transition, pairs, n.states, "transition", opt_error);
   if (status == IDM_OK)
     status = check_rows(setting->emission, pairs, n.observations, "observation matrix", opt_error);
-  if (status == IDM_OK && setting->moves) status = idm_moves_validate(setting->moves, n, opt_error);
+  if (status == IDM_OK && setting->moves)
+    status = idm_sparse_rows_validate(setting->moves, n, opt_error);
   if (status != IDM_OK) return status;
   if (setting->moves && (setting->transition || !setting->emission != setting->fully_observed))
     return idm_fail(opt_error, IDM_INPUT,

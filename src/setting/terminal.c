@@ -10,7 +10,7 @@ bool idm_setting_has_terminal_states(const idm_setting *setting)
   return false;
 }
 
-bool idm_setting_arrives(const idm_setting *setting, int seen)
+bool idm_observation_is_terminal(const idm_setting *setting, int seen)
 {
   return setting && setting->fully_observed && seen >= 0 && (size_t)seen < setting->states.count &&
          setting->terminal_state[seen];
@@ -31,17 +31,17 @@ void idm_setting_absorb(const idm_setting *setting, double *transition, size_t m
 /* Rows of terminal states have one entry; the others move up behind them. */
 static void absorb_moves(const idm_setting *setting)
 {
-  idm_moves *moves = setting->moves;
+  idm_sparse_rows *moves = setting->moves;
   const size_t states = setting->states.count;
   size_t at = 0;
   size_t begin = 0;
   for (size_t row = 0; moves && row < moves->rows; row++) {
     const size_t end = moves->first[row + 1];
-    const bool over = setting->terminal_state[row % states];
+    const bool is_terminal = setting->terminal_state[row % states];
     moves->first[row] = at;
-    for (size_t i = begin; i < (over ? begin + 1 : end); i++, at++) {
-      moves->next[at] = over ? (uint32_t)(row % states) : moves->next[i];
-      moves->probability[at] = over ? 1 : moves->probability[i];
+    for (size_t i = begin; i < (is_terminal ? begin + 1 : end); i++, at++) {
+      moves->next[at] = is_terminal ? (uint32_t)(row % states) : moves->next[i];
+      moves->probability[at] = is_terminal ? 1 : moves->probability[i];
     }
     begin = end;
   }
@@ -55,15 +55,15 @@ static void absorb_setting(const idm_setting *setting)
 }
 
 /* Numbers of the utility, and their columns. */
-static void pay_nothing(idm_problem *problem)
+static void zero_terminal_utility(idm_problem *problem)
 {
-  const bool *over = problem->setting->terminal_state;
+  const bool *is_terminal = problem->setting->terminal_state;
   const idm_block *utility = &problem->theta->block[IDM_UTILITY];
   size_t kept = 0;
   for (size_t i = 0; i < utility->size * utility->variants; i++)
-    if (over[i % problem->setting->states.count]) utility->value[i] = 0;
+    if (is_terminal[i % problem->setting->states.count]) utility->value[i] = 0;
   for (size_t i = 0; i < problem->utility_sources; i++)
-    if (!over[problem->utility_source[i].state])
+    if (!is_terminal[problem->utility_source[i].state])
       problem->utility_source[kept++] = problem->utility_source[i];
   problem->utility_sources = kept;
 }
@@ -78,15 +78,15 @@ void idm_problem_absorb(idm_problem *problem)
   if (models->size)
     idm_setting_absorb(problem->setting, models->value,
                        problem->theta->models * problem->setting->actions.count);
-  pay_nothing(problem);
+  zero_terminal_utility(problem);
 }
 
 /* --- what they exclude ---------------------------------------------------------------------- */
 
-static bool stays(const idm_setting *setting, size_t row)
+static bool is_absorbing(const idm_setting *setting, size_t row)
 {
   const size_t states = setting->states.count;
-  if (setting->moves) return idm_moves_find(setting->moves, row, row % states) == 1;
+  if (setting->moves) return idm_sparse_rows_probability(setting->moves, row, row % states) == 1;
   return !setting->transition || setting->transition[row * states + row % states] == 1;
 }
 
@@ -103,21 +103,21 @@ static idm_status check_setting(const idm_setting *setting, idm_error *opt_error
                       "start has a probability of %g for '%.60s', which is terminal; expected 0",
                       setting->start[s], setting->states.name[s]);
   for (size_t row = 0; row < setting->actions.count * states; row++)
-    if (setting->terminal_state[row % states] && !stays(setting, row))
+    if (setting->terminal_state[row % states] && !is_absorbing(setting, row))
       return idm_fail(opt_error, IDM_INPUT, "the terminal state '%.60s' is left by '%.60s'",
                       setting->states.name[row % states], setting->actions.name[row / states]);
   return IDM_OK;
 }
 
 /* Whether beliefs are paid for: then time spent in a terminal state would be, too. */
-static const char *paid_belief(const idm_theta *theta)
+static const char *belief_utility_block(const idm_theta *theta)
 {
   static const idm_block_id ids[] = {IDM_CERTAINTY, IDM_BELIEF_UTILITY};
   for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
     const idm_block *block = &theta->block[ids[i]];
     for (size_t f = 0; f < block->size; f++) {
       const idm_field *field = idm_block_field(block->info, theta->sizes, f);
-      if (!field || block->value[f] != field->standard || block->role == IDM_DESCRIPTIVE)
+      if (!field || block->value[f] != field->default_number || block->role == IDM_DESCRIPTIVE)
         return block->info->name;
     }
   }
@@ -131,12 +131,12 @@ idm_status idm_terminal_check(const idm_problem *problem, idm_error *opt_error)
   if (!idm_setting_has_terminal_states(setting)) return IDM_OK;
   const idm_status status = check_setting(setting, opt_error);
   if (status != IDM_OK) return status;
-  const char *paid = paid_belief(problem->theta);
-  if (paid)
+  const char *block_name = belief_utility_block(problem->theta);
+  if (block_name)
     return idm_fail(opt_error, IDM_INPUT,
                     "%s pays for beliefs at every step, and where a state is terminal episodes "
                     "differ in their steps; expected no %s",
-                    paid, paid);
+                    block_name, block_name);
   for (size_t i = 0; i < utility->size * utility->variants; i++)
     if (setting->terminal_state[i % setting->states.count] && utility->value[i] != 0)
       return idm_fail(opt_error, IDM_INPUT,

@@ -1,14 +1,307 @@
-/* The parameter: named blocks with roles, scales and priors. */
-#include "idm/theta.h"
-
+/* Theta: blocks of planning parameters, their values and features.
+ *
+ * Contents: block · features · theta */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "setting/features.h"
+#include "base/text.h"
+#include "idm/block.h"
+#include "idm/theta.h"
+#include "setting/freedom.h"
+
+/* === block ================================================================================== */
+
+/* The table of shared blocks, and what follows from a descriptor alone. */
+
+static const idm_block_info blocks[] = {
+#define BLOCK_ROW(id, ...) [id] = {__VA_ARGS__},
+    IDM_BLOCK_LIST(BLOCK_ROW)
+#undef BLOCK_ROW
+};
+
+static const char *const axis_names[] = {[IDM_AXIS_MODEL] = "model",
+                                         [IDM_AXIS_ACTION] = "action",
+                                         [IDM_AXIS_STATE] = "state",
+                                         [IDM_AXIS_NEXT_STATE] = "next_state",
+                                         [IDM_AXIS_OBSERVATION] = "observation",
+                                         [IDM_AXIS_TERM] = "term",
+                                         [IDM_AXIS_FIELD] = "field"};
+
+static const char *const scale_names[] = {
+#define SCALE_NAME(id, name) name,
+    IDM_SCALE_LIST(SCALE_NAME)
+#undef SCALE_NAME
+};
+
+const idm_block_info *idm_block_describe(idm_block_id id)
+{
+  return (size_t)id < IDM_BLOCK_COUNT ? &blocks[id] : NULL;
+}
+
+const char *idm_block_name(idm_block_id id)
+{
+  return (size_t)id < IDM_BLOCK_COUNT ? blocks[id].name : NULL;
+}
+
+int idm_block_find(const char *name)
+{
+  if (!name) return -1;
+  for (int i = 0; i < IDM_BLOCK_COUNT; i++)
+    if (strcmp(blocks[i].name, name) == 0) return i;
+  return -1;
+}
+
+const char *idm_axis_name(idm_axis axis)
+{
+  return (size_t)axis < sizeof axis_names / sizeof axis_names[0] ? axis_names[axis] : NULL;
+}
+
+const char *idm_scale_name(idm_scale scale)
+{
+  return (size_t)scale < sizeof scale_names / sizeof scale_names[0] ? scale_names[scale] : NULL;
+}
+
+int idm_scale_find(const char *name)
+{
+  if (!name) return -1;
+  for (size_t i = 0; i < sizeof scale_names / sizeof scale_names[0]; i++)
+    if (strcmp(scale_names[i], name) == 0) return (int)i;
+  return -1;
+}
+
+size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, idm_sizes sizes,
+                       size_t models)
+{
+  size_t fields = 0;
+  switch (axis) {
+  case IDM_AXIS_MODEL:
+    return models;
+  case IDM_AXIS_ACTION:
+    return sizes.actions;
+  case IDM_AXIS_STATE:
+  case IDM_AXIS_NEXT_STATE:
+    return sizes.states;
+  case IDM_AXIS_OBSERVATION:
+    return sizes.observations;
+  case IDM_AXIS_TERM:
+    return sizes.states + 1;
+  case IDM_AXIS_FIELD:
+    while (opt_info && opt_info->field[fields].name) fields++;
+    return fields;
+  default:
+    return 1;
+  }
+}
+
+size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models)
+{
+  if (!info) return 0;
+  size_t size = info->opaque ? info->count : 1;
+  for (size_t i = 0; i < 4 && info->axis[i]; i++)
+    size = idm_times(size, idm_axis_length(info, info->axis[i], sizes, models));
+  return size;
+}
+
+const idm_field *idm_block_field(const idm_block_info *info, idm_sizes sizes, size_t i)
+{
+  if (!info || !info->field || info->axis[0] != IDM_AXIS_FIELD) return NULL;
+  const size_t fields = idm_axis_length(info, IDM_AXIS_FIELD, sizes, 1);
+  const size_t per_field = fields ? idm_block_size(info, sizes, 1) / fields : 0;
+  return per_field && i / per_field < fields ? &info->field[i / per_field] : NULL;
+}
+
+size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models)
+{
+  if (!info) return 0;
+  size_t last = 0;
+  while (last < 3 && info->axis[last + 1]) last++;
+  return idm_axis_length(info, info->axis[last], sizes, models);
+}
+
+/* The label at a place, or NULL past the last. */
+static const char *label_at(const idm_labels *labels, size_t at)
+{
+  return at < labels->count ? labels->name[at] : NULL;
+}
+
+const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting, idm_axis axis,
+                           size_t at, char *number, size_t size)
+{
+  if (!info || !setting || !number) return NULL;
+  switch (axis) {
+  case IDM_AXIS_ACTION:
+    return label_at(&setting->actions, at);
+  case IDM_AXIS_STATE:
+  case IDM_AXIS_NEXT_STATE:
+    return label_at(&setting->states, at);
+  case IDM_AXIS_OBSERVATION:
+    return label_at(&setting->observations, at);
+  case IDM_AXIS_TERM:
+    return at ? label_at(&setting->states, at - 1) : "constant";
+  case IDM_AXIS_FIELD:
+    for (size_t i = 0; info->field && info->field[i].name; i++)
+      if (i == at) return info->field[i].name;
+    return NULL;
+  default:
+    snprintf(number, size, "%zu", at + 1);
+    return number;
+  }
+}
+
+/* A label within the brackets of a name: in quotes, with its own doubled, where it could be taken
+ * for more than one. Returns its length, which may not fit. */
+static size_t append_label(const char *label, char *buffer, size_t size)
+{
+  if (!label[strcspn(label, ",[]\"")]) return (size_t)snprintf(buffer, size, "%s", label);
+  size_t used = (size_t)snprintf(buffer, size, "\"");
+  for (; *label; label++)
+    used += (size_t)snprintf(used < size ? buffer + used : NULL, used < size ? size - used : 0,
+                             *label == '"' ? "\"\"" : "%c", *label);
+  return used +
+         (size_t)snprintf(used < size ? buffer + used : NULL, used < size ? size - used : 0, "\"");
+}
+
+const char *idm_block_entry_name(const idm_block_info *info, const idm_setting *setting,
+                                 size_t models, size_t i, char *buffer, size_t size)
+{
+  if (!info || !setting || !buffer) return NULL;
+  const idm_sizes sizes = idm_setting_sizes(setting);
+  size_t stride = idm_block_size(info, sizes, models);
+  size_t used = 0;
+  buffer[0] = '\0';
+  for (size_t k = 0; k < 4 && info->axis[k] && used < size; k++) {
+    char number[24];
+    const size_t length = idm_axis_length(info, info->axis[k], sizes, models);
+    if (!length || stride < length) break; /* a block without numbers */
+    stride /= length;
+    const char *label =
+        idm_axis_label(info, setting, info->axis[k], i / stride % length, number, sizeof number);
+    if (k) used += (size_t)snprintf(buffer + used, size - used, ",");
+    if (used < size) used += append_label(label, buffer + used, size - used);
+  }
+  return buffer;
+}
+
+/* === features =============================================================================== */
+
+/* Utilities that are linear in features. */
+
+idm_status idm_features_create(size_t numbers, const idm_labels *name, idm_features **ret_features,
+                               idm_error *opt_error)
+{
+  *ret_features = NULL;
+  idm_features *f = idm_new(1, sizeof *f);
+  if (!f) return idm_fail_memory(opt_error);
+  f->value = idm_new(idm_times(numbers, name->count), sizeof *f->value);
+  f->weight = idm_new(name->count, sizeof *f->weight);
+  const idm_status status = f->value && f->weight ? idm_labels_copy(name, &f->name, opt_error)
+                                                  : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    *ret_features = f;
+  else
+    idm_features_destroy(f);
+  return status;
+}
+
+void idm_features_destroy(idm_features *features)
+{
+  if (!features) return;
+  idm_labels_destroy(&features->name);
+  free(features->value);
+  free(features->weight);
+  free(features->fixed);
+  free(features);
+}
+
+static idm_status idm_features_copy(const idm_features *features, size_t numbers,
+                                    idm_features **ret_features, idm_error *opt_error)
+{
+  const size_t count = features->name.count;
+  const idm_status status = idm_features_create(numbers, &features->name, ret_features, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy((*ret_features)->value, features->value, numbers * count * sizeof(double));
+  memcpy((*ret_features)->weight, features->weight, count * sizeof(double));
+  if (!features->fixed) return IDM_OK;
+  (*ret_features)->fixed = idm_duplicate(features->fixed, count, sizeof *features->fixed);
+  if ((*ret_features)->fixed) return IDM_OK;
+  idm_features_destroy(*ret_features);
+  *ret_features = NULL;
+  return idm_fail_memory(opt_error);
+}
+
+size_t idm_features_index(const idm_features *features, size_t coordinate)
+{
+  size_t k = 0;
+  if (!features->fixed) return coordinate;
+  for (size_t left = coordinate; features->fixed[k] || left; k++) left -= !features->fixed[k];
+  return k;
+}
+
+/* From the weights alone, whatever the numbers were: the same weights give the same bits. */
+void idm_features_apply(idm_block *block)
+{
+  const idm_features *f = block->features;
+  for (size_t i = 0; f && i < block->size; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < f->name.count; k++)
+      sum += f->weight[k] * f->value[i * f->name.count + k];
+    for (size_t v = 0; v < block->variants; v++) block->value[v * block->size + i] = sum;
+  }
+}
+
+double idm_features_derivative(const idm_features *features, const idm_block *derivative, size_t k)
+{
+  double sum = 0;
+  for (size_t v = 0; v < derivative->variants; v++)
+    for (size_t i = 0; i < derivative->size; i++)
+      sum += features->value[i * features->name.count + k] *
+             derivative->value[v * derivative->size + i];
+  return sum;
+}
+
+/* Names of the weights that are free. */
+static idm_status name_free(const idm_features *f, idm_labels *ret_name, idm_error *opt_error)
+{
+  size_t count = 0;
+  if (!f->fixed) return idm_labels_copy(&f->name, ret_name, opt_error);
+  for (size_t k = 0; k < f->name.count; k++) count += !f->fixed[k];
+  idm_status status = idm_labels_create(ret_name, count, opt_error);
+  for (size_t c = 0; c < count && status == IDM_OK; c++) {
+    const char *name = f->name.name[idm_features_index(f, c)];
+    status = idm_labels_set(ret_name, c, name, strlen(name), opt_error);
+  }
+  return status;
+}
+
+idm_status idm_features_set_free(idm_block *block, idm_error *opt_error)
+{
+  const idm_features *f = block->features;
+  block->coordinate = idm_new(block->size, sizeof *block->coordinate);
+  if (!block->coordinate) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < block->size; i++) {
+    bool moves = false;
+    for (size_t k = 0; k < f->name.count; k++)
+      moves |= f->value[i * f->name.count + k] != 0 && !(f->fixed && f->fixed[k]);
+    block->coordinate[i] = moves ? 0 : -1;
+  }
+  return name_free(f, &block->coordinate_name, opt_error);
+}
+
+bool idm_features_same(const idm_features *a, const idm_features *b, size_t numbers)
+{
+  if (!a || !b) return !a && !b;
+  return idm_labels_same(&a->name, &b->name) &&
+         memcmp(a->value, b->value, numbers * a->name.count * sizeof *a->value) == 0 &&
+         memcmp(a->weight, b->weight, a->name.count * sizeof *a->weight) == 0;
+}
+
+/* === theta ================================================================================== */
+
+/* The parameter: named blocks with roles, scales and priors. */
 
 static const struct {
   const char *name;
@@ -59,8 +352,8 @@ static void fill(idm_block *block, idm_sizes sizes, size_t width)
   const bool uniform = info->support == IDM_DISTRIBUTION;
   const bool dynamics = info->form == IDM_FORM_MODELS && info->axis[1] != IDM_AXIS_END;
   for (size_t i = 0; i < block->size; i++)
-    block->value[i] = info->field ? idm_block_field(info, sizes, i)->standard
-                      : !uniform  ? info->standard
+    block->value[i] = info->field ? idm_block_field(info, sizes, i)->default_number
+                      : !uniform  ? info->default_number
                       : dynamics  ? 0
                                   : 1.0 / (double)width;
 }
@@ -113,7 +406,7 @@ idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_thet
   return create(sizes, models, true, ret_theta, opt_error);
 }
 
-idm_status idm_theta_create_moving(idm_sizes sizes, idm_theta **ret_theta, idm_error *opt_error)
+idm_status idm_theta_create_sparse(idm_sizes sizes, idm_theta **ret_theta, idm_error *opt_error)
 {
   idm_require(ret_theta);
   *ret_theta = NULL;
@@ -130,21 +423,21 @@ static void clamp(idm_block *block)
   block->role = IDM_NORMATIVE;
   block->scale = IDM_SCALE_IDENTITY;
   block->prior = (idm_prior){0};
-  block->usual_prior = false;
+  block->default_prior = false;
   block->coordinate = NULL;
   block->share = NULL;
   if (!block->features) return;
-  free(block->features->held);
-  block->features->held = NULL;
+  free(block->features->fixed);
+  block->features->fixed = NULL;
 }
 
-idm_status idm_theta_own(idm_theta *theta, const idm_block_info *opt_own, size_t count,
-                         idm_error *opt_error)
+idm_status idm_theta_set_own_blocks(idm_theta *theta, const idm_block_info *opt_own, size_t count,
+                                    idm_error *opt_error)
 {
   idm_require(theta);
   if (count && !opt_own) return idm_fail(opt_error, IDM_USAGE, "there are no descriptors");
-  const size_t held = theta->blocks - IDM_BLOCK_COUNT;
-  if (held == count && (!count || theta->block[IDM_BLOCK_COUNT].info == opt_own)) return IDM_OK;
+  const size_t fixed = theta->blocks - IDM_BLOCK_COUNT;
+  if (fixed == count && (!count || theta->block[IDM_BLOCK_COUNT].info == opt_own)) return IDM_OK;
   for (; theta->blocks > IDM_BLOCK_COUNT; theta->blocks--) {
     clamp(&theta->block[theta->blocks - 1]);
     free(theta->block[theta->blocks - 1].value);
@@ -186,7 +479,7 @@ void idm_theta_clamp(idm_theta *theta)
   for (size_t i = 0; i < theta->blocks; i++) clamp(&theta->block[i]);
 }
 
-const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b)
+const char *idm_theta_form_mismatch(const idm_theta *a, const idm_theta *b)
 {
   if (!a || !b || a->blocks != b->blocks) return "theta";
   for (size_t i = 0; i < a->blocks; i++) {
@@ -202,7 +495,7 @@ const char *idm_theta_unlike(const idm_theta *a, const idm_theta *b)
 
 void idm_theta_assign(idm_theta *theta, const idm_theta *from)
 {
-  if (idm_theta_unlike(theta, from)) return;
+  if (idm_theta_form_mismatch(theta, from)) return;
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *of = &from->block[i];
     memcpy(theta->block[i].value, of->value, of->size * of->variants * sizeof(double));
@@ -221,7 +514,7 @@ void idm_theta_clear(idm_theta *theta)
 }
 
 /* Deep copy of what makes a block free, and of its features; false where memory is short. */
-static bool copy_freedom(const idm_block *from, idm_block *to)
+static bool copy_free_parts(const idm_block *from, idm_block *to)
 {
   to->prior.argument =
       idm_duplicate(from->prior.argument, from->prior.count, sizeof *to->prior.argument);
@@ -247,14 +540,14 @@ idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta, idm_err
     free(copy);
     return idm_fail_memory(opt_error);
   }
-  bool whole = true;
+  bool copied = true;
   for (size_t i = 0; i < copy->blocks; i++) {
     const idm_block *from = &theta->block[i];
     idm_block *to = &copy->block[i];
     to->value = idm_duplicate(from->value, from->size * from->variants, sizeof *to->value);
-    whole = copy_freedom(from, to) && to->value && whole;
+    copied = copy_free_parts(from, to) && to->value && copied;
   }
-  if (!whole) {
+  if (!copied) {
     idm_theta_destroy(copy);
     return idm_fail_memory(opt_error);
   }
@@ -325,7 +618,7 @@ static idm_status check_rows(const idm_block *block, size_t width, idm_error *op
 }
 
 /* What one number must be, or NULL where it is. */
-static const char *wrong_number(const idm_block_info *info, double x)
+static const char *range_violation(const idm_block_info *info, double x)
 {
   if (isnan(x) || (!info->infinite && !isfinite(x))) return info->infinite ? "a number" : "finite";
   switch (info->support) {
@@ -348,16 +641,17 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
   const idm_block_info *info = block->info;
   const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
   const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
-  const bool chosen = info->opaque && !info->count; /* by the planner, which looks at it itself */
+  const bool size_by_planner =
+      info->opaque && !info->count; /* by the planner, which looks at it itself */
   const bool rows = info->rows && block->size > size && (block->size - size) % row_size(sizes) == 0;
-  if (block->size != size && !chosen && !rows && !(info->optional && block->size == 0))
+  if (block->size != size && !size_by_planner && !rows && !(info->optional && block->size == 0))
     return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
                     info->name, block->size, size);
   for (size_t j = 0; j < block->size * block->variants; j++) {
-    const char *wrong = wrong_number(info, block->value[j]);
-    if (wrong)
+    const char *violation = range_violation(info, block->value[j]);
+    if (violation)
       return idm_fail(opt_error, IDM_INPUT, "%s is %g; it must be %s", info->name, block->value[j],
-                      wrong);
+                      violation);
   }
   if (info->support != IDM_DISTRIBUTION) return IDM_OK;
   return check_rows(block, idm_block_width(info, sizes, theta->models), opt_error);

@@ -1,10 +1,10 @@
 /* An agent in the environment of another problem: its numbers stay, its models follow. */
-#include "setting/transfer.h"
+#include "setting/terminal.h"
 
 #include <string.h>
 
 #include "base/door.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/dynamics.h"
 
 /* Refuse the first place at which two lists of names differ. */
@@ -45,7 +45,7 @@ idm_status idm_problem_check_models(const idm_problem *problem, idm_error *opt_e
                       "expected an agent whose models follow from the environment",
                       block->info->name);
   }
-  if (problem->setting->moves || idm_problem_models_follow(problem)) return IDM_OK;
+  if (problem->setting->moves || idm_problem_models_derived(problem)) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "the agent has a list of models of its own; expected models that follow from the "
                   "environment: `models: {perturb: ...}`, `{uniform: ...}` or none");
@@ -97,11 +97,11 @@ static void swap_blocks(idm_block *a, idm_block *b)
 }
 
 /* Every block but the matrices, of which each environment has its own. */
-static idm_status take_numbers(idm_problem *problem, idm_problem *other, idm_error *opt_error)
+static idm_status swap_parameters(idm_problem *problem, idm_problem *other, idm_error *opt_error)
 {
   const idm_theta *from = problem->theta;
   const size_t owned = from->blocks - IDM_BLOCK_COUNT;
-  const idm_status status = idm_theta_own(
+  const idm_status status = idm_theta_set_own_blocks(
       other->theta, owned ? from->block[IDM_BLOCK_COUNT].info : NULL, owned, opt_error);
   for (size_t i = 0; status == IDM_OK && i < from->blocks; i++)
     if (i != IDM_TRANSITION && i != IDM_EMISSION)
@@ -109,31 +109,33 @@ static idm_status take_numbers(idm_problem *problem, idm_problem *other, idm_err
   return status;
 }
 
-static void exchange_worlds(idm_problem *a, idm_problem *b)
+static void swap_environments(idm_problem *a, idm_problem *b)
 {
   const idm_problem kept = *a;
   a->setting = b->setting;
   a->theta = b->theta;
   a->environments = b->environments;
   a->environment = b->environment;
-  a->within = b->within;
+  a->current_environment = b->current_environment;
   b->setting = kept.setting;
   b->theta = kept.theta;
   b->environments = kept.environments;
   b->environment = kept.environment;
-  b->within = kept.within;
+  b->current_environment = kept.current_environment;
 }
 
 /* Weights are of features by name. */
 static idm_status check_features(const idm_problem *problem, const idm_problem *other,
                                  idm_error *opt_error)
 {
-  const idm_features *here = problem->theta->block[IDM_UTILITY].features;
-  const idm_features *there = other->theta->block[IDM_UTILITY].features;
-  return here && there ? check_names("feature", &there->name, &here->name, opt_error) : IDM_OK;
+  const idm_features *own_block = problem->theta->block[IDM_UTILITY].features;
+  const idm_features *other_block = other->theta->block[IDM_UTILITY].features;
+  return own_block && other_block
+             ? check_names("feature", &other_block->name, &own_block->name, opt_error)
+             : IDM_OK;
 }
 
-static bool any_given(const double *value, size_t count)
+static bool any_nonzero(const double *value, size_t count)
 {
   for (size_t i = 0; i < count; i++)
     if (value[i] != 0) return true;
@@ -149,16 +151,17 @@ static bool differ(const double *a, const double *b, size_t count)
 
 /* Which part of the other's utility is not used: its features, their weights, the utility, or
  * nothing. */
-static const char *unused_utility(const idm_block *here, const idm_block *there)
+static const char *unused_utility(const idm_block *own_block, const idm_block *other_block)
 {
-  const idm_features *f = here->features;
-  const idm_features *g = there->features;
-  if (g && (!f || differ(f->value, g->value, f->name.count * here->size))) return "features";
+  const idm_features *f = own_block->features;
+  const idm_features *g = other_block->features;
+  if (g && (!f || differ(f->value, g->value, f->name.count * own_block->size))) return "features";
   if (g)
-    return any_given(g->weight, g->name.count) && differ(f->weight, g->weight, f->name.count)
+    return any_nonzero(g->weight, g->name.count) && differ(f->weight, g->weight, f->name.count)
                ? "feature_weights"
                : NULL;
-  return any_given(there->value, there->size) && differ(here->value, there->value, here->size)
+  return any_nonzero(other_block->value, other_block->size) &&
+                 differ(own_block->value, other_block->value, own_block->size)
              ? "utility"
              : NULL;
 }
@@ -166,12 +169,13 @@ static const char *unused_utility(const idm_block *here, const idm_block *there)
 void idm_problem_name_unused(const idm_problem *problem, const idm_problem *other, char *buffer,
                              size_t size)
 {
-  const idm_block *here = problem->theta->block;
-  const idm_block *there = other->theta->block;
+  const idm_block *own_block = problem->theta->block;
+  const idm_block *other_block = other->theta->block;
   const char *utility = problem->utility_sources != other->utility_sources
                             ? "utility"
-                            : unused_utility(&here[IDM_UTILITY], &there[IDM_UTILITY]);
-  const double discount = there[IDM_DISCOUNT].value[0], kept = here[IDM_DISCOUNT].value[0];
+                            : unused_utility(&own_block[IDM_UTILITY], &other_block[IDM_UTILITY]);
+  const double discount = other_block[IDM_DISCOUNT].value[0],
+               kept = own_block[IDM_DISCOUNT].value[0];
   const size_t length = (size_t)idm_print(buffer, size, "%s", utility ? utility : "");
   if (discount != kept)
     idm_print(buffer + length, size - length, "%sdiscount (%g; here %g)", utility ? ", " : "",
@@ -189,8 +193,8 @@ idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other, idm_er
   if (status == IDM_OK)
     status = check_terminal(other->setting, &problem->theta->block[IDM_UTILITY], opt_error);
   if (status == IDM_OK) status = make_models(problem, other, opt_error);
-  if (status == IDM_OK) status = take_numbers(problem, other, opt_error);
+  if (status == IDM_OK) status = swap_parameters(problem, other, opt_error);
   if (status != IDM_OK) return status;
-  exchange_worlds(problem, other);
+  swap_environments(problem, other);
   return idm_problem_validate(problem, opt_error);
 }

@@ -2,7 +2,6 @@
  * dynamics are learnt and drawn, and in draws of dynamics together with decisions. */
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
-#include "invert/assess/depend.h"
 #include "invert/assess/environment.h"
 #include "invert/joint/joint_support.h"
 #include "learn/bits_support.h"
@@ -37,15 +36,15 @@ static idm_status depend_once(const void *argument, idm_error *error)
                      .quantity = {1, (char *[]){"eta"}},
                      .value = y,
                      .unconstrained = y};
-  fit work;
+  fit_context work;
   for (size_t i = 0; i < DRAWS; i++) y[i] = 0.1 * (double)i;
   idm_status status = idm_fit_open(&work, NULL, f->problem, f->data, &settings, 1, error);
   idm_assessment *a = calloc(1, sizeof *a);
   if (status == IDM_OK && !a) status = idm_fail_memory(error);
   if (status == IDM_OK) {
     a->quantities = 1;
-    const inquiry q = {.f = &work, .posterior = &p, .assessment = a, .among = 1};
-    status = idm_depend_measure(&q, error);
+    const check_context q = {.f = &work, .posterior = &p, .assessment = a, .among = 1};
+    status = idm_dynamics_sensitivity(&q, error);
     if (status == IDM_OK) assert_true(a->sensitivities > 0);
   }
   idm_assessment_destroy(a);
@@ -78,7 +77,7 @@ static idm_status learn_once(const void *argument, idm_error *error)
 {
   const learnable *l = argument;
   idm_iohmm *learner = NULL;
-  idm_learnt learnt = {0};
+  idm_learn_result learnt = {0};
   idm_dynamics_draws draws = {0};
   idm_learn_settings settings;
   idm_learn_settings_default(&settings);
@@ -88,7 +87,7 @@ static idm_status learn_once(const void *argument, idm_error *error)
   settings.warmup = settings.draws = 3;
   settings.threads = 1;
   idm_status status =
-      idm_iohmm_create(l->problem, l->data, 0, IDM_LEARN_HOLD_NOTHING, &learner, error);
+      idm_iohmm_create(l->problem, l->data, 0, IDM_LEARN_FIX_NOTHING, &learner, error);
   if (status == IDM_OK)
     status = idm_learn(learner, l->problem, &settings, NULL, NULL, &learnt, error);
   assert_result(status, learnt.dynamics);
@@ -96,7 +95,7 @@ static idm_status learn_once(const void *argument, idm_error *error)
     status = idm_learn_draw(learner, l->problem, &l->modes, &settings, NULL, NULL, &draws, error);
   assert_result(status, draws.value);
   idm_dynamics_draws_clear(&draws);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
   return status;
 }
@@ -127,7 +126,7 @@ static idm_status fit_jointly_once(const void *argument, idm_error *error)
   const joint_scene *s = argument;
   idm_fit_settings settings = few("");
   idm_posterior *posterior = GARBAGE;
-  const idm_cuts cut = {s->problem, &s->draws, 2};
+  const idm_cut_draws cut = {s->problem, &s->draws, 2};
   settings.chains = 1;
   settings.draws = 4;
   settings.warmup = 0;

@@ -15,9 +15,9 @@ typedef struct wanted {
 
 static idm_status draw(const idm_figure *figure, idm_error *error)
 {
-  const idm_figure_look look = {.width = IDM_FIGURE_WIDE, .id = "f"};
+  const idm_figure_options options = {.width = IDM_FIGURE_WIDE, .id = "f"};
   char *text = GARBAGE;
-  idm_status status = idm_figure_svg(figure, &look, &text, error);
+  idm_status status = idm_figure_svg(figure, &options, &text, error);
   assert_result(status, text);
   free(text);
   text = GARBAGE;
@@ -118,8 +118,8 @@ static idm_status write_csv(const void *argument, idm_error *error)
 
 static idm_status write_svg(const void *argument, idm_error *error)
 {
-  const idm_figure_look look = {.width = IDM_FIGURE_NARROW};
-  return idm_figure_write(argument, &look, in_folder("out"), error);
+  const idm_figure_options options = {.width = IDM_FIGURE_NARROW};
+  return idm_figure_write(argument, &options, in_folder("out"), error);
 }
 
 static void test_files(void **state)

@@ -66,7 +66,7 @@ static void test_parameters(void **state)
       "model_prior, action_prior, discount", "utility"};
   for (size_t i = 0; i < sizeof free_texts / sizeof free_texts[0]; i++) {
     idm_problem *problem = support_diag(0.5, 1.25, 0.001);
-    check(idm_problem_free(problem, free_texts[i], &support_error));
+    check(idm_problem_set_free(problem, free_texts[i], &support_error));
     every_failure(free_texts[i], parameters, problem, succeeds);
     idm_problem_destroy(problem);
   }
@@ -76,7 +76,7 @@ static idm_status free_blocks(const void *argument, idm_error *error)
 {
   idm_problem *problem = NULL;
   idm_status status = idm_problem_read("example:diag", &problem, NULL, error);
-  if (status == IDM_OK) status = idm_problem_free(problem, argument, error);
+  if (status == IDM_OK) status = idm_problem_set_free(problem, argument, error);
   idm_problem_destroy(problem);
   return status;
 }
@@ -167,7 +167,7 @@ static void test_soft(void **state)
                                 "2,right,b\n2,right,b\n2,left,a\n");
     double *batch = s.data->number[IDM_COLUMN_BATCH] = calloc(2, sizeof *batch);
     for (size_t t = 0; t < 2; t++) batch[t] = 1 + (double)t;
-    check(idm_problem_free(s.problem, i == 2 ? "weights" : "utility", &support_error));
+    check(idm_problem_set_free(s.problem, i == 2 ? "weights" : "utility", &support_error));
     every_failure(s.inverse, seek, &s, recovers);
     idm_data_destroy(s.data);
     idm_problem_destroy(s.problem);
@@ -184,7 +184,7 @@ static void test_beliefs(void **state)
   hidden_reach(&h, &b);
   sought_for s = {"maximum-margin", hidden_problem(&h, NULL, NULL, NULL), NULL};
   s.data = hidden_log(&h, &b, action, s.problem, 2, 3, 1);
-  check(idm_problem_free(s.problem, "utility", &support_error));
+  check(idm_problem_set_free(s.problem, "utility", &support_error));
   fail_one_by_one(s.inverse, seek, &s, true, recovers, 1);
   fail_one_by_one(s.inverse, seek, &s, false, recovers, 3);
   idm_data_destroy(s.data);

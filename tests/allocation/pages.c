@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "allocation/heap_support.h"
+#include "report/explorer/explorer.h"
 #include "report/explorer/parcel.h"
-#include "report/explorer/picture.h"
 
 typedef struct parcel {
   char *bytes;
@@ -14,10 +14,10 @@ static idm_status there_and_back(const void *argument, idm_error *error)
 {
   parcel p = {GARBAGE, 0};
   idm_problem *back = NULL;
-  idm_status status = idm_parcel_pack(argument, &p.bytes, &p.length, error);
+  idm_status status = idm_problem_serialise(argument, &p.bytes, &p.length, error);
   assert_result(status, p.bytes);
   if (status == IDM_OK) {
-    status = idm_parcel_open(p.bytes, p.length, &back, error);
+    status = idm_problem_deserialise(p.bytes, p.length, &back, error);
     assert_result(status, back);
   }
   idm_problem_destroy(back);
@@ -60,10 +60,10 @@ static void test_pages(void **state)
   idm_problem *problem = support_diag(2, 1.25, 0.001);
   parcel p;
   every_failure("parcels", there_and_back, problem, succeeds);
-  check(idm_parcel_pack(problem, &p.bytes, &p.length, &support_error));
+  check(idm_problem_serialise(problem, &p.bytes, &p.length, &support_error));
   every_failure("explorers", explore, &p, recovers);
   free(p.bytes);
-  if (idm_explorer_possible()) every_failure("pages", write_page, problem, succeeds);
+  if (idm_explorer_available()) every_failure("pages", write_page, problem, succeeds);
   idm_problem_destroy(problem);
 }
 

@@ -143,7 +143,7 @@ static void test_people(void **state)
   (void)state;
   peopled p = {.problem = support_diag(0.5, 1.25, 0.001)};
   support_assign(p.problem, "resolution=9");
-  check(idm_problem_free(p.problem, "alpha", &support_error));
+  check(idm_problem_set_free(p.problem, "alpha", &support_error));
   p.data = support_data(p.problem, "agent,trajectory,action,observation\n"
                                    "a,1,monitor,positive\na,1,declare_diseased,\n"
                                    "b,2,monitor,negative\nb,2,declare_healthy,\n");

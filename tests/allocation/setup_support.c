@@ -34,7 +34,7 @@ fitted open_fit(void)
 {
   fitted f = {.problem = support_diag(0.5, 1.25, 0.001)};
   support_assign(f.problem, "resolution=9");
-  check(idm_problem_free(f.problem, "eta", &support_error));
+  check(idm_problem_set_free(f.problem, "eta", &support_error));
   f.data = support_data(f.problem, "agent,trajectory,action,observation\n"
                                    "a,1,monitor,positive\na,1,declare_diseased,\n"
                                    "a,2,monitor,negative\na,2,declare_healthy,\n");

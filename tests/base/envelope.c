@@ -1,5 +1,5 @@
 /* Elimination within an envelope, against the matrix itself. */
-#include "base/envelope.h"
+#include "base/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,13 +31,13 @@ static void solves(void **state)
   idm_random_init(&random, 7, 0);
   for (size_t w = 0; w < 4; w++) {
     double a[N * N], lu[N * N], b[N], x[N], y[N];
-    idm_edge edge[N];
+    idm_row_extent extent[N];
     fill(&random, widths[w], a);
     memcpy(lu, a, sizeof a);
     for (size_t i = 0; i < N; i++) x[i] = y[i] = b[i] = idm_random_uniform(&random);
-    assert_true(idm_envelope_factor(N, lu, edge));
-    idm_envelope_solve(N, lu, edge, x);
-    idm_envelope_solve_transposed(N, lu, edge, y);
+    assert_true(idm_envelope_factor(N, lu, extent));
+    idm_envelope_solve(N, lu, extent, x);
+    idm_envelope_solve_transposed(N, lu, extent, y);
     for (size_t i = 0; i < N; i++) {
       double straight = 0, across = 0;
       for (size_t j = 0; j < N; j++) {
@@ -55,16 +55,16 @@ static void keeps_zeros(void **state)
 {
   (void)state;
   double a[N * N] = {0};
-  idm_edge edge[N];
+  idm_row_extent extent[N];
   for (size_t i = 0; i < N; i++) {
     a[i * N + i] = 4;
     if (i) a[i * N + i - 1] = -1;
     if (i + 2 < N) a[i * N + i + 2] = -1;
   }
-  assert_true(idm_envelope_factor(N, a, edge));
+  assert_true(idm_envelope_factor(N, a, extent));
   for (size_t i = 0; i < N; i++) {
-    assert_int_equal(edge[i].first, i ? i - 1 : 0);
-    assert_true(edge[i].last <= i + 2);
+    assert_int_equal(extent[i].first, i ? i - 1 : 0);
+    assert_true(extent[i].last <= i + 2);
     for (size_t j = 0; j < N; j++)
       if (j + 1 < i || j > i + 2) assert_true(a[i * N + j] == 0);
   }
@@ -74,10 +74,10 @@ static void refuses_pivots_of_zero(void **state)
 {
   (void)state;
   double a[] = {0, 1, 1, 0}, b[] = {1, 1, 1, 1}, c[] = {NAN, 0, 0, 1};
-  idm_edge edge[2];
-  assert_false(idm_envelope_factor(2, a, edge));
-  assert_false(idm_envelope_factor(2, b, edge));
-  assert_false(idm_envelope_factor(2, c, edge));
+  idm_row_extent extent[2];
+  assert_false(idm_envelope_factor(2, a, extent));
+  assert_false(idm_envelope_factor(2, b, extent));
+  assert_false(idm_envelope_factor(2, c, extent));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Log-gamma and its derivative against numbers computed to 40 digits (mpmath), and libm. */
-#include "base/gamma.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

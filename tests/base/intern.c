@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/intern.h"
+#include "base/text.h"
 
 static void test_numbers_in_order(void **state)
 {

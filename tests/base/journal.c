@@ -1,6 +1,6 @@
 /* The journal of work in steps: what is put in comes out, also after a checkpoint, and damage is
  * refused. */
-#include "base/journal.h"
+#include "base/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static void put(idm_journal *journal, uint64_t step, double value)
 {
   idm_record record;
   idm_journal_begin(step, &record);
-  idm_record_pass(&record, &value, sizeof value);
+  idm_record_transfer(&record, &value, sizeof value);
   check(idm_journal_put(journal, step, &record, &support_error));
 }
 
@@ -20,7 +20,7 @@ static double get(idm_journal *journal, uint64_t step)
   idm_record record;
   double value = -1;
   assert_true(idm_journal_get(journal, step, &record));
-  idm_record_pass(&record, &value, sizeof value);
+  idm_record_transfer(&record, &value, sizeof value);
   check(idm_record_close(&record, true, &support_error));
   return value;
 }
@@ -43,25 +43,25 @@ static void what_is_put_in_comes_out(void **state)
   (void)state;
   enum { steps = 20 };
   const uint64_t running = UINT64_C(1) << 60 | 1;
-  const idm_work work = {.content = "half of it", .save = save_some};
+  const idm_progress_state work = {.content = "half of it", .save = save_some};
   idm_journal *journal, *again;
   idm_record record;
   char *bytes;
   size_t length;
-  check(idm_journal_create("journal", &(idm_fit_watch){.label = 5}, &journal, &support_error));
+  check(idm_journal_create("journal", &(idm_fit_monitor){.label = 5}, &journal, &support_error));
   assert_int_equal(idm_journal_count(journal), 0);
   assert_int_equal(idm_journal_count(journal), 1);
   for (size_t i = 0; i < steps; i++) put(journal, i, (double)i);
   assert_false(idm_journal_get(journal, running, &record));
-  const idm_journal_work under_way = {journal, running, &work};
+  const idm_journal_step under_way = {journal, running, &work};
   check(idm_journal_save(&under_way, &bytes, &length, &support_error));
-  idm_fit_watch watch = {.label = 5, .checkpoint = bytes, .checkpoint_length = length};
+  idm_fit_monitor watch = {.label = 5, .checkpoint = bytes, .checkpoint_length = length};
   check(idm_journal_create("journal", &watch, &again, &support_error));
   for (size_t i = 0; i < steps; i++) assert_near(get(again, i), (double)i, 0);
-  idm_fit_watch inner = {0};
-  idm_journal_go_on(again, UINT64_C(1) << 60 | 2, &inner);
+  idm_fit_monitor inner = {0};
+  idm_journal_resume_step(again, UINT64_C(1) << 60 | 2, &inner);
   assert_null(inner.checkpoint);
-  idm_journal_go_on(again, running, &inner);
+  idm_journal_resume_step(again, running, &inner);
   assert_int_equal(inner.checkpoint_length, strlen("half of it"));
   assert_memory_equal(inner.checkpoint, "half of it", inner.checkpoint_length);
   idm_journal_destroy(again);

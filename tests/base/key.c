@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/key_support.h"
-#include "base/number.h"
+#include "base/text.h"
 
 /* What a person writes comes back as written. */
 static void test_round_trip(void **state)

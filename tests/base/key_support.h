@@ -34,8 +34,8 @@ static const idm_key keys[] = {
     {.name = "length", .kind = IDM_KEY_LONG, .offset = offsetof(fields, length), .most = 1e9},
     {.name = "count", .kind = IDM_KEY_SIZE, .offset = offsetof(fields, count), .most = 1e9},
     {.name = "seed", .kind = IDM_KEY_SEED, .offset = offsetof(fields, seed)},
-    {.name = "flag", .kind = IDM_KEY_FLAG, .offset = offsetof(fields, flag)},
-    {.name = "word", .kind = IDM_KEY_WORD, .offset = offsetof(fields, word), .words = words},
+    {.name = "flag", .kind = IDM_KEY_BOOL, .offset = offsetof(fields, flag)},
+    {.name = "word", .kind = IDM_KEY_ENUM, .offset = offsetof(fields, word), .words = words},
     {.name = "text", .kind = IDM_KEY_TEXT, .offset = offsetof(fields, text), .most = 8},
     {.name = NULL},
 };

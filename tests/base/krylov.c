@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/krylov.h"
+#include "base/dense.h"
 #include "idm/random.h"
 
 enum { MOST = 60 };

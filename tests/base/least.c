@@ -1,5 +1,5 @@
 /* Least squares of least norm: normal equations, orthogonality to the null space, known rank. */
-#include "base/least.h"
+#include "base/dense.h"
 
 #include <math.h>
 #include <stdio.h>

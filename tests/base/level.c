@@ -1,12 +1,11 @@
 /* Vector levels: names, what is refused, and the same numbers at every level of this machine. */
-#include "base/level.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/product.h"
-#include "base/vector.h"
+#include "base/dense.h"
 #include "support.h"
 
 enum { COUNT = 1001 };

@@ -1,5 +1,5 @@
 /* Loading of shared libraries: functions work, and what is missing is reported. */
-#include "base/library.h"
+#include "base/system.h"
 
 #include <math.h>
 

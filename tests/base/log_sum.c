@@ -1,5 +1,5 @@
 /* Sums of exponentials against plain sums in long double, and every edge case of the header. */
-#include "base/log_sum.h"
+#include "base/statistics.h"
 
 #include <float.h>
 

@@ -1,5 +1,5 @@
 /* Moments against plain sums in long double, far from 0 too, and every edge case of the header. */
-#include "base/moments.h"
+#include "base/statistics.h"
 
 #include <float.h>
 #include <math.h>

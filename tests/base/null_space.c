@@ -1,5 +1,5 @@
 /* Elimination and null spaces: by construction, and what counts as 0. */
-#include "base/null_space.h"
+#include "base/dense.h"
 
 #include <math.h>
 #include <stdio.h>

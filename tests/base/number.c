@@ -1,5 +1,5 @@
 /* Numbers as text: as short as reads back, and when two count as the same. */
-#include "base/number.h"
+#include "base/text.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/parallel.h"
+#include "base/system.h"
 #include "support.h"
 
 enum { MOST = 5000 };

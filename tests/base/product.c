@@ -1,5 +1,5 @@
 /* Dense products against three plain loops, with rows and columns left over by the tiles. */
-#include "base/product.h"
+#include "base/dense.h"
 
 #include "support.h"
 

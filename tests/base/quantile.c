@@ -1,5 +1,5 @@
 /* Sorting and quantiles against definitions that need no order. */
-#include "base/quantile.h"
+#include "base/statistics.h"
 
 #include <math.h>
 

@@ -13,9 +13,9 @@ typedef struct thing {
 
 static bool pass(idm_record *r, thing *t)
 {
-  const bool same = idm_record_same(r, 300);
-  idm_record_pass(r, t->number, sizeof t->number);
-  idm_record_pass(r, &t->count, sizeof t->count);
+  const bool same = idm_record_match(r, 300);
+  idm_record_transfer(r, t->number, sizeof t->number);
+  idm_record_transfer(r, &t->count, sizeof t->count);
   return same;
 }
 
@@ -29,7 +29,7 @@ static void what_goes_in_comes_out(void **state)
   for (int i = 0; i < 300; i++) in.number[i] = i / 7.0;
   idm_record_begin(&r, "testing", 5);
   assert_true(pass(&r, &in));
-  check(idm_record_seal(&r, &bytes, &length, &support_error));
+  check(idm_record_finish(&r, &bytes, &length, &support_error));
   check(idm_record_open(&r, "testing", 5, bytes, length, &support_error));
   check(idm_record_close(&r, pass(&r, &out), &support_error));
   assert_memory_equal(&in, &out, sizeof in);
@@ -63,10 +63,10 @@ static void flags_are_flags(void **state)
     size_t length;
     bool flag = true;
     idm_record_begin(&r, "testing", 5);
-    idm_record_pass(&r, &byte, sizeof byte);
-    check(idm_record_seal(&r, &bytes, &length, &support_error));
+    idm_record_transfer(&r, &byte, sizeof byte);
+    check(idm_record_finish(&r, &bytes, &length, &support_error));
     check(idm_record_open(&r, "testing", 5, bytes, length, &support_error));
-    idm_record_pass_flag(&r, &flag);
+    idm_record_transfer_flag(&r, &flag);
     assert_int_equal(idm_record_close(&r, true, &support_error), byte > 1 ? IDM_INPUT : IDM_OK);
     if (byte < 2) assert_int_equal(flag, byte);
     free(bytes);

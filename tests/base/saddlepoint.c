@@ -1,5 +1,5 @@
 /* Tails by the saddlepoint approximation against exact and simulated ones. */
-#include "base/saddlepoint.h"
+#include "base/statistics.h"
 
 #include <math.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/soft_block.h"
+#include "base/soft.h"
 #include "idm/random.h"
 
 enum { MOST = 9 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/soft_slope.h"
+#include "base/soft.h"
 #include "support.h"
 
 enum { MOST = 4 };
@@ -41,7 +41,7 @@ static void slopes_are_derivatives(void **state)
     support_distribution(&random, weight, count);
     for (size_t j = 0; j < count; j++) x[j] = 6 * idm_random_uniform(&random) - 3;
     const double value = idm_soft(temperature, count, weight, x, p);
-    idm_soft_slope(temperature, count, weight, x, value, p, &inverse, weights);
+    idm_soft_derivative(temperature, count, weight, x, value, p, &inverse, weights);
     const double h = 1e-4;
     assert_near(
         inverse,
@@ -67,23 +67,23 @@ static void limits_are_limits(void **state)
   const double large[] = {INFINITY, -INFINITY, 1e9, -1e12};
   for (size_t i = 0; i < 4; i++) {
     const double value = idm_soft(large[i], 3, weight, x, p);
-    idm_soft_slope(large[i], 3, weight, x, value, p, &inverse, weights);
+    idm_soft_derivative(large[i], 3, weight, x, value, p, &inverse, weights);
     assert_near(inverse, half_variance, 1e-7);
     for (size_t j = 0; j < 3; j++) assert_near(weights[j], x[j] - mean, 1e-7);
   }
   for (int sign = -1; sign <= 1; sign += 2) {
     const double value = idm_soft(copysign(0.0, sign), 3, weight, x, p);
-    idm_soft_slope(copysign(0.0, sign), 3, weight, x, value, p, &inverse, weights);
+    idm_soft_derivative(copysign(0.0, sign), 3, weight, x, value, p, &inverse, weights);
     assert_true(inverse == 0 && weights[0] == 0 && weights[1] == 0 && weights[2] == 0);
   }
   /* What has no weight keeps none. */
   const double without[3] = {0.4, 0, 0.6};
   const double value = idm_soft(0.001, 3, without, x, p);
-  idm_soft_slope(0.001, 3, without, x, value, p, &inverse, weights);
+  idm_soft_derivative(0.001, 3, without, x, value, p, &inverse, weights);
   assert_true(weights[1] == 0 && isfinite(inverse));
   /* T^2 KL, far from the series. */
   const double soft = idm_soft(0.5, 3, weight, x, p);
-  idm_soft_slope(0.5, 3, weight, x, soft, p, &inverse, weights);
+  idm_soft_derivative(0.5, 3, weight, x, soft, p, &inverse, weights);
   assert_near(inverse, 0.25 * idm_soft_divergence(0.5, 3, weight, x), 1e-14);
 }
 
@@ -101,14 +101,15 @@ static void lanes_are_single_problems(void **state)
     if (round % 3 == 0) weight[2] = 0;
     for (size_t i = 0; i < (size_t)MOST * IDM_LANES; i++) x[i] = 4 * idm_random_uniform(&random);
     idm_soft_block(temperature, MOST, weight, x, value, p);
-    idm_soft_slope_block(temperature, MOST, weight, x, value, p, inverse, weights);
+    idm_soft_derivative_block(temperature, MOST, weight, x, value, p, inverse, weights);
     for (size_t l = 0; l < IDM_LANES; l++) {
       double one[MOST], one_p[MOST], one_weights[MOST], one_inverse;
       for (size_t j = 0; j < MOST; j++) {
         one[j] = x[j * IDM_LANES + l];
         one_p[j] = p[j * IDM_LANES + l];
       }
-      idm_soft_slope(temperature, MOST, weight, one, value[l], one_p, &one_inverse, one_weights);
+      idm_soft_derivative(temperature, MOST, weight, one, value[l], one_p, &one_inverse,
+                          one_weights);
       assert_near(inverse[l], one_inverse, 1e-13);
       for (size_t j = 0; j < MOST; j++)
         assert_near(weights[j * IDM_LANES + l], one_weights[j], 1e-13);

@@ -75,7 +75,7 @@ static void test_fail_without_a_handle(void **state)
 static void test_long_texts_are_cut(void **state)
 {
   (void)state;
-  static char text[3 * IDM_PATH];
+  static char text[3 * IDM_PATH_SIZE];
   memset(text, 'm', sizeof text - 1);
   text[sizeof text - 1] = '\0';
   idm_error error;

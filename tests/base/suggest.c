@@ -1,5 +1,5 @@
 /* Suggestions: a slip of the pen finds its word, anything else finds none. */
-#include "base/suggest.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The mean of the worst share, against every order in which it can be filled. */
-#include "base/tail.h"
+#include "base/statistics.h"
 
 #include <math.h>
 
@@ -60,9 +60,9 @@ static void test_vertices(void **state)
     if (count > 1 && draw % 4 == 0) x[1] = x[0]; /* a tie */
     const double level = levels[(size_t)draw % (sizeof levels / sizeof levels[0])];
     size_t order[] = {0, 1, 2, 3, 4};
-    const double value = idm_tail(level, count, w, x, p);
+    const double value = idm_cvar(level, count, w, x, p);
     assert_near(value, least(level, count, w, x, order, 0), 1e-12);
-    assert_true(idm_tail(level, count, w, x, NULL) == value);
+    assert_true(idm_cvar(level, count, w, x, NULL) == value);
     double sum = 0, mean = 0;
     for (size_t j = 0; j < count; j++) {
       assert_true(p[j] >= 0 && (level == 0 || p[j] <= w[j] / level * (1 + 1e-12)));
@@ -91,7 +91,7 @@ static void test_no_jumps(void **state)
       moved[j] = x[j] + 1e-2 * size * (idm_random_uniform(&random) - 0.5);
       most = fmax(most, fabs(moved[j] - x[j]));
     }
-    const double change = idm_tail(level, MOST, w, moved, NULL) - idm_tail(level, MOST, w, x, NULL);
+    const double change = idm_cvar(level, MOST, w, moved, NULL) - idm_cvar(level, MOST, w, x, NULL);
     assert_true(fabs(change) <= most + 1e-14);
   }
 }
@@ -102,13 +102,13 @@ static void test_limits(void **state)
   (void)state;
   const double w[] = {0.2, 0.3, 0, 0.5}, x[] = {3, -1, -7, -1};
   double p[4], q[4];
-  assert_near(idm_tail(1, 4, w, x, p), idm_soft(INFINITY, 4, w, x, q), 1e-15);
+  assert_near(idm_cvar(1, 4, w, x, p), idm_soft(INFINITY, 4, w, x, q), 1e-15);
   for (size_t j = 0; j < 4; j++) assert_near(p[j], q[j], 1e-15);
-  assert_near(idm_tail(0, 4, w, x, p), idm_soft(-0.0, 4, w, x, q), 1e-15);
+  assert_near(idm_cvar(0, 4, w, x, p), idm_soft(-0.0, 4, w, x, q), 1e-15);
   for (size_t j = 0; j < 4; j++) assert_near(p[j], q[j], 1e-15);
   double last = -INFINITY;
   for (int i = 0; i <= 100; i++) {
-    const double value = idm_tail(i / 100.0, 4, w, x, NULL);
+    const double value = idm_cvar(i / 100.0, 4, w, x, NULL);
     assert_true(value >= last - 1e-12);
     last = value;
   }

@@ -1,5 +1,5 @@
 /* Texts that stand one a line: added, found, split, and what does not fit. */
-#include "base/texts.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

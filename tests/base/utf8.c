@@ -1,5 +1,5 @@
 /* UTF-8: every code there and back, and every malformed form. */
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,9 +66,9 @@ static void controls_are_not_plain(void **state)
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     char shown[40];
     snprintf(shown, sizeof shown, "%s", texts[i][0]);
-    idm_utf8_show(shown);
+    idm_utf8_sanitise(shown);
     assert_string_equal(shown, texts[i][1]);
-    assert_int_equal(idm_utf8_plain(texts[i][0], strlen(texts[i][0])),
+    assert_int_equal(idm_utf8_is_printable(texts[i][0], strlen(texts[i][0])),
                      strcmp(texts[i][0], texts[i][1]) == 0);
   }
 }

@@ -6,11 +6,11 @@
 static void test_silent_work(void **state)
 {
   (void)state;
-  const idm_work work = {.done = 0.5};
+  const idm_progress_state work = {.done = 0.5};
   char words[8] = "before", *bytes = words;
   size_t length = 1;
-  assert_string_equal(idm_work_words(&work, words, sizeof words), "");
-  assert_int_equal(idm_work_save(&work, &bytes, &length, NULL), IDM_USAGE);
+  assert_string_equal(idm_progress_describe(&work, words, sizeof words), "");
+  assert_int_equal(idm_progress_save(&work, &bytes, &length, NULL), IDM_USAGE);
   assert_null(bytes);
   assert_int_equal(length, 0);
 }

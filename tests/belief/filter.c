@@ -36,28 +36,28 @@ static void draw_row(double *row, size_t count, idm_random *random)
 static double correct(size_t states, size_t observations, const double *emission,
                       const double *emitter, size_t x, double *posterior)
 {
-  const idm_world w = {.states = states, .observations = observations, .emission = emission};
+  const idm_action_model w = {.states = states, .observations = observations, .emission = emission};
   return idm_filter_correct(&w, emitter, x, posterior);
 }
 
-typedef struct world {
+typedef struct action_model {
   double z[STATES];
   double transition[STATES * STATES];
   double emission[STATES * OBSERVATIONS];
-} world;
+} action_model;
 
-static idm_world world_is(const world *w, bool before)
+static idm_action_model world_is(const action_model *w, bool before)
 {
-  return (idm_world){.states = STATES,
-                     .observations = OBSERVATIONS,
-                     .transition = w->transition,
-                     .emission = w->emission,
-                     .before = before};
+  return (idm_action_model){.states = STATES,
+                            .observations = OBSERVATIONS,
+                            .transition = w->transition,
+                            .emission = w->emission,
+                            .before = before};
 }
 
-static world draw_world(uint64_t stream)
+static action_model draw_world(uint64_t stream)
 {
-  world w;
+  action_model w;
   idm_random random;
   idm_random_init(&random, 41, stream);
   draw_row(w.z, STATES, &random);
@@ -129,7 +129,7 @@ static void test_laws(void **state)
 {
   (void)state;
   for (uint64_t stream = 0; stream < 200; stream++) {
-    const world w = draw_world(stream);
+    const action_model w = draw_world(stream);
     double next[STATES], mean[STATES] = {0}, total = 0, mass = 0;
     idm_filter_predict(STATES, w.transition, w.z, next);
     for (size_t s = 0; s < STATES; s++) mass += next[s];
@@ -156,13 +156,13 @@ static void test_joint(void **state)
 {
   (void)state;
   for (uint64_t stream = 0; stream < 200; stream++) {
-    const world w = draw_world(stream);
+    const action_model w = draw_world(stream);
     double next[STATES];
     idm_filter_predict(STATES, w.transition, w.z, next);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double two[STATES], one[STATES];
       const double p = correct(STATES, OBSERVATIONS, w.emission, next, x, two);
-      const idm_world is = world_is(&w, false);
+      const idm_action_model is = world_is(&w, false);
       const double q = idm_filter_joint(&is, w.z, x, one);
       check(&q, &p, 1);
       for (size_t s = 0; s < STATES; s++) one[s] /= q;
@@ -176,8 +176,8 @@ static void test_seen_before_the_move(void **state)
 {
   (void)state;
   for (uint64_t stream = 0; stream < 200; stream++) {
-    const world w = draw_world(stream);
-    const idm_world is = world_is(&w, true);
+    const action_model w = draw_world(stream);
+    const idm_action_model is = world_is(&w, true);
     double emitter[STATES], total = 0;
     idm_filter_emitter(&is, w.z, emitter);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
@@ -210,16 +210,16 @@ static void test_two_states(void **state)
     const double two[] = {0.9, 0.1, 0.4, 0.6}, seen[] = {0.84, 0.16, 0.15, 0.85};
     const double three[] = {0.9, 0.1, 0, 0.4, 0.6, 0, 0, 0, 1};
     const double also[] = {0.84, 0.16, 0.15, 0.85, 0.5, 0.5};
-    const idm_world small = {2, 2, two, seen, before, {0}};
-    const idm_world large = {3, 2, three, also, before, {0}};
+    const idm_action_model small = {2, 2, two, seen, before, {0}};
+    const idm_action_model large = {3, 2, three, also, before, {0}};
     for (size_t x = 0; x < 2; x++) {
       double a[2], b[3], back_a[2] = {0}, back_b[3] = {0};
       const double p = idm_filter_joint(&small, (const double[]){0.3, 0.7}, x, a);
       const double q = idm_filter_joint(&large, (const double[]){0.3, 0.7, 0}, x, b);
       check(&p, &q, 1);
       check(a, b, 2);
-      idm_filter_recall(&small, x, (const double[]){2, -3}, 0.5, 1.5, back_a);
-      idm_filter_recall(&large, x, (const double[]){2, -3, 9}, 0.5, 1.5, back_b);
+      idm_filter_joint_backward(&small, x, (const double[]){2, -3}, 0.5, 1.5, back_a);
+      idm_filter_joint_backward(&large, x, (const double[]){2, -3, 9}, 0.5, 1.5, back_b);
       check(back_a, back_b, 2);
     }
   }
@@ -230,17 +230,17 @@ static void test_recall(void **state)
 {
   (void)state;
   for (int before = 0; before <= 1; before++) {
-    const world w = draw_world(7);
-    const idm_world is = world_is(&w, before);
-    const double slope[STATES] = {0.5, -1, 2, 3};
+    const action_model w = draw_world(7);
+    const idm_action_model is = world_is(&w, before);
+    const double derivative[STATES] = {0.5, -1, 2, 3};
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double back[STATES] = {0};
-      idm_filter_recall(&is, x, slope, 0.25, 2, back);
+      idm_filter_joint_backward(&is, x, derivative, 0.25, 2, back);
       for (size_t s = 0; s < STATES; s++) {
         double unit[STATES] = {0}, joint[STATES] = {0}, expected = 0;
         unit[s] = 1;
         idm_filter_joint(&is, unit, x, joint);
-        for (size_t t = 0; t < STATES; t++) expected += 2 * (slope[t] - 0.25) * joint[t];
+        for (size_t t = 0; t < STATES; t++) expected += 2 * (derivative[t] - 0.25) * joint[t];
         check(&back[s], &expected, 1);
       }
     }
@@ -254,8 +254,8 @@ static void test_relabelling(void **state)
   const size_t to[STATES] = {2, 0, 3, 1};
   const size_t seen[OBSERVATIONS] = {4, 2, 0, 1, 3};
   for (uint64_t stream = 0; stream < 200; stream++) {
-    const world a = draw_world(stream);
-    world b;
+    const action_model a = draw_world(stream);
+    action_model b;
     for (size_t s = 0; s < STATES; s++) {
       b.z[to[s]] = a.z[s];
       for (size_t t = 0; t < STATES; t++)
@@ -283,13 +283,13 @@ static void test_bent(void **state)
   (void)state;
   static const double powers[][2] = {{1, 1}, {0.5, 1}, {1, 0.3}, {2, 1.5}, {1, 0}, {0, 1}, {0, 0}};
   for (uint64_t trial = 0; trial < 70; trial++) {
-    const world w = draw_world(trial);
+    const action_model w = draw_world(trial);
     const double a = powers[trial % 7][0], b = powers[trial % 7][1];
-    idm_world bayes = world_is(&w, trial % 2);
-    idm_world bent = bayes;
+    idm_action_model bayes = world_is(&w, trial % 2);
+    idm_action_model distorted = bayes;
     double emitter[STATES], expected[STATES], found[STATES], joint[STATES];
-    bent.update = (idm_update){true, a, b};
-    idm_filter_emitter(&bent, w.z, emitter);
+    distorted.update = (idm_update){true, a, b};
+    idm_filter_emitter(&distorted, w.z, emitter);
     for (size_t x = 0; x < OBSERVATIONS; x++) {
       double weight[STATES], total = 0;
       for (size_t s = 0; s < STATES; s++) {
@@ -298,13 +298,13 @@ static void test_bent(void **state)
         total += weight[s];
       }
       for (size_t t = 0; t < STATES; t++) {
-        expected[t] = bent.before ? 0 : weight[t] / total;
-        for (size_t s = 0; bent.before && s < STATES; s++)
+        expected[t] = distorted.before ? 0 : weight[t] / total;
+        for (size_t s = 0; distorted.before && s < STATES; s++)
           expected[t] += weight[s] / total * w.transition[s * STATES + t];
       }
       const double p = idm_filter_correct(&bayes, emitter, x, found);
-      assert_true(idm_filter_correct(&bent, emitter, x, found) == p);
-      assert_true(fabs(idm_filter_joint(&bent, w.z, x, joint) - p) <= 1e-15);
+      assert_true(idm_filter_correct(&distorted, emitter, x, found) == p);
+      assert_true(fabs(idm_filter_joint(&distorted, w.z, x, joint) - p) <= 1e-15);
       for (size_t t = 0; p > 0 && t < STATES; t++) {
         assert_true(fabs(found[t] - expected[t]) <= 1e-14);
         assert_true(fabs(joint[t] - p * expected[t]) <= 1e-14);
@@ -320,11 +320,11 @@ static void test_bent_is_not_lost(void **state)
   (void)state;
   const double identity[4] = {1, 0, 0, 1}, omega[4] = {exp(-50), 0.5, 1, 0.5}, z[2] = {0.5, 0.5};
   double joint[2];
-  const idm_world w = {.states = 2,
-                       .observations = 2,
-                       .transition = identity,
-                       .emission = omega,
-                       .update = {true, 1, 2}};
+  const idm_action_model w = {.states = 2,
+                              .observations = 2,
+                              .transition = identity,
+                              .emission = omega,
+                              .update = {true, 1, 2}};
   const double p = idm_filter_joint(&w, z, 0, joint);
   assert_true(fabs(joint[0] / p / exp(-100) - 1) < 1e-12);
   assert_true(joint[1] / p == 1);

@@ -114,7 +114,7 @@ static void test_counts_that_do_not_fit(void **state)
 
 static void check_fitting(size_t states, size_t points)
 {
-  const int r = idm_lattice_fitting(states, points);
+  const int r = idm_lattice_max_resolution(states, points);
   assert_true(r >= 0);
   if (r > 0) assert_true(idm_lattice_count(states, r) <= points);
   assert_true(idm_lattice_count(states, r + 1) > points);
@@ -127,8 +127,8 @@ static void test_fitting(void **state)
     const size_t points[] = {1, 2, 3, 10, 99, 100, 101, 20000, 1000000};
     for (size_t i = 0; i < 9; i++) check_fitting(states, points[i]);
     for (int r = 1; r < 6; r++) {
-      assert_int_equal(idm_lattice_fitting(states, idm_lattice_count(states, r)), r);
-      assert_int_equal(idm_lattice_fitting(states, idm_lattice_count(states, r) - 1), r - 1);
+      assert_int_equal(idm_lattice_max_resolution(states, idm_lattice_count(states, r)), r);
+      assert_int_equal(idm_lattice_max_resolution(states, idm_lattice_count(states, r) - 1), r - 1);
     }
   }
 }

@@ -118,11 +118,11 @@ static void slopes_are_differences(void **state)
     assert_non_null(v);
     for (size_t point = 0; point < lattice->points; point++) v[point] = idm_random_uniform(&random);
     for (int round = 0; round < 100; round++) {
-      double z[MOST], at[MOST], slope[MOST];
+      double z[MOST], at[MOST], derivative[MOST];
       support_distribution(&random, z, k);
       const cell c = cell_of(lattice, z);
       for (size_t j = 0; j < c.count; j++) at[j] = v[c.vertex[j]];
-      idm_lattice_slope(lattice, c.count, c.step, at, slope);
+      idm_lattice_gradient(lattice, c.count, c.step, at, derivative);
       double least = 1;
       for (size_t j = 0; j < c.count; j++) least = fmin(least, c.weight[j]);
       if (c.count < k || least < 1e-3) continue;
@@ -133,7 +133,7 @@ static void slopes_are_differences(void **state)
         moved[s] += h;
         moved[s - 1] -= h;
         const double difference = (interpolate(lattice, v, moved) - interpolate(lattice, v, z)) / h;
-        assert_near(slope[s] - slope[s - 1], difference, 1e-8);
+        assert_near(derivative[s] - derivative[s - 1], difference, 1e-8);
         compared++;
       }
     }
@@ -151,11 +151,11 @@ static void corners_are_their_own_slopes(void **state)
   check(idm_lattice_create(4, 9, true, &lattice, &support_error));
   const double z[4] = {0.5, 0, 0.2, 0.3}, v[4] = {3, 1, 4, 1.5};
   const cell c = cell_of(lattice, z);
-  double slope[4];
+  double derivative[4];
   assert_int_equal(c.count, 4);
-  idm_lattice_slope(lattice, c.count, c.step, v, slope);
+  idm_lattice_gradient(lattice, c.count, c.step, v, derivative);
   for (size_t s = 0; s < 4; s++)
-    assert_true(c.vertex[s] == s && c.weight[s] == z[s] && slope[s] == v[s]);
+    assert_true(c.vertex[s] == s && c.weight[s] == z[s] && derivative[s] == v[s]);
   idm_lattice_destroy(lattice);
 }
 

@@ -1,9 +1,9 @@
 /* The erasure channel of a limited sensor against its definition. */
-#include "belief/sensor.h"
+#include "belief/filter.h"
 
 #include <string.h>
 
-#include "plan/update.h"
+#include "plan/choice.h"
 #include "support.h"
 
 enum { MOST = 4 };

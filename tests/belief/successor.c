@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/soft_block.h"
+#include "base/soft.h"
 #include "belief/successor.h"
 #include "idm/random.h"
 
@@ -17,7 +17,7 @@ enum { MOST = 6, ACTIONS = 5, MODELS = 3 };
 enum { PLAIN, FORGETFUL, TERMINAL, PROPORTIONAL, SPARSE }; /* what the actions are like */
 
 /* Random dynamics, one kind of action each, and the lattice they live on. */
-typedef struct world {
+typedef struct action_model {
   idm_sizes n;
   double transition[MODELS * ACTIONS * MOST * MOST];
   double emission[MODELS * ACTIONS * MOST * MOST];
@@ -26,7 +26,7 @@ typedef struct world {
   idm_successor_request request;
   idm_lattice *lattice;
   idm_successors *successors;
-} world;
+} action_model;
 
 static void draw_row(double *row, size_t count, double zeros, idm_random *random)
 {
@@ -48,7 +48,7 @@ static void make_proportional(double *row, size_t count)
   for (size_t x = 0; x < count; x++) row[x] = x + 1 < count ? row[x] / total : 0;
 }
 
-static void draw_block(const world *w, int kind, double *transition, double *emission,
+static void draw_block(const action_model *w, int kind, double *transition, double *emission,
                        idm_random *random)
 {
   const size_t k = w->n.states, X = w->n.observations;
@@ -60,8 +60,8 @@ static void draw_block(const world *w, int kind, double *transition, double *emi
   }
 }
 
-static void create(world *w, size_t states, size_t observations, int resolution, bool corners,
-                   bool prior, bool merge, bool before)
+static void create(action_model *w, size_t states, size_t observations, int resolution,
+                   bool corners, bool prior, bool merge, bool before)
 {
   idm_random random;
   idm_random_init(&random, 51, states * 1000 + (size_t)resolution);
@@ -89,13 +89,13 @@ static void create(world *w, size_t states, size_t observations, int resolution,
   assert_int_equal(idm_successors_create(w->lattice, &w->request, &w->successors, &error), IDM_OK);
 }
 
-static void destroy(world *w)
+static void destroy(action_model *w)
 {
   idm_successors_destroy(w->successors);
   idm_lattice_destroy(w->lattice);
 }
 
-static const idm_successor_block *block_of(const world *w, size_t u, size_t m)
+static const idm_successor_block *block_of(const action_model *w, size_t u, size_t m)
 {
   return &w->successors->block[u * MODELS + m];
 }
@@ -103,7 +103,7 @@ static const idm_successor_block *block_of(const world *w, size_t u, size_t m)
 /* --- the plain computation ------------------------------------------------------------------ */
 
 /* p(x) and the posterior after x, from belief z. */
-static double update(const world *w, size_t u, size_t m, const double *z, size_t x,
+static double update(const action_model *w, size_t u, size_t m, const double *z, size_t x,
                      double *posterior)
 {
   const size_t k = w->n.states, X = w->n.observations;
@@ -120,7 +120,7 @@ static double update(const world *w, size_t u, size_t m, const double *z, size_t
   return total;
 }
 
-static double prior_log(const world *w, const double *z)
+static double prior_log(const action_model *w, const double *z)
 {
   if (!w->request.belief_prior) return 0;
   const double k = (double)w->n.states, r = w->lattice->resolution;
@@ -140,7 +140,7 @@ static double prior_log(const world *w, const double *z)
 }
 
 /* Row (u, m, z), dense, each observation by itself. */
-static void plain_row(const world *w, size_t u, size_t m, const double *z, double *row)
+static void plain_row(const action_model *w, size_t u, size_t m, const double *z, double *row)
 {
   memset(row, 0, w->lattice->points * sizeof *row);
   for (size_t x = 0; x < w->n.observations; x++) {
@@ -154,7 +154,7 @@ static void plain_row(const world *w, size_t u, size_t m, const double *z, doubl
 }
 
 /* Whether x and y lead to one belief from every belief of two states. */
-static bool same_beliefs(const world *w, size_t u, size_t m, size_t x, size_t y)
+static bool same_beliefs(const action_model *w, size_t u, size_t m, size_t x, size_t y)
 {
   for (size_t s = 0; s < w->n.states; s++)
     for (size_t t = 0; t < w->n.states; t++) {
@@ -169,7 +169,7 @@ static bool same_beliefs(const world *w, size_t u, size_t m, size_t x, size_t y)
 }
 
 /* Whether x and y lead to one belief wherever they are seen: proportional columns. */
-static bool same_column(const world *w, size_t u, size_t m, size_t x, size_t y)
+static bool same_column(const action_model *w, size_t u, size_t m, size_t x, size_t y)
 {
   if (w->request.before) return same_beliefs(w, u, m, x, y);
   const double *e = w->emission + (m * ACTIONS + u) * w->n.states * w->n.observations;
@@ -181,7 +181,7 @@ static bool same_column(const world *w, size_t u, size_t m, size_t x, size_t y)
 }
 
 /* H = -sum p log(p / prior(z')), over observations or over groups of them. */
-static double plain_surprise(const world *w, size_t u, size_t m, const double *z)
+static double plain_surprise(const action_model *w, size_t u, size_t m, const double *z)
 {
   double sum = 0;
   bool counted[MOST] = {false};
@@ -207,7 +207,7 @@ static void assert_near(double found, double expected, double tolerance)
     fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
 }
 
-static void check_row(const world *w, size_t u, size_t m, size_t point, const double *v,
+static void check_row(const action_model *w, size_t u, size_t m, size_t point, const double *v,
                       double expectation)
 {
   const size_t points = w->lattice->points;
@@ -242,7 +242,7 @@ static void check_row(const world *w, size_t u, size_t m, size_t point, const do
 
 /* Whether every state moves alike (a sparse action may, by chance), and shows nothing by which
  * beliefs differ. */
-static bool forgets(const world *w, size_t u, size_t m)
+static bool forgets(const action_model *w, size_t u, size_t m)
 {
   const size_t k = w->n.states, X = w->n.observations;
   const double *emission = w->emission + (m * ACTIONS + u) * k * X;
@@ -254,7 +254,7 @@ static bool forgets(const world *w, size_t u, size_t m)
   return true;
 }
 
-static void check_block(const world *w, size_t u, size_t m, const double *v)
+static void check_block(const action_model *w, size_t u, size_t m, const double *v)
 {
   const idm_successor_block *block = block_of(w, u, m);
   const size_t points = w->lattice->points;
@@ -281,7 +281,7 @@ static void check_block(const world *w, size_t u, size_t m, const double *v)
   free(out);
 }
 
-static void check_world(const world *w)
+static void check_world(const action_model *w)
 {
   const size_t points = w->lattice->points;
   double *v = calloc(points, sizeof *v);
@@ -300,7 +300,7 @@ static void check_world(const world *w)
 /* With and without merging, with and without a prior of beliefs, emitters after and before. */
 static void check_shape(size_t states, size_t observations, int resolution, bool corners)
 {
-  static world w;
+  static action_model w;
   for (int merge = 0; merge <= 1; merge++)
     for (int prior = 0; prior <= 1; prior++) {
       for (int before = 0; before <= !corners; before++) {
@@ -347,7 +347,7 @@ static void test_one_state(void **state)
 static void test_observations_may_be_reordered(void **state)
 {
   (void)state;
-  static world a, b;
+  static action_model a, b;
   const size_t to[] = {3, 0, 4, 2, 1};
   create(&a, 3, 5, 8, false, true, true, false);
   create(&b, 3, 5, 8, false, true, true, false);
@@ -402,7 +402,8 @@ static void check_groups(size_t states, size_t observations, const double *emiss
                          const int *expected)
 {
   int group[MOST];
-  const idm_world is = {.states = states, .observations = observations, .emission = emission};
+  const idm_action_model is = {
+      .states = states, .observations = observations, .emission = emission};
   idm_observation_groups(&is, group);
   for (size_t x = 0; x < observations; x++) assert_int_equal(group[x], expected[x]);
 }
@@ -449,15 +450,16 @@ static void test_belief_prior(void **state)
 static void test_belief_prior_slope(void **state)
 {
   (void)state;
-  double slope[3] = {0};
-  idm_belief_prior_slope(2, (const double[]){0.5, 0.5}, 99, (const double[]){0.5, 0.5}, 1, slope);
-  assert_near(slope[0], log(0.5) + 2 * log(2), 1e-13);
+  double derivative[3] = {0};
+  idm_belief_prior_gradient(2, (const double[]){0.5, 0.5}, 99, (const double[]){0.5, 0.5}, 1,
+                            derivative);
+  assert_near(derivative[0], log(0.5) + 2 * log(2), 1e-13);
   const double z[] = {0.2, 0.8, 0}, h = 1e-5;
   static const double cases[][3] = {{0.5, 2.5, 4}, {0.01, 1, 30}, {9, 0.3, 7.5}};
   for (size_t i = 0; i < 3; i++) {
     double found[3] = {1, 1, 1}, of_state[3] = {0};
-    idm_belief_prior_slope(3, cases[i], 20, z, 2, found);
-    idm_state_prior_slope(3, cases[i], i, 2, of_state);
+    idm_belief_prior_gradient(3, cases[i], 20, z, 2, found);
+    idm_state_prior_gradient(3, cases[i], i, 2, of_state);
     for (size_t s = 0; s < 3; s++) {
       double up[3], down[3];
       memcpy(up, cases[i], sizeof up);
@@ -489,7 +491,7 @@ static double real_bytes(const idm_successor_block *block)
 /* The estimate bounds what is stored, once rows are counted in whole slices. */
 static void check_bytes(size_t states, size_t observations, int resolution, bool corners)
 {
-  static world w;
+  static action_model w;
   create(&w, states, observations, resolution, corners, false, true, false);
   /* Forgetful rows fill a slice with a single row: ask for them as an ordinary action. */
   for (size_t m = 0; m < MODELS && states > 1; m++)

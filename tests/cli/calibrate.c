@@ -1,8 +1,8 @@
 /* What recover and sbc share: settings from options, the file's or others' free numbers, whose
  * fault a refusal is. */
-#include "cli/calibrate.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
+#include "cli/common.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ static void defaults(cli_settings *settings)
 
 static const cli_command command = {.name = "recover",
                                     .arguments = "PROBLEM|RUN",
-                                    .least = 1,
-                                    .most = 1,
+                                    .min_arguments = 1,
+                                    .max_arguments = 1,
                                     .options = cli_calibration_options,
                                     .keys = idm_calibration_keys,
                                     .defaults = defaults};
@@ -98,7 +98,7 @@ static void test_refusals(void **state)
   cli_call call;
   idm_problem *problem = support_diag(0.5, 1, 0);
   support_path(path);
-  check(idm_problem_free(problem, "{alpha: {prior: flat}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {prior: flat}}", &support_error));
   check(idm_problem_write_yaml(problem, path, NULL, &support_error));
   idm_problem_destroy(problem);
   expect_refusal(&call, CALIBRATE(&call, path), IDM_INPUT, "prior");

@@ -1,9 +1,8 @@
 /* All classes on one log: each as it is fitted by itself, those that ask the same once, and why
  * others are not here. */
-#include "cli/classes.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/common.h"
 
 #include <math.h>
 #include <stdlib.h>

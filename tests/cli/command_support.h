@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
 
 static inline void command_defaults(cli_settings *settings)
 {
@@ -16,7 +15,7 @@ static const cli_option command_options[] = {
      .letter = 'n',
      .kind = CLI_INTEGER,
      .value = "N",
-     .standard = "7",
+     .default_value = "7",
      .low = 1,
      .high = 20,
      .help = "how many"},
@@ -31,8 +30,8 @@ static const cli_option command_options[] = {
 static const cli_command command_try = {
     .name = "try",
     .arguments = "ONE [TWO]",
-    .least = 1,
-    .most = 2,
+    .min_arguments = 1,
+    .max_arguments = 2,
     .summary = "Try it",
     .description = "A line.\n.Another - with a \\ and a hyphen.",
     .options = command_options,

@@ -1,13 +1,11 @@
 /* Every command of the registry says what it is, and its options hold together. */
-#include "cli/commands.h"
+#include "cli/cli.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli_support.h"
-#include "cli/help.h"
-#include "cli/options.h"
 
 static void test_described(void **state)
 {
@@ -20,7 +18,7 @@ static void test_described(void **state)
     assert_true(isupper((unsigned char)c->summary[0]));
     /* Help adds the stop. */
     assert_true(c->summary[strlen(c->summary) - 1] != '.');
-    assert_true(c->least >= 0 && c->least <= c->most);
+    assert_true(c->min_arguments >= 0 && c->min_arguments <= c->max_arguments);
     assert_int_equal(!c->keys, !c->defaults);
   }
   assert_true(count >= 16);
@@ -53,7 +51,7 @@ static void test_options(void **state)
         assert_true(!option.letter || option.letter != other.letter);
       }
     }
-    assert_true(i < CLI_MOST_OPTIONS);
+    assert_true(i < CLI_MAX_OPTIONS);
   }
 }
 
@@ -64,12 +62,12 @@ static void test_defaults(void **state)
   for (size_t c = 0; cli_commands[c]; c++) {
     cli_command alone = *cli_commands[c];
     cli_option option;
-    alone.least = 0;
+    alone.min_arguments = 0;
     for (size_t i = 0; cli_option_at(&alone, i, &option); i++) {
       cli_call call;
       char word[200];
-      if (!option.standard) continue;
-      snprintf(word, sizeof word, "--%s=%s", option.name, option.standard);
+      if (!option.default_value) continue;
+      snprintf(word, sizeof word, "--%s=%s", option.name, option.default_value);
       check(cli_parse(&call, &alone, 1, (char *[]){word}));
       cli_call_free(&call);
     }

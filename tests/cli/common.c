@@ -2,8 +2,8 @@
  *
  * Contents: problems and --set · logs and --where · draws · files and JSON */
 #include "cli/common.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static const cli_option options[] = {CLI_SET_OPTION, CLI_WHERE_OPTION, CLI_JSON_OPTION, CLI_END};
 static const cli_command command = {
-    .name = "solve", .arguments = "PROBLEM", .most = CLI_ANY_NUMBER, .options = options};
+    .name = "solve", .arguments = "PROBLEM", .max_arguments = CLI_ANY_NUMBER, .options = options};
 
 #define CALL(call, ...)                                                                            \
   check(cli_parse((call), &command, sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),              \
@@ -64,27 +64,27 @@ static void test_columns(void **state)
 {
   (void)state;
   cli_call call;
-  cli_subject subject;
+  cli_input input;
   CALL(&call, "example:beads");
-  check(cli_open_subject(&call, call.argument[0], &subject));
-  assert_null(subject.posterior);
-  assert_int_equal(cli_need_utilities(&call, subject.problem), IDM_USAGE);
+  check(cli_input_open(&call, call.argument[0], &input));
+  assert_null(input.posterior);
+  assert_int_equal(cli_check_utilities(&call, input.problem), IDM_USAGE);
   assert_string_equal(call.error.message,
                       "the utility of 'draw' comes from the data column 'draw_cost'; give it a "
                       "number, as in --set utility.draw.high=1");
-  cli_close_subject(&subject);
+  cli_input_close(&input);
   cli_call_free(&call);
   CALL(&call, "example:beads", "--set", "utility.draw=-1", "--set", "utility.bet_high=0", "--set",
        "utility.bet_low=[0, 1]");
-  check(cli_open_subject(&call, call.argument[0], &subject));
-  check(cli_need_utilities(&call, subject.problem));
-  assert_int_equal(subject.problem->utility_sources, 0);
-  assert_true(idm_theta_values(subject.problem->theta, IDM_UTILITY, 0)[0] == -1);
-  cli_restore_columns(&subject);
-  assert_int_equal(subject.problem->utility_sources, 6);
-  assert_string_equal(subject.problem->columns.utility.name[0], "draw_cost");
-  assert_null(subject.utility_source);
-  cli_close_subject(&subject);
+  check(cli_input_open(&call, call.argument[0], &input));
+  check(cli_check_utilities(&call, input.problem));
+  assert_int_equal(input.problem->utility_sources, 0);
+  assert_true(idm_theta_values(input.problem->theta, IDM_UTILITY, 0)[0] == -1);
+  cli_restore_columns(&input);
+  assert_int_equal(input.problem->utility_sources, 6);
+  assert_string_equal(input.problem->columns.utility.name[0], "draw_cost");
+  assert_null(input.utility_source);
+  cli_input_close(&input);
   cli_call_free(&call);
 }
 
@@ -105,15 +105,15 @@ static void test_lines(void **state)
   /* What is given comes before what a run was fitted to, of which a note tells. */
   idm_request_default(&request);
   strcpy(request.where, "site=y");
-  check(cli_where_of_run(&call, &request, text, sizeof text));
+  check(cli_run_where(&call, &request, text, sizeof text));
   assert_string_equal(text, "site=x\nage>3");
   assert_int_equal(call.notes.count, 0);
   cli_call_free(&call);
   CALL(&call, "run");
-  check(cli_where_of_run(&call, &request, text, sizeof text));
+  check(cli_run_where(&call, &request, text, sizeof text));
   assert_string_equal(text, "site=y");
   assert_int_equal(call.notes.count, 1);
-  check(cli_where_of_run(&call, NULL, text, sizeof text));
+  check(cli_run_where(&call, NULL, text, sizeof text));
   assert_string_equal(text, "");
   cli_call_free(&call);
 }
@@ -167,7 +167,7 @@ static void test_twins(void **state)
   idm_problem *problem = support_diag(0.5, 1, 0);
   idm_data *data = support_data(problem, LOG);
   CALL(&call, "x");
-  check(cli_note_twins(&call, data, NULL));
+  check(cli_note_equal_labels(&call, data, NULL));
   assert_int_equal(call.notes.count, 1);
   assert_string_equal(call.notes.text[0],
                       "the agents '01' and '1' are one number and two labels, and are taken for "
@@ -177,7 +177,7 @@ static void test_twins(void **state)
   data = support_data(problem, "agent,trajectory,time,action,observation\n"
                                "1,t,0,declare_healthy,\n2,u,0,declare_healthy,\n");
   CALL(&call, "x");
-  check(cli_note_twins(&call, data, NULL));
+  check(cli_note_equal_labels(&call, data, NULL));
   assert_int_equal(call.notes.count, 0);
   cli_call_free(&call);
   idm_data_destroy(data);
@@ -187,11 +187,11 @@ static void test_twins(void **state)
 /* --- draws ---------------------------------------------------------------------------------- */
 
 /* DIAG's answer in log alpha: 2 chains of 2 draws, 0, 1, 2, 3. */
-static cli_subject open_answer(void)
+static cli_input open_answer(void)
 {
-  cli_subject s = {.problem = support_diag(0.5, INFINITY, 0)};
+  cli_input s = {.problem = support_diag(0.5, INFINITY, 0)};
   idm_parameters *parameters;
-  check(idm_problem_free(s.problem, "{alpha: {scale: log}}", &support_error));
+  check(idm_problem_set_free(s.problem, "{alpha: {scale: log}}", &support_error));
   check(idm_parameters_create(s.problem, &parameters, &support_error));
   s.posterior = calloc(1, sizeof *s.posterior);
   s.posterior->chains = s.posterior->draws = 2;
@@ -213,20 +213,20 @@ static void test_draw(void **state)
     double log_alpha;
   } rows[] = {{"1", 0}, {"2", 1}, {"3", 2}, {"4", 3}, {"centre", 1.5}};
   static const char *const others[] = {"0", "5", "-1", "", "1.5", "center", "99999999999999999999"};
-  cli_subject s = open_answer();
+  cli_input s = open_answer();
   cli_call call;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     CALL(&call, "run");
-    check(cli_settle(&call, &s, rows[i].draw));
+    check(cli_set_to_draw(&call, &s, rows[i].draw));
     assert_near(idm_theta_scalar(s.problem->theta, IDM_ALPHA), exp(rows[i].log_alpha), 1e-14);
     cli_call_free(&call);
   }
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     CALL(&call, "run");
-    expect(&call, cli_settle(&call, &s, others[i]), IDM_USAGE,
+    expect(&call, cli_set_to_draw(&call, &s, others[i]), IDM_USAGE,
            "expected `centre`, or a number from 1 to 4");
   }
-  cli_close_subject(&s);
+  cli_input_close(&s);
 }
 
 /* A problem alone has nothing found, and what is nowhere leaves nothing to close. */
@@ -234,17 +234,17 @@ static void test_shown(void **state)
 {
   (void)state;
   cli_call call;
-  cli_shown shown;
+  cli_plot_input shown;
   CALL(&call, "example:diag");
-  check(cli_open_shown(&call, "example:diag", &shown));
-  assert_non_null(shown.subject.problem);
-  assert_null(shown.subject.posterior);
+  check(cli_plot_input_open(&call, "example:diag", &shown));
+  assert_non_null(shown.input.problem);
+  assert_null(shown.input.posterior);
   assert_null(shown.assessment);
   assert_null(shown.study);
-  cli_close_shown(&shown);
-  assert_int_not_equal(cli_open_shown(&call, "/nowhere/at/all", &shown), IDM_OK);
-  assert_null(shown.subject.problem);
-  cli_close_shown(&shown);
+  cli_plot_input_close(&shown);
+  assert_int_not_equal(cli_plot_input_open(&call, "/nowhere/at/all", &shown), IDM_OK);
+  assert_null(shown.input.problem);
+  cli_plot_input_close(&shown);
   cli_call_free(&call);
 }
 

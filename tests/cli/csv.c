@@ -1,12 +1,11 @@
 /* Tables that commands write: as they are, and with --spreadsheet-safe. */
-#include "cli/csv.h"
+#include "cli/cli.h"
 
 #include "cli/cli_support.h"
-#include "cli/options.h"
 #include "io/folder_support.h"
 
 static const cli_command command = {
-    .name = "table", .most = 1, .options = (const cli_option[]){CLI_SAFE_OPTION, CLI_END}};
+    .name = "table", .max_arguments = 1, .options = (const cli_option[]){CLI_SAFE_OPTION, CLI_END}};
 
 static idm_status put(const void *content, const char *path, idm_error *error)
 {

@@ -1,20 +1,20 @@
 /* An explanation as it is printed: delays in words, steps and lists as tables, everything as JSON.
  */
-#include "cli/explained.h"
+#include "cli/common.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
 
 static const cli_option options[] = {
     {.name = "due", .kind = CLI_TEXT, .value = "ACTION", .help = "what is due"},
     CLI_JSON_OPTION,
     CLI_END,
 };
-static const cli_command command = {.name = "explain", .most = 1, .options = options};
+static const cli_command command = {.name = "explain", .max_arguments = 1, .options = options};
 
 /* Two agents, three trajectories of DIAG; the last has a row of which no action was recorded. */
 typedef struct bench {
@@ -62,7 +62,7 @@ static char *printed_by(idm_status (*print)(const cli_explained *x), const cli_e
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-static void expect_delay(const idm_explained_case *one, bool due, const char *words)
+static void expect_delay(const idm_case_summary *one, bool due, const char *words)
 {
   bench b;
   open_bench(&b, due);
@@ -80,14 +80,15 @@ static void expect_delay(const idm_explained_case *one, bool due, const char *wo
 static void test_delays(void **state)
 {
   (void)state;
-  expect_delay(&(idm_explained_case){.step = 3, .due = 2, .belated = 1, .regret = 0.25}, false,
+  expect_delay(&(idm_case_summary){.step = 3, .due = 2, .delayed = 1, .regret = 0.25}, false,
                "it ended at step 3; a rational agent would have at step 2: belated by 1");
-  expect_delay(&(idm_explained_case){.step = 3, .due = 3, .regret = 0.25}, false,
+  expect_delay(&(idm_case_summary){.step = 3, .due = 3, .regret = 0.25}, false,
                "it ended at step 3; a rational agent would have at step 3: on time");
-  expect_delay(&(idm_explained_case){.step = 3, .belated = -1, .regret = 0.25}, false,
+  expect_delay(&(idm_case_summary){.step = 3, .delayed = -1, .regret = 0.25}, false,
                "it ended at step 3; a rational agent would not have within it");
   expect_delay(
-      &(idm_explained_case){.step = 4, .due = 2, .belated = 2, .never = true, .regret = 0.25}, true,
+      &(idm_case_summary){.step = 4, .due = 2, .delayed = 2, .censored = true, .regret = 0.25},
+      true,
       "it never took the action that is due; a rational agent would have at step 2: belated by at "
       "least 2");
 }
@@ -103,12 +104,12 @@ static void test_trajectory(void **state)
   char row[200];
   for (size_t r = 0; r < 3; r++) {
     snprintf(row, sizeof row, "\n%4zu  %7.3f  %7.3f | ", r + 1,
-             idm_explained(b.e, r, IDM_EXPLAIN_BELIEF, 0).mean,
-             idm_explained(b.e, r, IDM_EXPLAIN_BELIEF, 1).mean);
+             idm_explanation_interval(b.e, r, IDM_EXPLAIN_BELIEF, 0).mean,
+             idm_explanation_interval(b.e, r, IDM_EXPLAIN_BELIEF, 1).mean);
     assert_non_null(strstr(text, row));
   }
-  snprintf(row, sizeof row, "%8.3f %8.3f\n", idm_explained_surprise(b.e, b.data, 2).mean,
-           idm_explained(b.e, 2, IDM_EXPLAIN_REGRET, 0).mean);
+  snprintf(row, sizeof row, "%8.3f %8.3f\n", idm_explanation_surprise(b.e, b.data, 2).mean,
+           idm_explanation_interval(b.e, 2, IDM_EXPLAIN_REGRET, 0).mean);
   assert_non_null(strstr(text, row));
   assert_non_null(strstr(text, "| monitor          positive | "));
   assert_non_null(strstr(text, "| declare_diseased          | "));
@@ -140,23 +141,24 @@ static void test_lists(void **state)
            "     regret\n"
            "bo               t2                       1 declare_healthy  %8.3f monitor          "
            "%10.3f\n",
-           idm_explained_surprise(b.e, b.data, row).mean,
-           idm_explained(b.e, row, IDM_EXPLAIN_REGRET, 0).mean);
+           idm_explanation_surprise(b.e, b.data, row).mean,
+           idm_explanation_interval(b.e, row, IDM_EXPLAIN_REGRET, 0).mean);
   char *text = printed_by(cli_print_explained, &b.x);
   assert_memory_equal(text, first, strlen(first));
   assert_true(strstr(text, "\nann    ") && strstr(text, "\nbo    "));
   free(text);
   /* Who is late, and by how much at least. */
-  b.e->belated = 1;
-  free(b.e->belated_case);
-  b.e->belated_case = calloc(1, sizeof *b.e->belated_case);
-  b.e->belated_case[0] = 2;
-  b.e->one[2] = (idm_explained_case){.step = 3, .due = 1, .belated = 2, .never = true, .regret = 4};
+  b.e->delayed = 1;
+  free(b.e->delayed_case);
+  b.e->delayed_case = calloc(1, sizeof *b.e->delayed_case);
+  b.e->delayed_case[0] = 2;
+  b.e->one[2] =
+      (idm_case_summary){.step = 3, .due = 1, .delayed = 2, .censored = true, .regret = 4};
   text = printed_by(cli_print_explained, &b.x);
   assert_non_null(strstr(
       text, "\nbo               t3                       never         1      >= 2      4.000\n"));
   free(text);
-  b.e->belated = 0;
+  b.e->delayed = 0;
   text = printed_by(cli_print_explained, &b.x);
   assert_non_null(strstr(text, "would have ended earlier)\nnone\n"));
   free(text);
@@ -206,13 +208,13 @@ static void test_json(void **state)
       assert_int_equal(json_integer_value(json_object_get(step, "step")), k + 1);
       assert_int_equal(json_integer_value(json_object_get(step, "line")), row + 2);
       assert_near(number_at(step, "belief", "diseased"),
-                  idm_explained(b.e, row, IDM_EXPLAIN_BELIEF, 1).mean, 1e-12);
+                  idm_explanation_interval(b.e, row, IDM_EXPLAIN_BELIEF, 1).mean, 1e-12);
       assert_near(number_at(step, "probability", "monitor"),
-                  idm_explained(b.e, row, IDM_EXPLAIN_PROBABILITY, 2).mean, 1e-12);
+                  idm_explanation_interval(b.e, row, IDM_EXPLAIN_PROBABILITY, 2).mean, 1e-12);
       assert_null(json_object_get(step, "belief_q5")); /* one parameter has no quantiles */
       if (row < 5)
         assert_near(number_at(step, "regret", NULL),
-                    idm_explained(b.e, row, IDM_EXPLAIN_REGRET, 0).mean, 1e-12);
+                    idm_explanation_interval(b.e, row, IDM_EXPLAIN_REGRET, 0).mean, 1e-12);
     }
   }
   /* What was not recorded is null. */

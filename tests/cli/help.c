@@ -1,5 +1,5 @@
 /* Help and man pages of a small table, to the letter. */
-#include "cli/help.h"
+#include "cli/cli.h"
 #include "cli/command_support.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Words of a command line by the option table: every form, and every refusal. */
-#include "cli/options.h"
+#include "cli/cli.h"
 #include "cli/command_support.h"
 
 #include <string.h>
@@ -62,11 +62,11 @@ static void test_take_keys(void **state)
   idm_learn_settings settings;
   idm_learn_settings_default(&settings);
   settings.starts = 9;
-  settings.hold = IDM_LEARN_HOLD_NOTHING;
+  settings.hold = IDM_LEARN_FIX_NOTHING;
   check(TRY(&call, "in", "--hold", "start"));
   cli_take_keys(&call, &settings);
   assert_int_equal(settings.starts, 9);
-  assert_int_equal(settings.hold, IDM_LEARN_HOLD_START);
+  assert_int_equal(settings.hold, IDM_LEARN_FIX_START);
   cli_call_free(&call);
 }
 

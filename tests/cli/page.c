@@ -1,12 +1,14 @@
 /* The page of a folder: written into it, and never through a link. */
-#include "cli/page.h"
+#include "cli/common.h"
 
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
 #include "io/folder_support.h"
 
-static const cli_command command = {
-    .name = "report", .arguments = "RUN", .most = 1, .options = (const cli_option[]){CLI_END}};
+static const cli_command command = {.name = "report",
+                                    .arguments = "RUN",
+                                    .max_arguments = 1,
+                                    .options = (const cli_option[]){CLI_END}};
 
 /* The folder of a study of one replication. */
 static void make_study(const char *path)
@@ -16,14 +18,14 @@ static void make_study(const char *path)
   idm_calibration_settings settings;
   check(idm_problem_read("example:diag", &problem, NULL, &support_error));
   problem->agent.resolution = 9;
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_calibration_settings_default(&settings);
   settings.replications = 1;
   settings.trajectories = 5;
   settings.threads = 1;
   snprintf(settings.inverse, sizeof settings.inverse, "laplace");
   check(idm_calibration_create(problem, &settings, &c, &support_error));
-  check(idm_campaign_run(c, path, NULL, NULL, &support_error));
+  check(idm_replications_run(c, path, NULL, NULL, &support_error));
   idm_calibration_destroy(c);
   idm_problem_destroy(problem);
 }

@@ -1,7 +1,6 @@
 /* Tables of people: the population first, then everybody, with what is their own. */
-#include "cli/people.h"
 #include "cli/answer_support.h"
-#include "cli/posterior.h"
+#include "cli/common.h"
 
 #include <math.h>
 

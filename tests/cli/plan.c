@@ -1,15 +1,15 @@
 /* A plan for a command: as the library plans, from a log where one is given, and what is said of
  * it. */
-#include "cli/plan.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
+#include "cli/common.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const cli_option options[] = {CLI_SET_OPTION, CLI_BATCH_OPTIONS, CLI_END};
 static const cli_command command = {
-    .name = "solve", .arguments = "PROBLEM", .most = CLI_ANY_NUMBER, .options = options};
+    .name = "solve", .arguments = "PROBLEM", .max_arguments = CLI_ANY_NUMBER, .options = options};
 
 #define CALL(call, ...)                                                                            \
   check(cli_parse((call), &command, sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),              \

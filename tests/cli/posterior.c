@@ -1,7 +1,7 @@
 /* What a run found as it is printed: the table, the verdict's lines and its last word. */
-#include "cli/posterior.h"
 #include "cli/answer_support.h"
-#include "cli/options.h"
+#include "cli/cli.h"
+#include "cli/common.h"
 
 static const char *const names[] = {"alpha", "eta"};
 
@@ -49,8 +49,8 @@ static void test_point(void **state)
 /* --- the verdict ---------------------------------------------------------------------------- */
 
 typedef struct verdict_case {
-  idm_answer answer;
-  bool trusted, apart, looked, fails, misfits;
+  idm_estimate_kind answer;
+  bool trusted, apart, evaluated, fails, misfits;
   idm_person_verdict person; /* on one of those fitted apart */
   const char *words;
 } verdict_case;
@@ -89,8 +89,8 @@ static void test_verdicts(void **state)
     printed p;
     a.assessment->answer = c->answer;
     a.assessment->trusted = c->trusted;
-    a.assessment->apart = c->apart;
-    a.assessment->model.looked = c->looked;
+    a.assessment->fitted_separately = c->apart;
+    a.assessment->model.evaluated = c->evaluated;
     if (c->fails) idm_notes_add(&a.assessment->failures, "one chain alone");
     if (c->misfits) idm_notes_add(&a.assessment->misfits, "agents differ");
     if (c->apart) {
@@ -160,7 +160,7 @@ static void test_runs(void **state)
 {
   (void)state;
   static const cli_option options[] = {CLI_JSON_OPTION, CLI_END};
-  static const cli_command command = {.name = "summary", .most = 3, .options = options};
+  static const cli_command command = {.name = "summary", .max_arguments = 3, .options = options};
   cli_call call;
   int untrusted = -1;
   check(cli_parse(&call, &command, 1, (char *[]){"no/such/run"}));

@@ -1,6 +1,6 @@
 /* Signals that ask to stop, in processes of their own; and the bar of a terminal. */
-#include "cli/progress.h"
 #include "cli/cli_support.h"
+#include "cli/terminal.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const idm_work half = {.done = 0.5};
+static const idm_progress_state half = {.done = 0.5};
 
 /* How a process that does this ends. */
 static int status_of(void (*act)(void))
@@ -134,7 +134,7 @@ static void test_bar(void **state)
 static void test_beginning(void **state)
 {
   (void)state;
-  static const idm_work none = {.done = 0.001};
+  static const idm_progress_state none = {.done = 0.001};
   cli_progress progress;
   captured c;
   captured_open(&c, stderr);

@@ -1,8 +1,8 @@
 /* Options of a planner that searches, whom they are refused, and what is shown of the way. */
-#include "cli/search.h"
-#include "base/clock.h"
+#include "base/system.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/options.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const cli_option options[] = {CLI_SET_OPTION,
                                      CLI_JSON_OPTION,
                                      CLI_END};
 static const cli_command command = {
-    .name = "solve", .arguments = "PROBLEM", .most = CLI_ANY_NUMBER, .options = options};
+    .name = "solve", .arguments = "PROBLEM", .max_arguments = CLI_ANY_NUMBER, .options = options};
 
 /* Seconds that have passed when a search begins. */
 static const double elapsed = 0.5;
@@ -28,7 +28,7 @@ static idm_status begin(const char *planner, char *option, char *value, cli_sear
   idm_problem *problem;
   check(cli_parse(&call, &command, option ? 2 : 0, (char *[]){option, value}));
   check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(planner), &support_error));
   const idm_status status = cli_search_begin(&call, problem, idm_seconds() - elapsed, search);
   *error = call.error;
   idm_problem_destroy(problem);
@@ -43,7 +43,7 @@ static void test_options(void **state)
   idm_error error;
   check(begin("point-based", NULL, NULL, &search, &error));
   assert_true(search.goal == 1e-3 && search.solver.seconds == 0);
-  assert_true(search.solver.opt_watch == cli_search_watch);
+  assert_true(search.solver.opt_monitor == cli_search_watch);
   check(begin("point-based", "--gap", "0.25", &search, &error));
   assert_true(search.goal == 0.25);
   check(begin("point-based", "--seconds", "1.5", &search, &error));
@@ -68,7 +68,7 @@ static void test_others(void **state)
   idm_error error;
   static char *const given[][2] = {{"--gap", "1"}, {"--seconds", "1"}, {"--alpha", "x.alpha"}};
   check(begin("rational", NULL, NULL, &search, &error));
-  assert_null(search.solver.opt_watch);
+  assert_null(search.solver.opt_monitor);
   for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
     assert_int_equal(begin("rational", given[i][0], given[i][1], &search, &error), IDM_USAGE);
     assert_non_null(strstr(error.message, given[i][0]));

@@ -2,28 +2,28 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "cli/spark.h"
+#include "base/text.h"
+#include "cli/terminal.h"
 #include "support.h"
 
 static void test_bars(void **state)
 {
   (void)state;
-  char drawn[CLI_SPARK];
+  char drawn[CLI_SPARKLINE];
   const double height[] = {0, 1, 4, 8, NAN, -3, 1e-9};
-  assert_string_equal(cli_spark(height, 7, drawn), " ▂▅█   ");
-  assert_string_equal(cli_spark(height, 1, drawn), " ");
-  assert_string_equal(cli_spark(height, 0, drawn), "");
+  assert_string_equal(cli_sparkline(height, 7, drawn), " ▂▅█   ");
+  assert_string_equal(cli_sparkline(height, 1, drawn), " ");
+  assert_string_equal(cli_sparkline(height, 0, drawn), "");
   double many[400];
   for (size_t i = 0; i < 400; i++) many[i] = 1;
-  cli_spark(many, 400, drawn);
-  assert_true(idm_utf8_valid(drawn, strlen(drawn)) && strlen(drawn) < CLI_SPARK);
+  cli_sparkline(many, 400, drawn);
+  assert_true(idm_utf8_valid(drawn, strlen(drawn)) && strlen(drawn) < CLI_SPARKLINE);
 }
 
 static void test_histograms(void **state)
 {
   (void)state;
-  char drawn[CLI_SPARK];
+  char drawn[CLI_SPARKLINE];
   const double x[] = {0, 0, 0, 0, 1, 1, 3, INFINITY, NAN};
   assert_string_equal(cli_histogram(x, 9, 4, drawn), "█▅ ▃");
   /* One number, or none. */
@@ -34,7 +34,7 @@ static void test_histograms(void **state)
 static void test_intervals(void **state)
 {
   (void)state;
-  char drawn[CLI_SPARK];
+  char drawn[CLI_SPARKLINE];
   assert_string_equal(cli_interval(&(cli_span){1, 2, 3}, 0, 4, 5, drawn), " ├●┤ ");
   assert_string_equal(cli_interval(&(cli_span){1, 3, 4}, -1, 4, 11, drawn), "  ┊ ├───●─┤");
   /* Beyond the scale, and nowhere. */
@@ -47,7 +47,7 @@ static void test_intervals(void **state)
 static void test_no_terminal(void **state)
 {
   (void)state;
-  assert_string_equal(cli_colour(CLI_BAD), "");
+  assert_string_equal(cli_colour(CLI_NEGATIVE_COLOUR), "");
 }
 
 int main(void)

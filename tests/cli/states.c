@@ -1,7 +1,7 @@
 /* What an agent does in every state: values and policies in closed form, and a screenful of them.
  */
-#include "cli/states.h"
 #include "cli/cli_support.h"
+#include "cli/common.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Cells take the columns of a terminal that they are given, whatever their bytes are. */
-#include "cli/table.h"
+#include "cli/cli.h"
 #include "cli/cli_support.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static void test_cut(void **state)
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     printed p;
     printed_open(&p);
-    cli_print_cut(p.out, rows[i].width, rows[i].text);
+    cli_print_truncated(p.out, rows[i].width, rows[i].text);
     printed_expect(&p, rows[i].cell);
   }
 }

@@ -9,7 +9,7 @@
 static idm_notes look_at(const idm_data *data)
 {
   idm_notes notes = {0};
-  check(idm_data_note_copies(data, &notes, &support_error));
+  check(idm_data_note_duplicates(data, &notes, &support_error));
   return notes;
 }
 

@@ -1,5 +1,5 @@
 /* Pieces of a log of observed states: the same decisions, equally likely, and few histories. */
-#include "data/cut.h"
+#include "data/part.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static size_t histories(const idm_data *data)
 static void compare(idm_problem *problem, const idm_data *data)
 {
   idm_data *cut;
-  check(idm_data_cut(data, problem->setting, &cut, &support_error));
+  check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_non_null(cut);
   check(idm_data_validate(cut, problem->setting, &support_error));
   assert_int_equal(cut->rows, data->rows);
@@ -50,7 +50,7 @@ static void compare(idm_problem *problem, const idm_data *data)
     assert_near(support_score(workspace, cut), whole, 1e-11 * fabs(whole));
     idm_workspace_destroy(workspace);
   }
-  idm_data_cut_destroy(cut);
+  idm_data_split_destroy(cut);
 }
 
 static void test_likelihoods(void **state)
@@ -97,7 +97,7 @@ static void test_pieces(void **state)
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 300, .steps = 30, .seed = 4});
   idm_data *cut;
-  check(idm_data_cut(data, problem->setting, &cut, &support_error));
+  check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_int_equal(cut->trajectories, data->rows);
   assert_true(histories(data) > 5000);
   /* Three states, their beginnings and two actions; twice, as the log's own starts are told apart.
@@ -110,7 +110,7 @@ static void test_pieces(void **state)
       const double *z = cut->start_belief + (size_t)cut->start[i] * 3;
       if (row > data->first[t]) assert_true(z[data->observation[row - 1]] == 1);
     }
-  idm_data_cut_destroy(cut);
+  idm_data_split_destroy(cut);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -123,7 +123,7 @@ static void test_gaps(void **state)
   idm_problem *problem = support_yaml(world);
   idm_data *data = support_data(problem, gaps);
   idm_data *cut;
-  check(idm_data_cut(data, problem->setting, &cut, &support_error));
+  check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_int_equal(cut->trajectories, sizeof first / sizeof *first - 1);
   assert_memory_equal(cut->first, first, sizeof first);
   assert_int_equal(cut->observation[0], 1);  /* the first state is not known */
@@ -131,7 +131,7 @@ static void test_gaps(void **state)
   assert_int_equal(cut->observation[2], 2);  /* what was done is not known */
   assert_int_equal(cut->observation[4], 1);  /* the state in between is not */
   assert_int_equal(cut->observation[8], 0);
-  idm_data_cut_destroy(cut);
+  idm_data_split_destroy(cut);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -143,10 +143,10 @@ static void test_too_many_states(void **state)
   idm_data *data = support_data(problem, gaps);
   idm_data *cut;
   data->sizes.states = 3000;
-  check(idm_data_cut(data, problem->setting, &cut, &support_error));
+  check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_null(cut);
   data->sizes.states = 3;
-  idm_data_cut_destroy(NULL);
+  idm_data_split_destroy(NULL);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -74,8 +74,8 @@ static void test_missed(void **state)
   assert_int_equal(l.lint->missed, 2);
   assert_int_equal(l.lint->action_missing, 1);
   assert_int_equal(l.lint->unfiltered, 2);
-  assert_near(l.lint->seen[0], 1, 0);
-  assert_near(l.lint->seen[1], 1, 0);
+  assert_near(l.lint->observed[0], 1, 0);
+  assert_near(l.lint->observed[1], 1, 0);
   close_look(&l);
 }
 
@@ -118,8 +118,8 @@ static void test_expectation(void **state)
   const double third = second * 0.9 + (1 - second) * 0.3;
   assert_near(lint->expected[0], after * 0.8 + (1 - after) * 0.3 + third * 0.8 + (1 - third) * 0.3,
               1e-14);
-  assert_near(lint->seen[0], 1, 0);
-  assert_near(lint->seen[1], 1, 0);
+  assert_near(lint->observed[0], 1, 0);
+  assert_near(lint->observed[1], 1, 0);
   close_look(&l);
 }
 
@@ -132,7 +132,7 @@ static void test_column_of_states(void **state)
                      "true");
   const idm_lint *lint = l.lint;
   assert_int_equal(lint->states, IDM_LINT_COLUMN);
-  assert_int_equal(lint->stateless, 2);
+  assert_int_equal(lint->unlabelled, 2);
   assert_near(lint->start[0], 1, 0);
   assert_near(lint->transition[0 * 2 + 1], 1, 0); /* a to b */
   assert_near(lint->transition[1 * 2 + 1], 1, 0); /* b to b */
@@ -161,7 +161,7 @@ static void test_impossible(void **state)
   assert_int_equal(l.data->line[lint->impossible[1]], 6);
   assert_int_equal(lint->allowed[0], 1);
   assert_int_equal(lint->unfiltered, 3);
-  assert_near(lint->seen[0], 2, 0);
+  assert_near(lint->observed[0], 2, 0);
   double transitions = 0;
   for (size_t i = 0; i < 4; i++) transitions += lint->transition[i];
   assert_near(transitions, 2, 1e-14);
@@ -178,10 +178,10 @@ static void test_simulated(void **state)
   idm_lint *lint;
   check(idm_lint_create(problem, data, NULL, &lint, &support_error));
   for (size_t u = 0; u < lint->sizes.actions; u++) {
-    const double *seen = lint->seen + u * 2;
+    const double *observed = lint->observed + u * 2;
     const double *expected = lint->expected + u * 2;
-    assert_near(seen[0] + seen[1], expected[0] + expected[1], 1e-9);
-    assert_true(fabs(seen[0] - expected[0]) <= 5 * sqrt(0.25 * (seen[0] + seen[1])));
+    assert_near(observed[0] + observed[1], expected[0] + expected[1], 1e-9);
+    assert_true(fabs(observed[0] - expected[0]) <= 5 * sqrt(0.25 * (observed[0] + observed[1])));
   }
   idm_lint_destroy(lint);
   idm_data_destroy(data);

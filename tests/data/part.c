@@ -26,7 +26,7 @@ static idm_problem *make_problem(void)
 static idm_data *part_of(const idm_data *data, const uint32_t *trajectory, size_t count)
 {
   idm_data *part;
-  check(idm_data_part(data, trajectory, count, &part, &support_error));
+  check(idm_data_subset(data, trajectory, count, &part, &support_error));
   return part;
 }
 

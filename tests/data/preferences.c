@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/preferences.h"
+#include "data/part.h"
 #include "support.h"
 
 static idm_preferences *make(size_t count, const uint32_t pair[][2])
@@ -65,7 +65,7 @@ static void test_circles(void **state)
   size_t found = 0;
   idm_random_init(&random, 1, 0);
   for (size_t k = 0; k < tries; k++) {
-    uint32_t pair[9][2], circle[n];
+    uint32_t pair[9][2], cycle[n];
     size_t length;
     const size_t count = 1 + k % 9;
     for (size_t i = 0; i < count; i++) {
@@ -73,9 +73,9 @@ static void test_circles(void **state)
       pair[i][1] = (pair[i][0] + 1 + (uint32_t)(idm_random_uniform(&random) * (n - 1))) % n;
     }
     idm_preferences *p = make(count, (const uint32_t(*)[2])pair);
-    check(idm_preferences_circle(p, n, circle, &length, &support_error));
+    check(idm_preferences_cycle(p, n, cycle, &length, &support_error));
     assert_int_equal(length > 0, has_circle(p, n));
-    for (size_t i = 0; i < length; i++) assert_true(says(p, circle[i], circle[(i + 1) % length]));
+    for (size_t i = 0; i < length; i++) assert_true(says(p, cycle[i], cycle[(i + 1) % length]));
     found += length > 0;
     idm_preferences_destroy(p);
   }

@@ -179,11 +179,11 @@ static void test_gaps(void **state)
   const idm_prefix_node *middle = &tree->node[tree->node[tree->last[1]].parent];
   assert_true(last->last && last->leaf && !middle->last && !middle->leaf);
   assert_int_equal(last->parent, middle->parent);
-  assert_false(tree->node[last->parent].whole);
-  assert_true(middle->whole);
+  assert_false(tree->node[last->parent].all_recorded);
+  assert_true(middle->all_recorded);
   for (int32_t i = tree->node[tree->last[2]].parent; i > 0; i = tree->node[i].parent)
-    assert_true(tree->node[i].whole);
-  assert_false(tree->node[0].whole);
+    assert_true(tree->node[i].all_recorded);
+  assert_false(tree->node[0].all_recorded);
   assert_true(tree->node[tree->last[1]].last);
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);

@@ -9,16 +9,16 @@
 enum { STATES = 3, ACTIONS = 3, SEEN = 3, STEPS = 5, TERMINAL = 2, NUMBERS = ACTIONS * STATES * 3 };
 
 typedef struct counts {
-  double seen[ACTIONS * SEEN];
+  double observed[ACTIONS * SEEN];
   double expected[ACTIONS * SEEN];
   double start[STATES];
   double transition[NUMBERS];
   double emission[NUMBERS];
 } counts;
 
-static idm_expectation into(counts *c)
+static idm_expected_counts into(counts *c)
 {
-  return (idm_expectation){c->seen, c->expected, c->start, c->transition, c->emission};
+  return (idm_expected_counts){c->observed, c->expected, c->start, c->transition, c->emission};
 }
 
 static double transition(const idm_setting *w, int32_t u, size_t s, size_t t)
@@ -81,9 +81,9 @@ static void enumerate(const idm_setting *w, const idm_data *data, size_t rows, c
 static void enumerate_expected(const idm_setting *w, idm_data *data, size_t rows, counts *c)
 {
   for (size_t t = 0; t < rows; t++) {
-    const int32_t seen = data->observation[t];
+    const int32_t observed = data->observation[t];
     double of[SEEN] = {0}, total = 0;
-    if (seen < 0) continue;
+    if (observed < 0) continue;
     for (int32_t x = 0; x < SEEN; x++) {
       size_t path[STEPS + 1] = {0};
       data->observation[t] = x;
@@ -91,8 +91,8 @@ static void enumerate_expected(const idm_setting *w, idm_data *data, size_t rows
       while (next_path(path, t + 2));
       total += of[x];
     }
-    data->observation[t] = seen;
-    c->seen[data->action[t] * SEEN + seen]++;
+    data->observation[t] = observed;
+    c->observed[data->action[t] * SEEN + observed]++;
     for (size_t x = 0; x < SEEN; x++)
       c->expected[(size_t)data->action[t] * SEEN + x] += of[x] / total;
   }
@@ -131,9 +131,9 @@ static counts smooth(const idm_setting *w, const idm_data *data, size_t expected
 {
   counts c = {0};
   idm_smoother smoother = {0};
-  const idm_expectation to = into(&c);
+  const idm_expected_counts to = into(&c);
   assert_true(idm_smoother_create(&smoother, STEPS, STATES));
-  assert_int_equal(idm_smooth(w, data, 0, &smoother, &to), expected_rows);
+  assert_int_equal(idm_smoother_run(w, data, 0, &smoother, &to), expected_rows);
   idm_smoother_clear(&smoother);
   return c;
 }
@@ -198,8 +198,8 @@ static void test_missed(void **state)
   idm_lint *lint;
   check(idm_lint_create(problem, data, NULL, &lint, &support_error));
   assert_int_equal(lint->unfiltered, 0);
-  const double seen[] = {1, 1, 0, 1}, expected[] = {1.6, 0.4, 0.5, 0.5};
-  for (size_t i = 0; i < 4; i++) assert_near(lint->seen[i], seen[i], 0);
+  const double observed[] = {1, 1, 0, 1}, expected[] = {1.6, 0.4, 0.5, 0.5};
+  for (size_t i = 0; i < 4; i++) assert_near(lint->observed[i], observed[i], 0);
   for (size_t i = 0; i < 4; i++) assert_near(lint->expected[i], expected[i], 1e-14);
   idm_lint_destroy(lint);
   idm_data_destroy(data);

@@ -129,7 +129,7 @@ static void test_threads_change_nothing(void **state)
     open_job(&one, &settings);
     start_job(&one);
     run_job(&one);
-    assert_int_equal(idm_chains_common(one.chains), DRAWS);
+    assert_int_equal(idm_chains_min_draws(one.chains), DRAWS);
     for (int threads = 2; threads <= 8; threads *= 2) {
       job many;
       settings.threads = threads;
@@ -483,7 +483,7 @@ static void test_monitor_stops(void **state)
   assert_true(stopped.chains->done[0] < WARMUP + DRAWS);
   /* Two threads: the later chains had not begun. */
   assert_int_equal(stopped.chains->done[CHAINS - 1], 0);
-  assert_int_equal(idm_chains_common(stopped.chains), 0);
+  assert_int_equal(idm_chains_min_draws(stopped.chains), 0);
   for (size_t i = 0; i < CHAINS; i++) stopped.slow[i].nanoseconds = 0;
   run_job(&stopped);
   same_chains(whole.chains, stopped.chains);
@@ -538,15 +538,15 @@ static void test_common(void **state)
   const idm_chains_settings settings = usual_settings(any_sampler(), 1);
   job j;
   open_job(&j, &settings);
-  assert_int_equal(idm_chains_common(j.chains), 0);
+  assert_int_equal(idm_chains_min_draws(j.chains), 0);
   for (size_t i = 0; i < CHAINS; i++) j.chains->done[i] = WARMUP + 10 + (long)i;
-  assert_int_equal(idm_chains_common(j.chains), 10);
+  assert_int_equal(idm_chains_min_draws(j.chains), 10);
   j.chains->done[2] = WARMUP + 3;
-  assert_int_equal(idm_chains_common(j.chains), 3);
+  assert_int_equal(idm_chains_min_draws(j.chains), 3);
   j.chains->done[3] = WARMUP - 1;
-  assert_int_equal(idm_chains_common(j.chains), 0);
+  assert_int_equal(idm_chains_min_draws(j.chains), 0);
   for (size_t i = 0; i < CHAINS; i++) j.chains->done[i] = WARMUP + DRAWS;
-  assert_int_equal(idm_chains_common(j.chains), DRAWS);
+  assert_int_equal(idm_chains_min_draws(j.chains), DRAWS);
   close_job(&j);
 }
 

@@ -9,11 +9,11 @@
 #include <cmocka.h>
 
 #include "idm/random.h"
-#include "infer/density.h"
+#include "infer/distribution.h"
 #include "support.h"
 
 enum { DRAWS = 500, POINTS = 2001 };
-static const idm_span open_span = {-INFINITY, INFINITY};
+static const idm_density_support open_span = {-INFINITY, INFINITY};
 static double draw[DRAWS], second[DRAWS], at[POINTS], density[POINTS];
 
 static void fill(double low, double high)
@@ -71,7 +71,7 @@ static void test_reflection(void **state)
   draw_normal(0, 1);
   for (size_t i = 0; i < DRAWS; i++) draw[i] = fabs(draw[i]);
   fill(0, 12);
-  idm_density_at(draw, DRAWS, 0.4, (idm_span){0, INFINITY}, at, POINTS, density);
+  idm_density_at(draw, DRAWS, 0.4, (idm_density_support){0, INFINITY}, at, POINTS, density);
   assert_near(integral(), 1, 1e-5);
   for (size_t i = 0; i < POINTS; i++)
     assert_near(density[i], plain(at[i], DRAWS, 0.4) + plain(-at[i], DRAWS, 0.4), 1e-13);
@@ -80,7 +80,7 @@ static void test_reflection(void **state)
   for (size_t i = 0; i < DRAWS; i++) draw[i] = -draw[i];
   const double zero[] = {-1, 1e-9};
   double there[2];
-  idm_density_at(draw, DRAWS, 0.4, (idm_span){-INFINITY, 0}, zero, 2, there);
+  idm_density_at(draw, DRAWS, 0.4, (idm_density_support){-INFINITY, 0}, zero, 2, there);
   assert_true(there[0] > 0);
   assert_true(there[1] == 0);
 }
@@ -92,7 +92,7 @@ static void test_two_ends(void **state)
   for (size_t i = 0; i < DRAWS; i++) draw[i] = 2 + ((double)i + 0.5) / DRAWS;
   fill(2, 3);
   for (double h = 0.02; h < 10; h *= 5) {
-    idm_density_at(draw, DRAWS, h, (idm_span){2, 3}, at, POINTS, density);
+    idm_density_at(draw, DRAWS, h, (idm_density_support){2, 3}, at, POINTS, density);
     assert_near(integral(), 1, 1e-6);
     for (size_t i = 0; i < POINTS; i++) assert_near(density[i], 1, 1e-4);
   }
@@ -135,7 +135,7 @@ static void test_bandwidth(void **state)
 enum { GRID = 121 };
 static double plane[GRID * GRID];
 
-static idm_joint joint_of(idm_span first)
+static idm_joint_draws joint_of(idm_density_support first)
 {
   static double x[GRID], y[GRID];
   idm_random random;
@@ -149,19 +149,19 @@ static idm_joint joint_of(idm_span first)
     y[i] = -6 + 12.0 * (double)i / (GRID - 1);
     x[i] = isfinite(first.low) ? 6.0 * (double)i / (GRID - 1) : y[i];
   }
-  return (idm_joint){.draw = {draw, second},
-                     .count = DRAWS,
-                     .bandwidth = {0.3, 0.4},
-                     .support = {first, open_span},
-                     .points = {GRID, GRID},
-                     .at = {x, y}};
+  return (idm_joint_draws){.draw = {draw, second},
+                           .count = DRAWS,
+                           .bandwidth = {0.3, 0.4},
+                           .support = {first, open_span},
+                           .points = {GRID, GRID},
+                           .at = {x, y}};
 }
 
 static void test_joint(void **state)
 {
   (void)state;
   for (int half = 0; half < 2; half++) {
-    const idm_joint j = joint_of(half ? (idm_span){0, INFINITY} : open_span);
+    const idm_joint_draws j = joint_of(half ? (idm_density_support){0, INFINITY} : open_span);
     check(idm_joint_density(&j, plane, &support_error));
     double sum = 0;
     for (size_t b = 0; b < GRID; b++)
@@ -185,7 +185,7 @@ static void test_joint(void **state)
 static void test_level(void **state)
 {
   (void)state;
-  const idm_joint j = joint_of(open_span);
+  const idm_joint_draws j = joint_of(open_span);
   check(idm_joint_density(&j, plane, &support_error));
   for (int k = 1; k < 10; k += 2) {
     double level;
@@ -203,12 +203,12 @@ static void test_level(void **state)
   }
   double level;
   const double nowhere[] = {NAN};
-  const idm_joint none = {.draw = {nowhere, nowhere},
-                          .count = 1,
-                          .bandwidth = {1, 1},
-                          .support = {open_span, open_span},
-                          .points = {GRID, GRID},
-                          .at = {j.at[0], j.at[1]}};
+  const idm_joint_draws none = {.draw = {nowhere, nowhere},
+                                .count = 1,
+                                .bandwidth = {1, 1},
+                                .support = {open_span, open_span},
+                                .points = {GRID, GRID},
+                                .at = {j.at[0], j.at[1]}};
   check(idm_joint_density(&none, plane, &support_error));
   check(idm_joint_level(&none, plane, 0.5, &level, &support_error));
   assert_true(isnan(level));

@@ -87,14 +87,14 @@ static void test_chi_square_ends(void **state)
 static void test_inside(void **state)
 {
   (void)state;
-  assert_true(idm_inside(0, 1, 0.3) == 0.3);
-  assert_true(idm_inside(0, 1, 1) == 1 - DBL_EPSILON / 2);
-  assert_true(idm_inside(0, 1, -2) == DBL_MIN);
-  assert_true(idm_inside(-3, 0, 5) == -DBL_MIN);
-  assert_true(idm_inside(1, INFINITY, 1) == 1 + DBL_EPSILON);
-  assert_true(idm_inside(1, INFINITY, INFINITY) == DBL_MAX);
-  assert_true(idm_inside(-INFINITY, INFINITY, -INFINITY) == -DBL_MAX);
-  assert_true(isnan(idm_inside(0, 1, NAN)));
+  assert_true(idm_clamp_interior(0, 1, 0.3) == 0.3);
+  assert_true(idm_clamp_interior(0, 1, 1) == 1 - DBL_EPSILON / 2);
+  assert_true(idm_clamp_interior(0, 1, -2) == DBL_MIN);
+  assert_true(idm_clamp_interior(-3, 0, 5) == -DBL_MIN);
+  assert_true(idm_clamp_interior(1, INFINITY, 1) == 1 + DBL_EPSILON);
+  assert_true(idm_clamp_interior(1, INFINITY, INFINITY) == DBL_MAX);
+  assert_true(idm_clamp_interior(-INFINITY, INFINITY, -INFINITY) == -DBL_MAX);
+  assert_true(isnan(idm_clamp_interior(0, 1, NAN)));
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "idm/random.h"
-#include "infer/ess.h"
+#include "infer/distribution.h"
 #include "support.h"
 
 enum { MOST = 4000 };

@@ -268,17 +268,17 @@ static void test_by_steps(void **state)
   double x[2] = {30, -50};
   double reached;
   check(roof(&evaluations, x, &reached, NULL, &support_error));
-  check(idm_maximise_by_steps(&target, step, 0, 10000, x, &reached, &support_error));
+  check(idm_pattern_search(&target, step, 0, 10000, x, &reached, &support_error));
   assert_true(reached > -2e-3 && evaluations < 200);
   assert_near(reached, -fabs(x[0] - 1) - 0.1 * fabs(x[1] + 2), 1e-14);
   /* No step gains as much as is asked for; and no more evaluations than allowed. */
   double y[2] = {4, -2};
   reached = -3;
   evaluations = 0;
-  check(idm_maximise_by_steps(&target, step, 10, 10000, y, &reached, &support_error));
+  check(idm_pattern_search(&target, step, 10, 10000, y, &reached, &support_error));
   assert_true(y[0] == 4 && y[1] == -2 && reached == -3);
   evaluations = 0;
-  check(idm_maximise_by_steps(&target, step, 0, 5, y, &reached, &support_error));
+  check(idm_pattern_search(&target, step, 0, 5, y, &reached, &support_error));
   assert_true(evaluations <= 5 && reached >= -3);
 }
 

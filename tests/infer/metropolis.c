@@ -1,6 +1,6 @@
 /* The adaptive Metropolis sampler beyond the conformance suite: what an evaluation is worth, and
  * targets on which its fitted proposal is wrong. Five standard errors, as in samplers.c. */
-#include "infer/metropolis.h"
+#include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 

@@ -2,7 +2,7 @@
  * leap by them. */
 #include "infer/mixture.h"
 
-#include "infer/metropolis.h"
+#include "infer/sampler.h"
 #include "infer/sampler_support.h"
 
 /* A broad component: normal, sd 30, in one dimension. */
@@ -24,7 +24,7 @@ static double broad_log_density(const void *context, const double *x)
   return log_normal(x[0], 0, 30);
 }
 
-static const idm_broad broad = {NULL, draw_broad, broad_log_density};
+static const idm_defensive_component broad = {NULL, draw_broad, broad_log_density};
 
 /* A fifth broad, and two tops. */
 static idm_mixture *make_mixture(void)

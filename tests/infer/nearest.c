@@ -1,20 +1,21 @@
 /* The nearest point of a polyhedron: by hand, and against all sets of walls that it can touch. */
-#include "infer/nearest.h"
+#include "infer/program.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/dense.h"
 #include "support.h"
 
 enum { COLUMNS = 3, ROWS = 4 };
 
 static const double ones[COLUMNS] = {1, 1, 1};
 
-static idm_nearest nearest(const idm_program *p, const double *weight, const double *aim, double *x)
+static idm_program_projection nearest(const idm_program *p, const double *weight,
+                                      const double *target, double *x)
 {
-  idm_nearest near = {.weight = weight, .aim = aim, .effort = 1e8};
-  check(idm_program_nearest(p, &near, x, NULL, NULL, &support_error));
+  idm_program_projection near = {.weight = weight, .target = target, .effort = 1e8};
+  check(idm_program_project(p, &near, x, NULL, NULL, &support_error));
   return near;
 }
 
@@ -22,15 +23,15 @@ static idm_nearest nearest(const idm_program *p, const double *weight, const dou
 static void test_by_hand(void **state)
 {
   (void)state;
-  const double aim[] = {0, 3};
+  const double target[] = {0, 3};
   double x[] = {0, 0};
   idm_program *p;
   check(idm_program_create(2, &p, &support_error));
-  check(idm_program_enter(p, 0, 1, &support_error));
-  check(idm_program_enter(p, 1, 1, &support_error));
-  check(idm_program_add(p, 2, 2, &support_error));
+  check(idm_program_add_entry(p, 0, 1, &support_error));
+  check(idm_program_add_entry(p, 1, 1, &support_error));
+  check(idm_program_add_row(p, 2, 2, &support_error));
   idm_program_set_bounds(p, 1, -INFINITY, 0.5);
-  const idm_nearest near = nearest(p, ones, aim, x);
+  const idm_program_projection near = nearest(p, ones, target, x);
   assert_near(x[0], 1.5, 1e-10);
   assert_near(x[1], 0.5, 1e-10);
   assert_near(near.distance, hypot(1.5, 2.5), 1e-10);
@@ -46,8 +47,8 @@ static void test_nothing_there(void **state)
   idm_program *p;
   check(idm_program_create(1, &p, &support_error));
   for (int sign = -1; sign <= 1; sign += 2) {
-    check(idm_program_enter(p, 0, sign, &support_error));
-    check(idm_program_add(p, 1, INFINITY, &support_error));
+    check(idm_program_add_entry(p, 0, sign, &support_error));
+    check(idm_program_add_row(p, 1, INFINITY, &support_error));
   }
   assert_true(nearest(p, ones, x, x).residual > 0.1);
   idm_program_destroy(p);
@@ -55,7 +56,7 @@ static void test_nothing_there(void **state)
 
 /* Rows a x <= 1 at random, so that 0 is inside; the least distance over all sets of rows that are
  * met exactly and violate no other. */
-static double by_all_sets(const double *rows, const double *aim)
+static double by_all_sets(const double *rows, const double *target)
 {
   double best = INFINITY;
   for (unsigned set = 0; set < 1u << ROWS; set++) {
@@ -65,14 +66,14 @@ static double by_all_sets(const double *rows, const double *aim)
       if (!(set >> i & 1)) continue;
       memcpy(a + met * COLUMNS, rows + i * COLUMNS, COLUMNS * sizeof *a);
       b[met] = 1;
-      for (size_t j = 0; j < COLUMNS; j++) b[met] -= rows[i * COLUMNS + j] * aim[j];
+      for (size_t j = 0; j < COLUMNS; j++) b[met] -= rows[i * COLUMNS + j] * target[j];
       met++;
     }
     if (met > COLUMNS) continue;
     if (met) assert_true(idm_least_squares(met, COLUMNS, a, b, 1e-12, d, &rank));
     bool inside = true;
     for (size_t j = 0; j < COLUMNS; j++) {
-      x[j] = aim[j] + d[j];
+      x[j] = target[j] + d[j];
       distance += d[j] * d[j];
     }
     for (size_t i = 0; i < ROWS; i++) {
@@ -91,20 +92,20 @@ static void test_all_sets(void **state)
   idm_random random;
   idm_random_init(&random, 3, 0);
   for (int trial = 0; trial < 200; trial++) {
-    double rows[ROWS * COLUMNS], aim[COLUMNS], x[COLUMNS] = {0};
+    double rows[ROWS * COLUMNS], target[COLUMNS], x[COLUMNS] = {0};
     idm_program *p;
     check(idm_program_create(COLUMNS, &p, &support_error));
-    for (size_t j = 0; j < COLUMNS; j++) aim[j] = 3 * idm_random_normal(&random);
+    for (size_t j = 0; j < COLUMNS; j++) target[j] = 3 * idm_random_normal(&random);
     for (size_t i = 0; i < ROWS; i++) {
       for (size_t j = 0; j < COLUMNS; j++) {
         rows[i * COLUMNS + j] = idm_random_normal(&random);
-        check(idm_program_enter(p, j, rows[i * COLUMNS + j], &support_error));
+        check(idm_program_add_entry(p, j, rows[i * COLUMNS + j], &support_error));
       }
-      check(idm_program_add(p, -INFINITY, 1, &support_error));
+      check(idm_program_add_row(p, -INFINITY, 1, &support_error));
     }
-    const idm_nearest near = nearest(p, ones, aim, x);
+    const idm_program_projection near = nearest(p, ones, target, x);
     assert_true(near.residual <= 1e-9);
-    assert_near(near.distance, by_all_sets(rows, aim), 1e-8);
+    assert_near(near.distance, by_all_sets(rows, target), 1e-8);
     idm_program_destroy(p);
   }
 }

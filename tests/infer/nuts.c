@@ -1,6 +1,6 @@
 /* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes.
  * Five standard errors, as in samplers.c. */
-#include "infer/nuts.h"
+#include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 

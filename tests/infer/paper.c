@@ -1,5 +1,5 @@
 /* The fixed random walk against a plain one on the same random numbers. */
-#include "infer/paper.h"
+#include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 

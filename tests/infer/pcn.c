@@ -1,6 +1,6 @@
 /* Crank-Nicolson steps beyond the conformance suite: what an evaluation is worth in many
  * dimensions, and targets that are not normal. */
-#include "infer/pcn.h"
+#include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 

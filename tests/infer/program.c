@@ -7,12 +7,12 @@
 
 static void enter(idm_program *p, size_t column, double value)
 {
-  check(idm_program_enter(p, column, value, &support_error));
+  check(idm_program_add_entry(p, column, value, &support_error));
 }
 
 static void add(idm_program *p, double lower, double upper)
 {
-  check(idm_program_add(p, lower, upper, &support_error));
+  check(idm_program_add_row(p, lower, upper, &support_error));
 }
 
 static idm_program_solution solve(idm_program *p)
@@ -231,8 +231,8 @@ static void test_keep_optimal(void **state)
   }
   add(p, 1, INFINITY);
   solve(p);
-  idm_program_keep_optimal(p);
-  assert_near(idm_program_look(p).upper[0], 1, 0);
+  idm_program_fix_optimal(p);
+  assert_near(idm_program_get_view(p).upper[0], 1, 0);
   for (int sign = -1; sign <= 1; sign += 2) {
     idm_program_set_cost(p, 0, sign);
     idm_program_set_cost(p, 1, 0);

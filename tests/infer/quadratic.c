@@ -1,6 +1,6 @@
 /* Quadratic functions by least squares: exact where the values are one, and what is smooth of them
  * where they are not. */
-#include "infer/quadratic.h"
+#include "infer/mixture.h"
 
 #include <math.h>
 

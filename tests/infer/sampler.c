@@ -89,12 +89,14 @@ static void test_target(void **state)
                      cases[i].evaluated);
     assert_true(density == cases[i].taken);
     assert_true(gradient[0] == 7);
-    assert_int_equal(idm_target_begin(&target, x, &density, NULL, &support_error), cases[i].begun);
+    assert_int_equal(idm_target_evaluate_start(&target, x, &density, NULL, &support_error),
+                     cases[i].begun);
   }
   double density;
   const idm_target failing = {1, false, NULL, constant_evaluate};
   assert_int_equal(idm_target_evaluate(&failing, x, &density, NULL, &support_error), IDM_INPUT);
-  assert_int_equal(idm_target_begin(&failing, x, &density, NULL, &support_error), IDM_INPUT);
+  assert_int_equal(idm_target_evaluate_start(&failing, x, &density, NULL, &support_error),
+                   IDM_INPUT);
   assert_string_equal(support_error.message, "no density here");
 }
 
@@ -107,12 +109,12 @@ static size_t closes(long warmup, long *at, long *first)
   *first = -1;
   for (long i = 0; i < warmup + 5; i++) {
     const idm_window window = idm_warmup_window(i, warmup);
-    if (window.gather && *first < 0) *first = i;
-    if (window.close) {
-      assert_true(window.gather);
+    if (window.collect && *first < 0) *first = i;
+    if (window.at_end) {
+      assert_true(window.collect);
       at[count++] = i;
     }
-    assert_true(i < warmup || !window.gather);
+    assert_true(i < warmup || !window.collect);
   }
   return count;
 }

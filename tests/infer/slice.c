@@ -1,6 +1,6 @@
 /* The slice sampler beyond the conformance suite: widths found, bounds on stepping out, modes
  * apart. Five standard errors, as in samplers.c; chi-squares at 1e-3. */
-#include "infer/slice.h"
+#include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 

@@ -18,17 +18,18 @@
 static void test_scales(void **state)
 {
   (void)state;
-  assert_true(idm_scale_to(IDM_SCALE_IDENTITY, -3.5) == -3.5);
-  assert_near(idm_scale_to(IDM_SCALE_LOG, 10), 2.302585092994046, 1e-15);
-  assert_near(idm_scale_to(IDM_SCALE_INVERSE, -4), -0.25, 1e-15);
-  assert_near(idm_scale_to(IDM_SCALE_SIGNED_LOG, 10), 2.3978952727983707, 1e-15);
-  assert_near(idm_scale_to(IDM_SCALE_SIGNED_LOG, -10), -2.3978952727983707, 1e-15);
+  assert_true(idm_scale_transform(IDM_SCALE_IDENTITY, -3.5) == -3.5);
+  assert_near(idm_scale_transform(IDM_SCALE_LOG, 10), 2.302585092994046, 1e-15);
+  assert_near(idm_scale_transform(IDM_SCALE_INVERSE, -4), -0.25, 1e-15);
+  assert_near(idm_scale_transform(IDM_SCALE_SIGNED_LOG, 10), 2.3978952727983707, 1e-15);
+  assert_near(idm_scale_transform(IDM_SCALE_SIGNED_LOG, -10), -2.3978952727983707, 1e-15);
   static const double values[] = {1e-12, 0.3, 1, 2.5, 1e9};
   for (int scale = 0; scale <= IDM_SCALE_SIGNED_LOG; scale++)
     for (size_t i = 0; i < 5; i++)
       for (int sign = scale == IDM_SCALE_LOG ? 1 : -1; sign <= 1; sign += 2) {
         const double v = sign * values[i];
-        const double back = idm_scale_from((idm_scale)scale, idm_scale_to((idm_scale)scale, v));
+        const double back =
+            idm_scale_inverse((idm_scale)scale, idm_scale_transform((idm_scale)scale, v));
         assert_true(fabs(back / v - 1) < 1e-14);
       }
 }
@@ -37,16 +38,17 @@ static void test_scales(void **state)
 static void test_logit(void **state)
 {
   (void)state;
-  assert_near(idm_scale_to(IDM_SCALE_LOGIT, 0.75), log(3), 1e-15);
-  assert_near(idm_scale_from(IDM_SCALE_LOGIT, -log(3)), 0.25, 1e-15);
-  assert_near(idm_scale_from(IDM_SCALE_LOGIT, -700) / exp(-700), 1, 1e-14);
-  assert_true(idm_scale_from(IDM_SCALE_LOGIT, 800) == 1 &&
-              idm_scale_from(IDM_SCALE_LOGIT, -800) == 0);
-  assert_true(idm_scale_to(IDM_SCALE_LOGIT, 0) == -INFINITY);
-  assert_true(idm_scale_to(IDM_SCALE_LOGIT, 1) == INFINITY);
+  assert_near(idm_scale_transform(IDM_SCALE_LOGIT, 0.75), log(3), 1e-15);
+  assert_near(idm_scale_inverse(IDM_SCALE_LOGIT, -log(3)), 0.25, 1e-15);
+  assert_near(idm_scale_inverse(IDM_SCALE_LOGIT, -700) / exp(-700), 1, 1e-14);
+  assert_true(idm_scale_inverse(IDM_SCALE_LOGIT, 800) == 1 &&
+              idm_scale_inverse(IDM_SCALE_LOGIT, -800) == 0);
+  assert_true(idm_scale_transform(IDM_SCALE_LOGIT, 0) == -INFINITY);
+  assert_true(idm_scale_transform(IDM_SCALE_LOGIT, 1) == INFINITY);
   static const double values[] = {1e-300, 1e-12, 0.3, 0.5, 0.9, 0.999999};
   for (size_t i = 0; i < 6; i++) {
-    const double back = idm_scale_from(IDM_SCALE_LOGIT, idm_scale_to(IDM_SCALE_LOGIT, values[i]));
+    const double back =
+        idm_scale_inverse(IDM_SCALE_LOGIT, idm_scale_transform(IDM_SCALE_LOGIT, values[i]));
     assert_true(fabs(back / values[i] - 1) < 1e-12);
   }
 }
@@ -55,16 +57,16 @@ static void test_logit(void **state)
 static void test_scales_at_the_ends(void **state)
 {
   (void)state;
-  const double plus = idm_scale_to(IDM_SCALE_INVERSE, INFINITY);
-  const double minus = idm_scale_to(IDM_SCALE_INVERSE, -INFINITY);
+  const double plus = idm_scale_transform(IDM_SCALE_INVERSE, INFINITY);
+  const double minus = idm_scale_transform(IDM_SCALE_INVERSE, -INFINITY);
   assert_true(plus == 0 && !signbit(plus));
   assert_true(minus == 0 && signbit(minus));
-  assert_true(idm_scale_from(IDM_SCALE_INVERSE, plus) == INFINITY);
-  assert_true(idm_scale_from(IDM_SCALE_INVERSE, minus) == -INFINITY);
-  assert_true(idm_scale_to(IDM_SCALE_LOG, 0) == -INFINITY);
-  assert_true(idm_scale_from(IDM_SCALE_LOG, -INFINITY) == 0);
-  assert_true(isnan(idm_scale_to(IDM_SCALE_LOG, -1)));
-  assert_true(signbit(idm_scale_to(IDM_SCALE_SIGNED_LOG, -0.0)));
+  assert_true(idm_scale_inverse(IDM_SCALE_INVERSE, plus) == INFINITY);
+  assert_true(idm_scale_inverse(IDM_SCALE_INVERSE, minus) == -INFINITY);
+  assert_true(idm_scale_transform(IDM_SCALE_LOG, 0) == -INFINITY);
+  assert_true(idm_scale_inverse(IDM_SCALE_LOG, -INFINITY) == 0);
+  assert_true(isnan(idm_scale_transform(IDM_SCALE_LOG, -1)));
+  assert_true(signbit(idm_scale_transform(IDM_SCALE_SIGNED_LOG, -0.0)));
 }
 
 /* --- intervals ------------------------------------------------------------------------------ */
@@ -209,16 +211,16 @@ static void test_simplex_jacobian(void **state)
 }
 
 /* f(p) = sum_i w_i sin(3 p_i) + p_0 p_last, whatever. */
-static double function(size_t count, const double *weight, const double *p, double *opt_slope)
+static double function(size_t count, const double *weight, const double *p, double *opt_derivative)
 {
   double sum = p[0] * p[count - 1];
   for (size_t i = 0; i < count; i++) {
     sum += weight[i] * sin(3 * p[i]);
-    if (opt_slope) opt_slope[i] = 3 * weight[i] * cos(3 * p[i]);
+    if (opt_derivative) opt_derivative[i] = 3 * weight[i] * cos(3 * p[i]);
   }
-  if (opt_slope) {
-    opt_slope[0] += p[count - 1];
-    opt_slope[count - 1] += p[0];
+  if (opt_derivative) {
+    opt_derivative[0] += p[count - 1];
+    opt_derivative[count - 1] += p[0];
   }
   return sum;
 }
@@ -243,7 +245,7 @@ static void test_simplex_pull(void **state)
       fill_normal(weight, count, 1, &random);
       idm_simplex_constrain(count, y, p);
       function(count, weight, p, slope_p);
-      idm_simplex_pull(count, y, slope_p, slope);
+      idm_simplex_backward(count, y, slope_p, slope);
       for (size_t k = 0; k + 1 < count; k++) {
         const double at = y[k];
         y[k] = at + h;
@@ -267,7 +269,7 @@ static void test_simplex_far_out(void **state)
       const double log_jacobian = idm_simplex_constrain(3, y, p);
       assert_true(isfinite(log_jacobian) && log_jacobian < -1300);
       assert_near(p[0] + p[1] + p[2], 1, 1e-15);
-      idm_simplex_pull(3, y, slope_p, slope);
+      idm_simplex_backward(3, y, slope_p, slope);
       assert_true(isfinite(slope[0]) && isfinite(slope[1]));
     }
 }

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "infer/uniform.h"
+#include "infer/distribution.h"
 #include "support.h"
 
 /* Ranks by their definition: numbers below, and half of those that are alike. */

@@ -56,7 +56,7 @@ static void gradients_are_differences(void **state)
     if (k > 1) support_assign(problem, "horizon=6");
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 6, .seed = 2});
-    check(idm_problem_free(problem, "belief_prior, eta", &support_error));
+    check(idm_problem_set_free(problem, "belief_prior, eta", &support_error));
     idm_prefix_tree *tree;
     idm_parameters *parameters;
     idm_matching *m;
@@ -67,7 +67,7 @@ static void gradients_are_differences(void **state)
     assert_int_equal(idm_parameters_dimension(parameters), 3);
     idm_parameters_get(parameters, problem->theta, y);
     check(idm_matching_log_likelihood(m, y, &value, gradient, &support_error));
-    assert_non_null(idm_matching_slope(m)); /* by the planner, not by differences */
+    assert_non_null(idm_matching_theta_grad(m)); /* by the planner, not by differences */
     for (size_t i = 0; i < 3; i++) {
       const double h = 1e-4, at = y[i];
       double up, down;
@@ -98,7 +98,7 @@ static void weights_are_ratios(void **state)
                {"{belief_prior: {reference: c}}", {1.5 / 5, 1.5 / 5}}};
   for (size_t k = 0; k < 2; k++) {
     idm_problem *problem = support_yaml(seen);
-    check(idm_problem_free(problem, cases[k].free, &support_error));
+    check(idm_problem_set_free(problem, cases[k].free, &support_error));
     idm_parameters *parameters;
     double y[2];
     check(idm_parameters_create(problem, &parameters, &support_error));
@@ -119,7 +119,7 @@ static void recover(const char *text, const double *truth, double widest)
   idm_problem *problem = support_yaml(text);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 100, .steps = 25, .seed = 3});
-  check(idm_problem_free(problem, "belief_prior", &support_error));
+  check(idm_problem_set_free(problem, "belief_prior", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;

@@ -20,7 +20,7 @@ static void recover(const char *text, const char *freed, const double *truth, si
   idm_problem *problem = support_yaml(text);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 25, .seed = 7});
-  check(idm_problem_free(problem, freed, &support_error));
+  check(idm_problem_set_free(problem, freed, &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;

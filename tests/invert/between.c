@@ -1,5 +1,5 @@
 /* Draws given several draws of dynamics: what lies between them, and diagnostics within. */
-#include "invert/between.h"
+#include "invert/posterior.h"
 
 #include <math.h>
 
@@ -21,10 +21,10 @@ static void shares_are_of_the_variance(void **state)
   (void)state;
   /* Means of 0 and 2, variances of 1 within: half of the variance lies between. */
   const double value[] = {-1, 1, 1, 3};
-  assert_near(idm_between(value, 2, 2), 0.5, 1e-15);
+  assert_near(idm_between_share(value, 2, 2), 0.5, 1e-15);
   const double same[] = {5, 5, 5, 5};
-  assert_true(isnan(idm_between(same, 2, 2)));
-  assert_true(isnan(idm_between(value, 1, 4)));
+  assert_true(isnan(idm_between_share(same, 2, 2)));
+  assert_true(isnan(idm_between_share(value, 1, 4)));
 }
 
 static void chains_agree_within_cuts(void **state)
@@ -81,7 +81,7 @@ static void shares_are_of_the_coordinate(void **state)
   assert_true(own < 0.3 && isfinite(several.q05));
   check(idm_diagnose_cuts(value, coordinate, cuts * chains, draws, cuts, &several, &scaled,
                           &support_error));
-  assert_near(scaled, idm_between(coordinate, cuts, all / cuts), 0);
+  assert_near(scaled, idm_between_share(coordinate, cuts, all / cuts), 0);
   assert_true(scaled > 0.6 && isnan(several.q05) && isnan(several.q95));
 }
 

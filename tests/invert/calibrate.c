@@ -12,7 +12,7 @@ static idm_problem *make_problem(const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 5;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 

@@ -1,5 +1,5 @@
 /* Chance and rates, against counts by hand and weights moved about. */
-#include "invert/chance.h"
+#include "invert/policy.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 #include "support.h"
 
 /* Functions of rows; NULL where the owner records them. */
@@ -34,7 +34,7 @@ static void every_row_is_whole(void **state)
     assert_true(is_kebab(row->name));
     for (size_t k = 0; k < i; k++) assert_string_not_equal(row->name, idm_check_at(k)->name);
     assert_int_equal(idm_check_find(row->name), i);
-    assert_true(row->measures && row->cure && row->cure[0]);
+    assert_true(row->measures && row->remedy && row->remedy[0]);
     assert_true(row->sentence && row->sentence[strlen(row->sentence) - 1] == '.');
     assert_true(row->kinds && row->kinds < IDM_CHECK_KINDS);
     assert_true(row->worst >= IDM_CHECK_REMARK && row->worst < IDM_CHECK_OUTCOMES);
@@ -57,15 +57,15 @@ static void words_are_different(void **state)
   (void)state;
   for (int i = 0; i < IDM_CHECK_OUTCOMES; i++)
     for (int k = 0; k < i; k++)
-      assert_string_not_equal(idm_check_outcome_word((idm_check_outcome)i),
-                              idm_check_outcome_word((idm_check_outcome)k));
-  assert_null(idm_check_outcome_word(IDM_CHECK_OUTCOMES));
+      assert_string_not_equal(idm_check_outcome_name((idm_check_outcome)i),
+                              idm_check_outcome_name((idm_check_outcome)k));
+  assert_null(idm_check_outcome_name(IDM_CHECK_OUTCOMES));
   for (unsigned i = 1; i < IDM_CHECK_KINDS; i <<= 1)
     for (unsigned k = 1; k < i; k <<= 1)
-      assert_string_not_equal(idm_check_kind_word((idm_check_kind)i),
-                              idm_check_kind_word((idm_check_kind)k));
-  assert_null(idm_check_kind_word(IDM_CHECK_KINDS));
-  assert_null(idm_check_kind_word((idm_check_kind)0));
+      assert_string_not_equal(idm_check_kind_name((idm_check_kind)i),
+                              idm_check_kind_name((idm_check_kind)k));
+  assert_null(idm_check_kind_name(IDM_CHECK_KINDS));
+  assert_null(idm_check_kind_name((idm_check_kind)0));
 }
 
 /* Before anything is measured, every row that applies is listed with a reason. */
@@ -101,7 +101,7 @@ static void thresholds_have_a_side(void **state)
     }
     assert_false(idm_check_test(&checks, id, row->threshold));
     assert_int_equal(checks.of[i].outcome, IDM_CHECK_PASSED);
-    assert_false(idm_check_beyond(&checks, id, NAN));
+    assert_false(idm_check_test_optional(&checks, id, NAN));
     assert_int_equal(checks.of[i].outcome, IDM_CHECK_PASSED);
     assert_true(idm_check_test(&checks, id, beyond));
     assert_int_equal(checks.of[i].outcome, row->worst);
@@ -149,9 +149,9 @@ static void make_parts(idm_checks *part, size_t count)
     if (i != 1) idm_check_test(&part[i], IDM_CHECK_CHANCE, i ? 0.001 : 0.5);
     if (i == 1) idm_check_test(&part[i], IDM_CHECK_RIDGE, 0.05);
     if (i == 1)
-      idm_check_leave_out(&part[i], IDM_CHECK_LOOK, 10);
+      idm_check_leave_out(&part[i], IDM_CHECK_IMPORTANCE, 10);
     else
-      idm_check_test(&part[i], IDM_CHECK_LOOK, 0.01);
+      idm_check_test(&part[i], IDM_CHECK_IMPORTANCE, 0.01);
     if (i == 2) idm_check_leave_out(&part[i], IDM_CHECK_SENSITIVITY, 10);
   }
 }
@@ -165,7 +165,7 @@ static void parts_merge_in_any_order(void **state)
   make_parts(part, PARTS);
   memset(merged, 0, sizeof merged);
   for (size_t k = 0; k < 3; k++) {
-    merged[k].kind = IDM_CHECK_EACH;
+    merged[k].kind = IDM_CHECK_SEPARATE;
     for (size_t i = 0; i < 6; i++)
       idm_checks_merge(&merged[k], &part[order[k][i]], IDM_CHECK_REMARK);
     for (int id = 0; id < IDM_CHECK_COUNT; id++) {
@@ -184,8 +184,8 @@ static void parts_merge_in_any_order(void **state)
   assert_int_equal(merged[0].of[IDM_CHECK_RIDGE].outcome, IDM_CHECK_REMARK);
   assert_string_equal(merged[0].of[IDM_CHECK_LATTICE].why, "reason 1");
   /* Left out of one person, and of all. */
-  assert_int_equal(merged[0].of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
-  assert_true(idm_check_is_left_out(&merged[0], IDM_CHECK_LOOK));
+  assert_int_equal(merged[0].of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_PASSED);
+  assert_true(idm_check_is_left_out(&merged[0], IDM_CHECK_IMPORTANCE));
   assert_int_equal(merged[0].of[IDM_CHECK_SENSITIVITY].outcome, IDM_CHECK_NOT_RUN);
   assert_string_equal(merged[0].of[IDM_CHECK_SENSITIVITY].why,
                       "left out: --checks fast after 10 s");

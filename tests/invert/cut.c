@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/between.h"
 #include "invert/posterior.h"
 #include "support.h"
 
@@ -12,7 +11,7 @@ typedef struct scene {
   idm_problem *problem;
   idm_data *data;
   idm_iohmm *learner;
-  idm_learnt learnt;
+  idm_learn_result learnt;
   idm_learn_settings settings;
   idm_dynamics_draws draws;
 } scene;
@@ -23,7 +22,7 @@ static scene open_scene(void)
   support_assign(s.problem, "resolution=20");
   const idm_model_rule rule = {.perturb = {0, 0.1}};
   check(idm_problem_apply_rule(s.problem, &rule, &support_error));
-  check(idm_problem_free(s.problem, "alpha", &support_error));
+  check(idm_problem_set_free(s.problem, "alpha", &support_error));
   s.data = support_simulate(s.problem, (idm_simulation){.trajectories = 60, .seed = 3, .steps = 8});
   idm_learn_settings_default(&s.settings);
   s.settings.draws = 20;
@@ -33,14 +32,14 @@ static scene open_scene(void)
   check(idm_learn(s.learner, s.problem, &s.settings, NULL, NULL, &s.learnt, &support_error));
   check(idm_learn_draw(s.learner, s.problem, &s.learnt.modes, &s.settings, NULL, NULL, &s.draws,
                        &support_error));
-  check(idm_problem_put_dynamics(s.problem, s.learnt.dynamics, &support_error));
+  check(idm_problem_set_dynamics(s.problem, s.learnt.dynamics, &support_error));
   return s;
 }
 
 static void close_scene(scene *s)
 {
   idm_dynamics_draws_clear(&s->draws);
-  idm_learnt_clear(&s->learnt);
+  idm_learn_result_clear(&s->learnt);
   idm_iohmm_destroy(s->learner);
   idm_data_destroy(s->data);
   idm_problem_destroy(s->problem);
@@ -74,13 +73,13 @@ static void test_take(void **state)
   scene s = open_scene();
   idm_dynamics *d;
   check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
-  check(idm_dynamics_take(s.problem, &s.draws, 1, 7, d, &support_error));
+  check(idm_dynamics_of_draw(s.problem, &s.draws, 1, 7, d, &support_error));
   assert_memory_equal(d->emission, d->emission + 4, 4 * sizeof(double)); /* under "*" */
   for (size_t r = 0; r < 6; r++) {
     assert_near(d->transition[2 * r] + d->transition[2 * r + 1], 1, 1e-12);
     assert_near(d->emission[2 * r] + d->emission[2 * r + 1], 1, 1e-12);
   }
-  check(idm_problem_put_dynamics(s.problem, d, &support_error));
+  check(idm_problem_set_dynamics(s.problem, d, &support_error));
   check(idm_problem_validate(s.problem, &support_error));
   const double *models = s.problem->theta->block[IDM_EMISSION].value;
   assert_near(models[0], fmin(d->emission[0] - 0.1, 0.999), 1e-12);
@@ -102,14 +101,14 @@ static void test_fit(void **state)
   settings.chains = 2;
   settings.draws = 250;
   settings.threads = 1;
-  check(idm_cut_fit(s.problem, s.data, laplace, &settings, &(idm_cuts){s.problem, &s.draws, 3},
+  check(idm_cut_fit(s.problem, s.data, laplace, &settings, &(idm_cut_draws){s.problem, &s.draws, 3},
                     NULL, &pooled, NULL, &support_error));
   assert_int_equal(pooled->chains, 6);
   assert_int_equal(pooled->cuts, 3);
   /* The second of three is the fit given draw 20 of 40. */
   check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
-  check(idm_dynamics_take(s.problem, &s.draws, 1, 0, d, &support_error));
-  check(idm_problem_put_dynamics(s.problem, d, &support_error));
+  check(idm_dynamics_of_draw(s.problem, &s.draws, 1, 0, d, &support_error));
+  check(idm_problem_set_dynamics(s.problem, d, &support_error));
   settings.keep = IDM_KEEP_NOTHING;
   check(idm_inverse_fit(laplace, s.problem, s.data, &settings, NULL, &alone, NULL, &support_error));
   assert_memory_equal(pooled->value + 2 * 250, alone->value, 2 * 250 * sizeof(double));
@@ -117,8 +116,8 @@ static void test_fit(void **state)
   assert_true(a->between[0] >= 0 && a->between[0] <= 1);
   assert_string_equal(pooled->quantity.name[0], "alpha");
   assert_near(pooled->unconstrained[0], log(pooled->value[0]), 1e-12);
-  assert_near(a->between[0], idm_between(pooled->unconstrained, 3, 2 * 250), 0);
-  assert_true(a->between[0] != idm_between(pooled->value, 3, 2 * 250));
+  assert_near(a->between[0], idm_between_share(pooled->unconstrained, 3, 2 * 250), 0);
+  assert_true(a->between[0] != idm_between_share(pooled->value, 3, 2 * 250));
   assert_true(a->diagnosis[0].rhat < 1.05); /* within each, however far apart they are */
   idm_assessment_destroy(a);
   idm_posterior_destroy(alone);
@@ -134,7 +133,7 @@ static void test_goes_on(void **state)
   (void)state;
   static const double when[] = {0, 0.3, 0.5, 0.7, 0.99, 2};
   scene s = open_scene();
-  const idm_cuts cut = {s.problem, &s.draws, 3};
+  const idm_cut_draws cut = {s.problem, &s.draws, 3};
   const idm_inverse *bayes = idm_inverse_find("bayes");
   idm_fit_settings settings;
   idm_posterior *whole, *parts = NULL;
@@ -145,7 +144,7 @@ static void test_goes_on(void **state)
   settings.draws = settings.warmup = 600;
   check(idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, NULL, &whole, NULL, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
-    const idm_fit_watch watch = support_resume(&r, when[k], 4);
+    const idm_fit_monitor watch = support_resume(&r, when[k], 4);
     idm_posterior_destroy(parts); /* stopped when all was done */
     const idm_status status = idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &watch, &parts,
                                           NULL, &support_error);
@@ -155,7 +154,7 @@ static void test_goes_on(void **state)
   assert_memory_equal(parts->value, whole->value,
                       idm_posterior_numbers(whole) * whole->chains * whole->draws * sizeof(double));
   idm_posterior_destroy(parts);
-  const idm_fit_watch other = {
+  const idm_fit_monitor other = {
       .checkpoint = r.bytes, .checkpoint_length = r.length, .checkpoint_file = "there", .label = 5};
   assert_int_equal(
       idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &other, &parts, NULL, &error),

@@ -31,7 +31,7 @@ static scene open_scene(void)
   support_assign(s.problem, "resolution=20");
   const idm_model_rule rule = {0};
   check(idm_problem_apply_rule(s.problem, &rule, &support_error));
-  check(idm_problem_free(s.problem, "alpha", &support_error));
+  check(idm_problem_set_free(s.problem, "alpha", &support_error));
   check(idm_parameters_create(s.problem, &s.parameters, &support_error));
   check(idm_problem_dynamics(s.problem, &d, &support_error));
   idm_posterior *p = s.posterior = calloc(1, sizeof *p);
@@ -47,7 +47,7 @@ static scene open_scene(void)
   SUPPORT_NAMES(&p->coordinate, "alpha");
   for (size_t i = 0; i < SETS * DRAWS; i++) p->unconstrained[i] = (double)i;
   p->statistics[4].log_density = 1;
-  check(idm_drawn_create(SETS, d->numbers, &p->drawn, &support_error));
+  check(idm_dynamics_sets_create(SETS, d->numbers, &p->drawn, &support_error));
   for (size_t k = 0; k < SETS; k++) {
     set_tests(d, k ? 0.5 : 0.9);
     memcpy(p->drawn->set + k * d->numbers, d->start, d->numbers * sizeof(double));
@@ -76,11 +76,12 @@ static void test_agent(void **state)
     assert_near(s.problem->theta->block[IDM_EMISSION].value[0], i < DRAWS ? 0.9 : 0.5, 0);
     assert_near(idm_theta_scalar(s.problem->theta, IDM_ALPHA), exp((double)i), 1e-9);
   }
-  check(idm_drawn_put_central(s.posterior, s.problem, &support_error));
+  check(idm_dynamics_apply_central(s.posterior, s.problem, &support_error));
   assert_near(s.problem->setting->emission[0], 0.8, 0);
-  assert_int_equal(idm_drawn_put(s.posterior, SETS * DRAWS, s.problem, &support_error), IDM_USAGE);
+  assert_int_equal(idm_dynamics_sets_apply(s.posterior, SETS * DRAWS, s.problem, &support_error),
+                   IDM_USAGE);
   s.posterior->drawn->numbers--;
-  assert_int_equal(idm_drawn_put(s.posterior, 0, s.problem, &support_error), IDM_INPUT);
+  assert_int_equal(idm_dynamics_sets_apply(s.posterior, 0, s.problem, &support_error), IDM_INPUT);
   close_scene(&s);
 }
 
@@ -150,17 +151,22 @@ static void test_words(void **state)
   (void)state;
   scene s = open_scene();
   char words[160];
-  assert_non_null(
-      strstr(idm_drawn_words(s.posterior, IDM_DRAWN_CENTRAL, words, sizeof words), "mean"));
+  assert_non_null(strstr(
+      idm_dynamics_sets_describe(s.posterior, IDM_DYNAMICS_CENTRAL, words, sizeof words), "mean"));
   s.posterior->drawn->of = 2;
   assert_non_null(
-      strstr(idm_drawn_words(s.posterior, IDM_DRAWN_CENTRAL, words, sizeof words), "draw 2 of 2"));
+      strstr(idm_dynamics_sets_describe(s.posterior, IDM_DYNAMICS_CENTRAL, words, sizeof words),
+             "draw 2 of 2"));
   assert_non_null(
-      strstr(idm_drawn_words(s.posterior, IDM_DRAWN_EACH, words, sizeof words), "each draw"));
+      strstr(idm_dynamics_sets_describe(s.posterior, IDM_DYNAMICS_PER_DRAW, words, sizeof words),
+             "each draw"));
   assert_non_null(
-      strstr(idm_drawn_words(s.posterior, IDM_DRAWN_HIGHEST, words, sizeof words), "highest"));
-  assert_string_equal(idm_drawn_words(s.posterior, IDM_DRAWN_UNUSED, words, sizeof words), "");
-  assert_string_equal(idm_drawn_words(NULL, IDM_DRAWN_EACH, words, sizeof words), "");
+      strstr(idm_dynamics_sets_describe(s.posterior, IDM_DYNAMICS_HIGHEST, words, sizeof words),
+             "highest"));
+  assert_string_equal(
+      idm_dynamics_sets_describe(s.posterior, IDM_DYNAMICS_UNUSED, words, sizeof words), "");
+  assert_string_equal(idm_dynamics_sets_describe(NULL, IDM_DYNAMICS_PER_DRAW, words, sizeof words),
+                      "");
   close_scene(&s);
 }
 

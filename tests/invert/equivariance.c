@@ -43,7 +43,7 @@ static idm_data *make_data(size_t trajectories)
 static idm_problem *make_free(double unit, const char *blocks)
 {
   idm_problem *problem = make_problem(unit);
-  check(idm_problem_free(problem, blocks, &support_error));
+  check(idm_problem_set_free(problem, blocks, &support_error));
   return problem;
 }
 
@@ -76,7 +76,7 @@ static void test_likelihood_and_prior(void **state)
     idm_problem *problem = make_free(unit, free_blocks);
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
-    fit f;
+    fit_context f;
     idm_random random;
     idm_random_init(&random, 3, 0);
     check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));

@@ -11,26 +11,26 @@
 static void test_certificates(void **state)
 {
   (void)state;
-  idm_finding *f;
-  check(idm_finding_create(2, &f, &support_error));
+  idm_optimality *f;
+  check(idm_optimality_create(2, &f, &support_error));
   f->closed = 1e-9;
-  assert_false(idm_finding_holds(f)); /* nothing was attained yet */
+  assert_false(idm_optimality_certified(f)); /* nothing was attained yet */
   f->attained = 1e-9;
-  assert_true(idm_finding_holds(f));
+  assert_true(idm_optimality_certified(f));
   f->attained = 1.1e-9;
-  assert_false(idm_finding_holds(f));
+  assert_false(idm_optimality_certified(f));
   f->attained = NAN;
-  assert_false(idm_finding_holds(f));
-  assert_false(idm_finding_holds(NULL));
-  idm_finding_destroy(f);
+  assert_false(idm_optimality_certified(f));
+  assert_false(idm_optimality_certified(NULL));
+  idm_optimality_destroy(f);
 }
 
 static void test_copy(void **state)
 {
   (void)state;
-  idm_finding *f;
-  idm_finding *copy;
-  check(idm_finding_create(2, &f, &support_error));
+  idm_optimality *f;
+  idm_optimality *copy;
+  check(idm_optimality_create(2, &f, &support_error));
   f->open = 1;
   f->direction = calloc(2, sizeof *f->direction);
   f->range = calloc(4, sizeof *f->range);
@@ -45,8 +45,8 @@ static void test_copy(void **state)
   f->compared = true;
   idm_notes_add(&f->words, "a word");
   idm_notes_add(&f->faults, "a fault");
-  check(idm_finding_copy(f, &copy, &support_error));
-  idm_finding_destroy(f);
+  check(idm_optimality_copy(f, &copy, &support_error));
+  idm_optimality_destroy(f);
   assert_near(copy->direction[1], 3, 0);
   assert_near(copy->range[3], 7, 0);
   assert_true(copy->at_box[2]);
@@ -55,7 +55,7 @@ static void test_copy(void **state)
   assert_true(copy->compared);
   assert_string_equal(copy->words.text[0], "a word");
   assert_string_equal(copy->faults.text[0], "a fault");
-  idm_finding_destroy(copy);
+  idm_optimality_destroy(copy);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Lattices to compare with: as fine as points and memory allow, and never a little finer only. */
-#include "invert/finer.h"
+#include "invert/fork.h"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static void test_doubling_where_it_fits(void **state)
   idm_problem *problem;
   for (size_t states = 2; states <= 4; states++) {
     idm_workspace *workspace = open_workspace(states, 11, &problem);
-    assert_true(idm_lattice_matters(problem, workspace));
+    assert_true(idm_lattice_is_used(problem, workspace));
     assert_int_equal(idm_lattice_resolution(problem), 11);
     assert_int_equal(idm_lattice_finer(problem, workspace, 11, 4), 22);
     assert_true(idm_workspace_bytes(workspace, 22) > idm_workspace_bytes(workspace, 11));
@@ -58,7 +58,7 @@ static void test_nothing_fits(void **state)
   /* Nor for more workspaces than any memory holds. */
   assert_int_equal(idm_lattice_finer(problem, workspace, 11, (size_t)1 << 40), 0);
   problem->setting->fully_observed = true;
-  assert_false(idm_lattice_matters(problem, workspace));
+  assert_false(idm_lattice_is_used(problem, workspace));
   problem->agent.resolution = 0;
   assert_int_equal(idm_lattice_resolution(problem), 99);
   idm_workspace_destroy(workspace);
@@ -69,9 +69,10 @@ static void test_nothing_fits(void **state)
 static void test_less_than_a_doubling(void **state)
 {
   (void)state;
-  assert_near(idm_lattice_doubling(10, 20), 1, 1e-15);
+  assert_near(idm_lattice_doubling_factor(10, 20), 1, 1e-15);
   for (int finer = 13; finer < 20; finer++)
-    assert_near(idm_lattice_doubling(10, finer) * (1 / 10.0 - 1 / (double)finer), 1 / 20.0, 1e-12);
+    assert_near(idm_lattice_doubling_factor(10, finer) * (1 / 10.0 - 1 / (double)finer), 1 / 20.0,
+                1e-12);
 }
 
 /* The value at a belief under an award for certainty, by the resolution. */

@@ -28,7 +28,7 @@ static idm_problem *reversal(const idm_planner *planner)
            "action_prior: [0.4, 0.6]\n",
            seen[(planner->needs & IDM_NEEDS_STATES) != 0]);
   idm_problem *problem = support_yaml(text);
-  check(idm_problem_plan_by(problem, planner, &support_error));
+  check(idm_problem_set_planner(problem, planner, &support_error));
   return problem;
 }
 
@@ -37,7 +37,7 @@ static idm_problem *reversal(const idm_planner *planner)
 static idm_problem *problem_of(const idm_planner *planner, size_t id)
 {
   idm_problem *problem = reversal(planner);
-  if (id == IDM_DELAY_RATE && planner->gives & IDM_GIVES_HORIZON) {
+  if (id == IDM_DELAY_RATE && planner->supports & IDM_SUPPORTS_HORIZON) {
     problem->agent.discounting = IDM_NAIVE;
     problem->setting->horizon = 3;
     idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, 0.5);
@@ -95,7 +95,7 @@ static void fit_back(const idm_planner *planner, idm_problem *problem, size_t id
 {
   const idm_simulation simulation = {.trajectories = 8, .steps = 6, .seed = 4, .agents = 2};
   idm_data *data = support_simulate(problem, simulation);
-  check(idm_problem_free(problem, freedom(problem, id), &support_error));
+  check(idm_problem_set_free(problem, freedom(problem, id), &support_error));
   const double truth = density(problem, data);
   if (id != IDM_UTILITY) move_away(problem);
   idm_fit_settings settings;
@@ -123,7 +123,7 @@ static void every_planner_is_fitted_to_its_own_log(void **state)
   for (size_t i = 0; support_planner_at(i); i++) {
     const idm_planner *planner = support_planner_at(i);
     size_t own = 0;
-    for (size_t id = 0; id < IDM_BLOCK_COUNT + planner->owns; id++) {
+    for (size_t id = 0; id < IDM_BLOCK_COUNT + planner->own_count; id++) {
       idm_problem *problem = problem_of(planner, id);
       if (!problem) continue;
       fit_back(planner, problem, id);

@@ -7,7 +7,7 @@ static void what_is_changed_stays_with_the_fork(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 2, 0), *fork;
-  check(idm_problem_fork(problem, &fork, &support_error));
+  check(idm_problem_clone(problem, &fork, &support_error));
   const double start = problem->setting->start[0];
   const double alpha = idm_theta_scalar(problem->theta, IDM_ALPHA);
   assert_near(fork->setting->start[0], start, 0);
@@ -18,7 +18,7 @@ static void what_is_changed_stays_with_the_fork(void **state)
   assert_near(problem->setting->start[0], start, 0);
   assert_true(problem->setting->emission[0] > 0.5);
   assert_near(idm_theta_scalar(problem->theta, IDM_ALPHA), alpha, 0);
-  idm_fork_destroy(fork);
+  idm_clone_destroy(fork);
   idm_problem_destroy(problem);
 }
 

@@ -76,7 +76,7 @@ static void slopes_are_those_of_the_polynomials(void **state)
       double x[3] = {0}, slope[3];
       place(dimension, k, x);
       for (size_t c = 0; c < cells; c++) {
-        idm_grid_slope(grid, c, x, slope);
+        idm_grid_gradient(grid, c, x, slope);
         for (size_t i = 0; i < dimension; i++) {
           double above[3] = {x[0], x[1], x[2]}, below[3] = {x[0], x[1], x[2]};
           above[i] += step;
@@ -159,7 +159,7 @@ static void grids_are_recorded(void **state)
   size_t length;
   idm_record_begin(&record, "idmtest", 1);
   idm_grid_write(there, &record);
-  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_finish(&record, &bytes, &length, &support_error));
   check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
   idm_grid *back = idm_grid_read(dimension, cells, &record);
   assert_non_null(back);

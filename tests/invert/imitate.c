@@ -34,7 +34,8 @@ static idm_problem *draw(idm_random *random)
   for (size_t u = 0; u < ACTIONS; u++) theta->block[IDM_ACTION_PRIOR].value[u] = 1.0 / ACTIONS;
   support_set(problem, 0.5, INFINITY, 0);
   problem->agent.sweeps = SWEEPS;
-  check(idm_problem_plan_by(problem, idm_planner_find("value-iteration-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("value-iteration-network"),
+                                &support_error));
   return problem;
 }
 
@@ -49,7 +50,7 @@ static void it_imitates_maximum_entropy(void **state)
   for (size_t i = 0; i < LEARNT + HELD_OUT; i++) problem[i] = draw(&random);
   check(idm_imitation_divergence(teacher, problem + LEARNT, HELD_OUT, &before, &support_error));
   check(idm_imitation_divergence(teacher, problem, LEARNT, &first, &support_error));
-  check(idm_problem_free(problem[0], "sweep_weights", &support_error));
+  check(idm_problem_set_free(problem[0], "sweep_weights", &support_error));
   check(idm_imitate(teacher, problem, LEARNT, 200, &reached, &support_error));
   for (size_t i = LEARNT; i < LEARNT + HELD_OUT; i++)
     memcpy(problem[i]->theta->block[IDM_BLOCK_COUNT].value,
@@ -76,7 +77,7 @@ static void steps_lead_downhill(void **state)
   /* Far from it the divergence has a slope, which a climb of one step follows downhill. */
   const idm_planner *teacher = idm_planner_find("maximum-entropy");
   double here, there;
-  check(idm_problem_free(problem[0], "sweep_weights", &support_error));
+  check(idm_problem_set_free(problem[0], "sweep_weights", &support_error));
   check(idm_imitation_divergence(teacher, problem, 2, &here, &support_error));
   check(idm_imitate(teacher, problem, 2, 1, &there, &support_error));
   assert_true(there < here);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* An inverse planner of the given demands; nothing here calls it. */
-static idm_inverse demanding(idm_family family, unsigned columns)
+static idm_inverse demanding(idm_planner_family family, unsigned columns)
 {
   return (idm_inverse){.name = "demanding", .family = family, .columns = columns};
 }
@@ -51,7 +51,7 @@ static void derivatives(void **state)
   for (size_t i = 0; support_planner_at(i); i++) {
     idm_problem *problem = support_reversal(support_planner_at(i));
     idm_data *data = support_data(problem, "agent,action,observation,reward\na,left,win,1\n");
-    if (idm_planner_behavior(support_planner_at(i))->slope)
+    if (idm_planner_behavior(support_planner_at(i))->derivative)
       check(idm_inverse_check(&inverse, problem, data, &support_error));
     else
       refused(&inverse, problem, data, "needs derivatives");
@@ -68,13 +68,13 @@ static void choices(void **state)
   idm_problem *problem = support_reversal(idm_planner_find("decision-rule"));
   idm_data *data = support_data(problem, "agent,action,observation,reward\na,left,win,1\n");
   problem->agent.choice = IDM_CHOICE_BEST;
-  check(idm_problem_free(problem, "lapse", &support_error));
+  check(idm_problem_set_free(problem, "lapse", &support_error));
   check(idm_inverse_check(&inverse, problem, data, &support_error));
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   refused(&inverse, problem, data, "choice: drawn");
-  inverse.finds = "weights";
+  inverse.target_block = "weights";
   check(idm_inverse_check(&inverse, problem, data, &support_error));
-  inverse.finds = NULL;
+  inverse.target_block = NULL;
   problem->agent.choice = IDM_CHOICE_DRAWN;
   check(idm_inverse_check(&inverse, problem, data, &support_error));
   idm_data_destroy(data);
@@ -124,18 +124,18 @@ static void blocks(void **state)
 {
   (void)state;
   idm_inverse inverse = demanding(IDM_ANY_PLANNER, 0);
-  inverse.finds = "utility";
+  inverse.target_block = "utility";
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
-  check(idm_problem_free(problem, "beta", &support_error));
+  check(idm_problem_set_free(problem, "beta", &support_error));
   refused(&inverse, problem, data, "beta is free");
-  check(idm_problem_free(problem, "utility, beta", &support_error));
+  check(idm_problem_set_free(problem, "utility, beta", &support_error));
   refused(&inverse, problem, data, "beta is free");
   inverse.alone = "nothing else enters";
   refused(&inverse, problem, data, "beta is free: nothing else enters");
-  check(idm_problem_free(problem, "[]", &support_error));
+  check(idm_problem_set_free(problem, "[]", &support_error));
   refused(&inverse, problem, data, "none is free");
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   check(idm_inverse_check(&inverse, problem, data, &support_error));
   idm_data_destroy(data);
   idm_problem_destroy(problem);

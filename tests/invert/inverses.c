@@ -16,14 +16,14 @@ static idm_problem *ask_diag(void)
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 20;
   problem->agent.evaluate = IDM_LOOKAHEAD;
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   return problem;
 }
 
 static idm_problem *ask_learner(void)
 {
   idm_problem *problem = support_reversal(&idm_learner);
-  check(idm_problem_free(problem, "learning_rate, inverse_temperature", &support_error));
+  check(idm_problem_set_free(problem, "learning_rate, inverse_temperature", &support_error));
   return problem;
 }
 
@@ -312,9 +312,9 @@ static void check_errors(question *q)
   q->problem->agent.decision_capacity = 0.3;
   check_refusal(q, IDM_INPUT, "capacity");
   q->problem->agent.decision_capacity = NAN;
-  check(idm_problem_free(q->problem, "temperature", &support_error));
+  check(idm_problem_set_free(q->problem, "temperature", &support_error));
   check_refusal(q, IDM_INPUT, "does not read it");
-  check(idm_problem_free(q->problem, "[]", &support_error));
+  check(idm_problem_set_free(q->problem, "[]", &support_error));
   check_refusal(q, IDM_INPUT, "nothing is free");
 }
 
@@ -334,7 +334,7 @@ static void test_data_that_nothing_explains(void **state)
   (void)state;
   for (size_t i = 0; idm_inverse_at(i); i++) {
     question q = open_question(idm_inverse_at(i), ask_diag);
-    check(idm_problem_free(q.problem, "discount", &support_error));
+    check(idm_problem_set_free(q.problem, "discount", &support_error));
     support_set(q.problem, 0, INFINITY, 0);
     idm_data_destroy(q.data);
     q.data = support_data(q.problem, "trajectory,action,observation\n1,declare_healthy,negative\n");

@@ -1,6 +1,6 @@
 /* Labels of requests: the same for the same meaning, another for another, and no random number for
  * two of them. */
-#include "invert/label.h"
+#include "invert/posterior.h"
 
 #include "io/run/run_support.h"
 
@@ -95,7 +95,7 @@ static void test_keys(void **state)
       check(idm_key_set_text(key, &other, "x", &support_error));
     else
       idm_key_set_number(key, &other,
-                         key->kind == IDM_KEY_FLAG          ? 0
+                         key->kind == IDM_KEY_BOOL          ? 0
                          : idm_key_number(key, &usual) == 1 ? 2
                                                             : 1);
     if ((idm_request_label(problem, &other) == label) != key->place) fail_msg("%s", key->name);
@@ -111,23 +111,23 @@ static void test_preferences(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 3, .seed = 1});
-  uint64_t label[5] = {idm_label_data(1, data)};
+  uint64_t label[5] = {idm_fingerprint_data(1, data)};
   check(idm_preferences_create(2, &data->preferences, &support_error));
   idm_preferences *p = data->preferences;
   p->better[0] = 1;
   p->better[1] = 2;
-  label[1] = idm_label_data(1, data);
+  label[1] = idm_fingerprint_data(1, data);
   p->weight[1] = 2;
-  label[2] = idm_label_data(1, data);
+  label[2] = idm_fingerprint_data(1, data);
   p->worse[1] = 1;
-  label[3] = idm_label_data(1, data);
+  label[3] = idm_fingerprint_data(1, data);
   p->count = 1;
-  label[4] = idm_label_data(1, data);
+  label[4] = idm_fingerprint_data(1, data);
   for (size_t i = 0; i < 5; i++)
     for (size_t j = 0; j < i; j++) assert_true(label[i] != label[j]);
   idm_preferences_destroy(p);
   data->preferences = NULL;
-  assert_true(idm_label_data(1, data) == label[0]);
+  assert_true(idm_fingerprint_data(1, data) == label[0]);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -185,7 +185,7 @@ static void test_streams(void **state)
   /* The first two differ by a name alone. */
   idm_labels_destroy(&data[0]->agent_name);
   SUPPORT_NAMES(&data[0]->agent_name, "somebody else");
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.warmup = 200;
@@ -218,13 +218,13 @@ static void test_sensor(void **state)
       support_yaml("states: [a, b]\nactions: [u, v]\nobservations: states\ntransition: uniform\n"
                    "utility: {u: [1, 0], v: 0}\nagent: {planner: td-learner}\ndata: {reward: r}\n"
                    "free: [decay]\npopulation: {sd: {decay: 0.3}}\n");
-  const uint64_t label = idm_label_problem(0, problem);
+  const uint64_t label = idm_fingerprint_problem(0, problem);
   assert_true(label == UINT64_C(0x566d8f4c025d5a46));
   idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 1);
-  const uint64_t limited = idm_label_problem(0, problem);
+  const uint64_t limited = idm_fingerprint_problem(0, problem);
   idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, INFINITY);
   problem->theta->block[IDM_SENSOR_CAPACITY].role = IDM_DESCRIPTIVE;
-  const uint64_t searched = idm_label_problem(0, problem);
+  const uint64_t searched = idm_fingerprint_problem(0, problem);
   assert_true(limited != label && searched != label && searched != limited);
   idm_problem_destroy(problem);
 }

@@ -26,8 +26,8 @@ static const idm_block_info own[] = {{.name = "weight",
                                       .form = IDM_FORM_NUMBERS,
                                       .of_agent = true}};
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   (void)setting;
   (void)theta;
@@ -97,11 +97,11 @@ static idm_status observe(const void *content, void *before, void *after, const 
   return IDM_OK;
 }
 
-typedef struct slope {
+typedef struct derivative {
   const double *weight;
   const idm_data *data;
   const idm_prefix_tree *tree;
-} slope;
+} derivative;
 
 static bool slope_possible(const void *content, const idm_data *data, const idm_prefix_tree *tree)
 {
@@ -112,35 +112,36 @@ static bool slope_possible(const void *content, const idm_data *data, const idm_
 }
 
 static idm_status slope_create(const void *content, const idm_data *data,
-                               const idm_prefix_tree *tree, void **ret_slope, idm_error *opt_error)
+                               const idm_prefix_tree *tree, void **ret_gradient,
+                               idm_error *opt_error)
 {
-  slope *s = idm_new(1, sizeof *s);
-  *ret_slope = s;
+  derivative *s = idm_new(1, sizeof *s);
+  *ret_gradient = s;
   if (!s) return idm_fail_memory(opt_error);
-  *s = (slope){content, data, tree};
+  *s = (derivative){content, data, tree};
   return IDM_OK;
 }
 
-static idm_status slope_run(void *content, double *log_likelihood, idm_theta *theta_slope,
+static idm_status slope_run(void *content, double *log_likelihood, idm_theta *theta_gradient,
                             idm_error *opt_error)
 {
   (void)opt_error;
-  const slope *s = content;
-  idm_theta_clear(theta_slope);
+  const derivative *s = content;
+  idm_theta_clear(theta_gradient);
   *log_likelihood = 0;
   for (size_t i = 0; i < s->tree->nodes; i++) {
     const idm_prefix_node *node = &s->tree->node[i];
     if (node->begin >= 0 || node->action == IDM_MISSING) continue;
-    if (idm_data_open(s->data, node->available) == 1) continue;
+    if (idm_data_available_count(s->data, node->available) == 1) continue;
     const size_t at = (node->depth - 1) % NUMBERS; /* the beginning has depth 0 */
     const double right = 1 / (1 + exp(-s->weight[at])), count = (double)node->count;
     *log_likelihood += count * log(node->action ? right : 1 - right);
-    theta_slope->block[IDM_BLOCK_COUNT].value[at] += count * (node->action - right);
+    theta_gradient->block[IDM_BLOCK_COUNT].value[at] += count * (node->action - right);
   }
   return IDM_OK;
 }
 
-static const idm_slope_ops slope_operations = {
+static const idm_gradient_ops slope_operations = {
     .possible = slope_possible, .create = slope_create, .destroy = free, .run = slope_run};
 
 static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
@@ -150,15 +151,15 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .begin_trajectory = begin_trajectory,
                                           .act = act,
                                           .observe = observe,
-                                          .slope = &slope_operations};
+                                          .derivative = &slope_operations};
 
 static const idm_planner stepwise = {.name = "stepwise",
                                      .summary = "a habit a step",
                                      .row = "(beyond the table)",
                                      .reads = (const idm_block_id[]){IDM_BLOCK_COUNT},
                                      .own = own,
-                                     .owns = 1,
-                                     .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,
+                                     .own_count = 1,
+                                     .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON,
                                      .create = create,
                                      .plan = plan,
                                      .destroy = free,
@@ -193,7 +194,7 @@ static int set_up(void **state)
   for (size_t i = 0; i < NUMBERS; i++) weight[i] = idm_random_normal(&random);
   const idm_simulation simulation = {.trajectories = TRAJECTORIES, .steps = NUMBERS, .seed = 102};
   f.data = support_simulate(f.problem, simulation);
-  check(idm_problem_free(f.problem, "{weight: {prior: {normal: [0, 1]}}}", &support_error));
+  check(idm_problem_set_free(f.problem, "{weight: {prior: {normal: [0, 1]}}}", &support_error));
   const idm_fit_settings settings = make_settings();
   check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &f.posterior,
                         NULL, &support_error));
@@ -358,7 +359,7 @@ static const idm_block_info mixed[] = {{.name = "inner",
                                         .count = 5,
                                         .opaque = true,
                                         .support = IDM_POSITIVE,
-                                        .standard = 1,
+                                        .default_number = 1,
                                         .scales = IDM_SCALES_ALL,
                                         .scale = IDM_SCALE_LOG,
                                         .spread = 1,
@@ -368,7 +369,7 @@ static const idm_block_info mixed[] = {{.name = "inner",
                                         .summary = "one number",
                                         .scales = IDM_SCALES_ALL,
                                         .scale = IDM_SCALE_INVERSE,
-                                        .standard = 2,
+                                        .default_number = 2,
                                         .spread = 1,
                                         .of_agent = true},
                                        {.name = "outer",
@@ -387,10 +388,10 @@ static void named_numbers_come_first(void **state)
   enum { COORDINATES = 9, REPORTED = 10 };
   idm_planner planner = stepwise;
   planner.own = mixed;
-  planner.owns = 3;
+  planner.own_count = 3;
   idm_problem *problem = support_reversal(&planner);
   idm_parameters *parameters;
-  check(idm_problem_free(problem, "inner, bias, outer", &support_error));
+  check(idm_problem_set_free(problem, "inner, bias, outer", &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));
   assert_int_equal(idm_parameters_dimension(parameters), COORDINATES);
   assert_int_equal(idm_parameters_numbers(parameters), REPORTED);
@@ -417,7 +418,7 @@ static void named_numbers_come_first(void **state)
   for (size_t id = 0; id < problem->theta->blocks; id++)
     for (size_t k = 0; k < problem->theta->block[id].size; k++)
       problem->theta->block[id].value[k] = 1;
-  idm_parameters_pull(parameters, y, problem->theta, gradient);
+  idm_parameters_backward(parameters, y, problem->theta, gradient);
   assert_near(gradient[0], -16, 1e-12);
   for (size_t i = 1; i < 6; i++) assert_near(gradient[i], exp(y[i]), 1e-12);
   for (size_t i = 6; i < COORDINATES; i++) assert_near(gradient[i], 1, 1e-15);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/parameter_prior.h"
+#include "invert/parameters.h"
 #include "invert/parameters_support.h"
 
 /* --- densities ------------------------------------------------------------------------------ */
@@ -161,7 +161,7 @@ static void check_moments(const double *x, double mean, double sd)
 /* c, by undoing what `report` does to it. */
 static double coordinate_of(idm_scale scale, double value)
 {
-  return idm_scale_to(scale, value);
+  return idm_scale_transform(scale, value);
 }
 
 static void test_draws(void **state)

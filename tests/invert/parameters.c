@@ -49,7 +49,7 @@ static const single singles[] = {
 static idm_problem *problem_of(const single *s)
 {
   idm_problem *problem = support_free_diag(s->free_blocks);
-  check(idm_problem_plan_by(problem, idm_planner_find(s->planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(s->planner), &support_error));
   return problem;
 }
 
@@ -79,7 +79,8 @@ static void check_single(const single *s)
   assert_near(reported[0], s->value, 1e-14);
   assert_int_equal(idm_parameters_summarised(parameters, 0), !by_coordinate);
   if (by_coordinate) {
-    assert_near(reported[1], inverse ? 1 / s->value : idm_scale_to(IDM_SCALE_SIGNED_LOG, s->value),
+    assert_near(reported[1],
+                inverse ? 1 / s->value : idm_scale_transform(IDM_SCALE_SIGNED_LOG, s->value),
                 1e-14);
     assert_true(idm_parameters_summarised(parameters, 1));
   }
@@ -258,7 +259,7 @@ static void test_variants(void **state)
   idm_theta *slope;
   check(idm_theta_copy(problem->theta, &slope, &support_error));
   for (size_t i = 0; i < 12; i++) slope->block[IDM_UTILITY].value[i] = pow(2, (double)i);
-  idm_parameters_pull(parameters, &y, slope, &gradient);
+  idm_parameters_backward(parameters, &y, slope, &gradient);
   assert_near(gradient, 5 + 1 + 8 + 64 + 512, 1e-14);
   idm_theta_destroy(slope);
   idm_parameters_destroy(parameters);
@@ -281,7 +282,7 @@ static void test_ties(void **state)
     for (size_t m = 1; m < problem->theta->models; m++)
       memcpy(emission->value + m * 12, emission->value, 12 * sizeof(double));
     const double held = emission->value[1];
-    check(idm_problem_free(problem, text, &support_error));
+    check(idm_problem_set_free(problem, text, &support_error));
     idm_parameters *parameters = support_parameters(problem);
     assert_string_equal(idm_parameters_quantities(parameters)->name[0], "emission[error]");
     double y, before, reported;
@@ -304,7 +305,7 @@ static void test_ties(void **state)
     slope->block[IDM_EMISSION].value[8] = 2;
     slope->block[IDM_EMISSION].value[9] = 3;
     slope->block[IDM_EMISSION].value[12 + 10] = 5;
-    idm_parameters_pull(parameters, &y, slope, &gradient);
+    idm_parameters_backward(parameters, &y, slope, &gradient);
     assert_near(gradient, (3 - 2 + 5) * x * (1 - x), 1e-14);
     idm_theta_destroy(slope);
     idm_parameters_destroy(parameters);
@@ -317,15 +318,15 @@ static void test_weights(void **state)
 {
   (void)state;
   idm_problem *problem = support_free_diag("alpha");
-  check(idm_problem_plan_by(problem, idm_planner_find("decision-rule"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("decision-rule"), &support_error));
   check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 9, 1, &support_error));
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   idm_parameters *parameters = support_parameters(problem);
   assert_int_equal(idm_parameters_dimension(parameters), 4);
   assert_string_equal(idm_parameters_quantities(parameters)->name[0],
                       "weights[declare_diseased,healthy]");
   idm_parameters_destroy(parameters);
-  check(idm_problem_free(problem, "{weights: {reference: none}}", &support_error));
+  check(idm_problem_set_free(problem, "{weights: {reference: none}}", &support_error));
   parameters = support_parameters(problem);
   assert_int_equal(idm_parameters_dimension(parameters), 9);
   assert_string_equal(idm_parameters_quantities(parameters)->name[3],
@@ -354,7 +355,7 @@ static double linear(const idm_theta *theta, const idm_theta *weight)
 static void check_pull(const char *planner, const char *free_blocks)
 {
   idm_problem *problem = support_free_diag(free_blocks);
-  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(planner), &support_error));
   idm_parameters *parameters = support_parameters(problem);
   const size_t d = idm_parameters_dimension(parameters);
   idm_theta *weight;
@@ -367,7 +368,7 @@ static void check_pull(const char *planner, const char *free_blocks)
   for (int k = 0; k < 10; k++) {
     double y[SUPPORT_COORDINATES], gradient[SUPPORT_COORDINATES] = {0};
     for (size_t i = 0; i < d; i++) y[i] = idm_random_normal(&random);
-    idm_parameters_pull(parameters, y, weight, gradient);
+    idm_parameters_backward(parameters, y, weight, gradient);
     for (size_t i = 0; i < d; i++) {
       const double at = y[i], h = 1e-5 * fmin(1, fabs(at));
       y[i] = at + h;
@@ -426,7 +427,7 @@ static void test_errors(void **state)
   refused(support_free_diag("[]"), "nothing is free");
   refused(support_free_diag("temperature"), "does not read it");
   idm_problem *problem = support_free_diag("alpha");
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
   refused(problem, "does not read it");
   refused(support_free_diag("{model_prior: {prior: {normal: [0, 1]}}}"),
           "expected dirichlet or flat");
@@ -450,8 +451,8 @@ static void test_free_rows(void **state)
   (void)state;
   idm_problem *problem = support_yaml(SUBJECTIVE);
   idm_parameters *p;
-  check(idm_problem_free(problem, "{transition: {prior: {dirichlet: [2, 3, 4]}}, emission: {}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{transition: {prior: {dirichlet: [2, 3, 4]}}, emission: {}}",
+                             &support_error));
   check(idm_parameters_create(problem, &p, &support_error));
   /* Rows a (2 outcomes) and c (3) of the transition; a, b, c of u and c of v of the emission. */
   assert_int_equal(idm_parameters_dimension(p), 1 + 2 + 1 + 1 + 1 + 1);
@@ -488,10 +489,10 @@ static void test_slopes_of_rows(void **state)
   for (size_t k = 0; k < 3; k++) {
     idm_problem *problem = support_yaml(SUBJECTIVE);
     support_assign(problem, "alpha=0.7");
-    check(idm_problem_plan_by(problem, idm_planner_find(planners[k]), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find(planners[k]), &support_error));
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 6, .seed = 3});
-    check(idm_problem_free(problem, "transition, emission", &support_error));
+    check(idm_problem_set_free(problem, "transition, emission", &support_error));
     idm_parameters *p;
     idm_prefix_tree *tree;
     idm_matching *matching;
@@ -525,13 +526,13 @@ static void test_rows_that_cannot_be_free(void **state)
   idm_problem *problem =
       support_yaml("states: [a, b]\nactions: [u]\nobservations: states\ndiscount: 0.5\n"
                    "transition: {u: identity}\nutility: {u: 1}\nagent: {planner: rational}\n");
-  check(idm_problem_free(problem, "transition", &support_error));
+  check(idm_problem_set_free(problem, "transition", &support_error));
   assert_int_equal(idm_parameters_create(problem, &p, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "every row of it is certain"));
   idm_problem_destroy(problem);
   problem = support_yaml(SUBJECTIVE "models: {uniform: 0.5}\n");
-  check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
-  check(idm_problem_free(problem, "transition", &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("bounded-rational"), &support_error));
+  check(idm_problem_set_free(problem, "transition", &support_error));
   assert_int_equal(idm_parameters_create(problem, &p, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "the agent has 2 models; expected one"));
   idm_problem_destroy(problem);

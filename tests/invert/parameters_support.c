@@ -12,7 +12,7 @@ const char support_everything[] =
 idm_problem *support_free_diag(const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, 3, 0.25);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 

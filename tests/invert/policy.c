@@ -27,9 +27,9 @@ static void test_soft(void **state)
       v[s] = alpha * log(0.5 * exp(q[s][0] / alpha) + 0.5 * exp(q[s][1] / alpha));
   }
   idm_problem *problem = support_yaml(SPACES "observations: states\n" WORLD UTILITY SOFT);
-  idm_finding *finding;
+  idm_optimality *finding;
   assert_true(idm_policy_by_state(problem));
-  check(idm_finding_create(0, &finding, &support_error));
+  check(idm_optimality_create(0, &finding, &support_error));
   check(idm_policy_put(problem, problem->theta, finding, &support_error));
   for (size_t s = 0; s < 2; s++) {
     const double odds = exp((q[s][0] - q[s][1]) / alpha);
@@ -38,7 +38,7 @@ static void test_soft(void **state)
   }
   assert_string_equal(finding->state.name[1], "b");
   assert_string_equal(finding->action.name[1], "v");
-  idm_finding_destroy(finding);
+  idm_optimality_destroy(finding);
   idm_problem_destroy(problem);
 }
 
@@ -68,12 +68,14 @@ static void test_leaps(void **state)
   } cases[] = {{"agent: {planner: rational}\n", true},
                {"agent: {planner: bounded-rational, alpha: 0}\n", true},
                {"agent: {planner: bounded-rational, alpha: 0.1}\n", false},
+               {"agent: {planner: boltzmann-exploratory, temperature: 0.5}\n", false},
+               {"agent: {planner: boltzmann-exploratory, temperature: 0}\n", true},
                {"agent: {planner: decision-network, hidden: 2}\n", false}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[600];
     snprintf(text, sizeof text, SPACES "observations: states\n" WORLD UTILITY "%s", cases[i].agent);
     idm_problem *problem = support_yaml(text);
-    assert_int_equal(idm_policy_leaps(problem), cases[i].leaps);
+    assert_int_equal(idm_policy_is_discontinuous(problem), cases[i].leaps);
     idm_problem_destroy(problem);
   }
 }

@@ -10,7 +10,7 @@
 static idm_problem *make_problem(void)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   return problem;
 }
 
@@ -56,7 +56,7 @@ static void test_open(void **state)
 {
   (void)state;
   idm_posterior *p;
-  check(idm_posterior_open("learn", "gibbs", 2, 3, 4, &p, &support_error));
+  check(idm_posterior_allocate("learn", "gibbs", 2, 3, 4, &p, &support_error));
   assert_int_equal(p->answer, IDM_POSTERIOR);
   assert_string_equal(p->inverse, "learn");
   assert_string_equal(p->sampler, "gibbs");
@@ -97,7 +97,7 @@ static void test_draws_of_another_problem(void **state)
   idm_parameters_destroy(parameters);
   const char *const others[] = {"alpha", "{alpha: , beta: {scale: inverse}}"};
   for (size_t i = 0; i < 2; i++) {
-    check(idm_problem_free(problem, others[i], &support_error));
+    check(idm_problem_set_free(problem, others[i], &support_error));
     check(idm_parameters_create(problem, &parameters, &support_error));
     assert_int_equal(idm_posterior_theta(p, parameters, 0, 0, problem->theta, &support_error),
                      IDM_INPUT);

@@ -14,7 +14,7 @@ static idm_problem *make_problem(void)
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 20;
   problem->agent.tolerance = 1e-12;
-  check(idm_problem_free(problem, "{alpha: {scale: log}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log}}", &support_error));
   return problem;
 }
 
@@ -210,7 +210,7 @@ static void test_other_parameters(void **state)
   double predicted[2];
   idm_score score;
   idm_posterior *p = make_posterior(&draw, 1, 1);
-  check(idm_problem_free(problem, "beta", &support_error));
+  check(idm_problem_set_free(problem, "beta", &support_error));
   const idm_simulation simulation = {.trajectories = 2, .seed = 1};
   assert_int_equal(idm_posterior_predict(problem, p, data, predicted, &score, NULL), IDM_INPUT);
   assert_int_equal(idm_posterior_simulate(problem, p, &simulation, &none, NULL), IDM_INPUT);

@@ -180,7 +180,7 @@ static void test_project(void **state)
 {
   (void)state;
   idm_problem *problem = make_problem(1.25);
-  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
   idm_data *data = make_data(problem, 60);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
@@ -217,8 +217,8 @@ static void test_draws(void **state)
   (void)state;
   static choice list[MOST_ROWS], one[MOST_ROWS];
   idm_problem *problem = make_problem(1.25);
-  check(idm_problem_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 4]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 4]}}}",
+                             &support_error));
   idm_data *data = make_data(problem, 40);
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);

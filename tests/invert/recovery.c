@@ -15,8 +15,8 @@ static made make(void)
   idm_calibration_settings settings;
   idm_calibration_settings_default(&settings);
   settings.replications = 12;
-  check(idm_problem_free(m.problem, "{beta: {scale: inverse, prior: {normal: [0.5, 0.5]}}}",
-                         &support_error));
+  check(idm_problem_set_free(m.problem, "{beta: {scale: inverse, prior: {normal: [0.5, 0.5]}}}",
+                             &support_error));
   check(idm_calibration_create(m.problem, &settings, &m.c, &support_error));
   for (size_t i = 0; i < 12; i++) m.c->done[i] = i < 10;
   return m;
@@ -62,7 +62,7 @@ static void test_recovered(void **state)
     m.c->rhat[i] = 1 + 0.001 * (double)i;
   }
   assert_int_equal(idm_calibration_done(m.c), 10);
-  const idm_recovered r = idm_calibration_recovered(m.c, 0);
+  const idm_recovery_accuracy r = idm_calibration_accuracy(m.c, 0);
   assert_near(r.coverage, 0.7, 1e-12);
   assert_near(r.bias, 0.5, 1e-12);
   assert_near(r.error, 2, 1e-12);
@@ -73,9 +73,9 @@ static void test_recovered(void **state)
     m.c->recovery[2 * i].truth = i % 2 ? 1 : -1;
     m.c->recovery[2 * i].mean = i % 2 ? -1 : 1;
   }
-  assert_near(idm_calibration_recovered(m.c, 0).correlation, -1, 1e-12);
-  assert_near(idm_calibration_recovered(m.c, 0).error, 2, 1e-12);
-  assert_near(idm_calibration_recovered(m.c, 0).bias, 0, 1e-12);
+  assert_near(idm_calibration_accuracy(m.c, 0).correlation, -1, 1e-12);
+  assert_near(idm_calibration_accuracy(m.c, 0).error, 2, 1e-12);
+  assert_near(idm_calibration_accuracy(m.c, 0).bias, 0, 1e-12);
   destroy(&m);
 }
 

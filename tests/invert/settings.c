@@ -31,8 +31,8 @@ static void test_plain(void **state)
   assert_int_equal(settings.chains, 1);
   assert_int_equal(settings.thin * settings.draws, 10000);
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
-  check(idm_problem_free(problem, "{beta: , utility: {entries: [monitor]}}", &support_error));
-  idm_problem_flatten(problem);
+  check(idm_problem_set_free(problem, "{beta: , utility: {entries: [monitor]}}", &support_error));
+  idm_problem_set_flat_priors(problem);
   const idm_theta *theta = problem->theta;
   assert_int_equal(theta->block[IDM_BETA].scale, IDM_SCALE_LOG);
   assert_int_equal(theta->block[IDM_BETA].prior.kind, IDM_PRIOR_FLAT);

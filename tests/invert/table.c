@@ -1,5 +1,5 @@
 /* Tables: coordinates there and back, what they hold, values and slopes in y. */
-#include "invert/table.h"
+#include "invert/grid.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,22 +18,22 @@ static idm_status fill(void *context, const double *u, double *column, idm_error
 {
   double y[D];
   (void)opt_error;
-  idm_table_from(context, u, y);
+  idm_table_unwhiten(context, u, y);
   column[0] = total(y);
   for (size_t i = 0; i < UNITS; i++) column[1 + i] = (double)(i + 1) / 6 * total(y);
   return IDM_OK;
 }
 
-static idm_table *make_table(void)
+static idm_likelihood_table *make_table(void)
 {
-  idm_table *t = calloc(1, sizeof *t);
+  idm_likelihood_table *t = calloc(1, sizeof *t);
   assert_non_null(t);
-  *t = (idm_table){.dimension = D,
-                   .mode = {1, -2},
-                   .factor = {0.5, 0, -0.2, 0.7},
-                   .low = {-3, -4},
-                   .high = {4, 3},
-                   .units = UNITS};
+  *t = (idm_likelihood_table){.dimension = D,
+                              .mode = {1, -2},
+                              .factor = {0.5, 0, -0.2, 0.7},
+                              .low = {-3, -4},
+                              .high = {4, 3},
+                              .units = UNITS};
   const idm_grid_source source = {.dimension = D,
                                   .low = t->low,
                                   .high = t->high,
@@ -48,19 +48,19 @@ static idm_table *make_table(void)
 static void test_there_and_back(void **state)
 {
   (void)state;
-  idm_table *t = make_table();
+  idm_likelihood_table *t = make_table();
   const double y[D] = {0.3, -1.1};
   double u[D], back[D];
-  idm_table_to(t, y, u);
-  idm_table_from(t, u, back);
+  idm_table_whiten(t, y, u);
+  idm_table_unwhiten(t, u, back);
   for (size_t i = 0; i < D; i++) assert_near(back[i], y[i], 1e-14);
   const double end[D] = {4, -4}, beyond[D] = {4.01, 0};
-  idm_table_from(t, end, back);
+  idm_table_unwhiten(t, end, back);
   back[0] -= 1e-9;
   back[1] += 1e-9;
-  assert_true(idm_table_holds(t, back));
-  idm_table_from(t, beyond, back);
-  assert_false(idm_table_holds(t, back));
+  assert_true(idm_table_contains(t, back));
+  idm_table_unwhiten(t, beyond, back);
+  assert_false(idm_table_contains(t, back));
   idm_table_destroy(t);
   idm_table_destroy(NULL);
 }
@@ -68,15 +68,15 @@ static void test_there_and_back(void **state)
 static void test_values_slopes_and_units(void **state)
 {
   (void)state;
-  idm_table *t = make_table();
+  idm_likelihood_table *t = make_table();
   idm_random random;
   idm_random_init(&random, 11, 0);
   for (int k = 0; k < 50; k++) {
     double u[D], y[D], slope[D], unit[UNITS];
     for (size_t i = 0; i < D; i++)
       u[i] = t->low[i] + (t->high[i] - t->low[i]) * idm_random_uniform(&random);
-    idm_table_from(t, u, y);
-    assert_true(idm_table_holds(t, y));
+    idm_table_unwhiten(t, u, y);
+    assert_true(idm_table_contains(t, y));
     assert_near(idm_table_at(t, y, slope), total(y), 1e-5);
     assert_near(slope[0], -2 * (y[0] - 1) + 0.3 * y[1], 1e-4);
     assert_near(slope[1], -(y[1] + 2) + 0.3 * y[0], 1e-4);

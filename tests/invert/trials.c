@@ -147,7 +147,7 @@ static void draws_are_summarised(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 5, .seed = 2});
   idm_fit_settings settings;

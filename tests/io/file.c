@@ -436,7 +436,7 @@ static void test_in_a_folder(void **state)
   snprintf(guess, sizeof guess, "%s.%ld-0.tmp", f->file, (long)getpid());
   assert_int_equal(symlink("precious", guess), 0);
   const int here = open(f->path, O_RDONLY);
-  const idm_place place = {here, "out.txt", f->file};
+  const idm_location place = {here, "out.txt", f->file};
   check(idm_file_create_at(&place, &file, &support_error));
   idm_file_printf(file, "new");
   check(idm_file_commit(file, &support_error));

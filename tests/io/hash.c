@@ -13,7 +13,7 @@ static void expect(const char *piece, size_t length, size_t times, const char *d
   assert_non_null(stream);
   for (size_t i = 0; i < times; i++) assert_int_equal(fwrite(piece, 1, length, stream), length);
   assert_int_equal(fclose(stream), 0);
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   memset(hash, 'x', sizeof hash);
   check(idm_file_hash(path, hash, &support_error));
   assert_string_equal(hash, digest);
@@ -34,7 +34,7 @@ static void test_vectors(void **state)
 
 static void expect_failure(const char *where, const char *words)
 {
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   idm_error error = {0};
   assert_int_equal(idm_file_hash(where, hash, &error), IDM_INPUT);
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);

@@ -1,5 +1,5 @@
 /* Places: a path follows links, a name in a folder does not. */
-#include "io/place.h"
+#include "io/file.h"
 
 #include <fcntl.h>
 
@@ -12,10 +12,10 @@ static const char *in(const folder *f, const char *file)
   return path;
 }
 
-static idm_status open_one(const idm_place *place, idm_error *error)
+static idm_status open_one(const idm_location *place, idm_error *error)
 {
   int descriptor;
-  const idm_status status = idm_place_open(place, &descriptor, error);
+  const idm_status status = idm_location_open(place, &descriptor, error);
   assert_true((status == IDM_OK) == (descriptor >= 0));
   if (descriptor >= 0) close(descriptor);
   return status;
@@ -27,19 +27,19 @@ static void test_paths(void **state)
   idm_error error = {0};
   spill(f->file, "x", 1);
   assert_int_equal(symlink("out.txt", in(f, "link")), 0);
-  idm_place place = idm_place_of(in(f, "link"));
-  assert_false(idm_place_inside(&place));
-  assert_true(idm_place_exists(&place));
-  check(idm_place_check(&place, &support_error));
-  check(idm_place_check_again(&place, &support_error));
+  idm_location place = idm_location_of(in(f, "link"));
+  assert_false(idm_location_in_folder(&place));
+  assert_true(idm_location_exists(&place));
+  check(idm_location_check(&place, &support_error));
+  check(idm_location_check_reread(&place, &support_error));
   check(open_one(&place, &support_error));
-  place = idm_place_of(in(f, "none"));
-  assert_false(idm_place_exists(&place));
+  place = idm_location_of(in(f, "none"));
+  assert_false(idm_location_exists(&place));
   assert_int_equal(open_one(&place, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "none"));
   assert_int_equal(mkfifo(in(f, "pipe"), 0666), 0);
-  place = idm_place_of(in(f, "pipe"));
-  assert_int_equal(idm_place_check_again(&place, &error), IDM_INPUT);
+  place = idm_location_of(in(f, "pipe"));
+  assert_int_equal(idm_location_check_reread(&place, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "a pipe"));
 }
 
@@ -58,14 +58,14 @@ static void test_named(void **state)
   alarm(30);
   for (size_t i = 0; i < 3; i++) {
     idm_error error = {0};
-    const idm_place place = idm_place_of(in(f, names[i]));
-    assert_int_equal(idm_place_open_named(&place, &descriptor, &error), IDM_INPUT);
+    const idm_location place = idm_location_of(in(f, names[i]));
+    assert_int_equal(idm_location_open_named(&place, &descriptor, &error), IDM_INPUT);
     assert_int_equal(descriptor, -1);
     assert_non_null(strstr(error.message, kinds[i]));
   }
   alarm(0);
-  const idm_place place = idm_place_of(in(f, "link"));
-  check(idm_place_open_named(&place, &descriptor, &support_error));
+  const idm_location place = idm_location_of(in(f, "link"));
+  check(idm_location_open_named(&place, &descriptor, &support_error));
   close(descriptor);
 }
 
@@ -83,17 +83,17 @@ static void test_names(void **state)
   assert_true(here >= 0);
   for (size_t i = 0; i < 4; i++) {
     idm_error error = {0};
-    const idm_place place = {here, names[i], names[i]};
-    assert_true(idm_place_inside(&place) && idm_place_exists(&place));
-    assert_int_equal(idm_place_check(&place, &error), IDM_INPUT);
+    const idm_location place = {here, names[i], names[i]};
+    assert_true(idm_location_in_folder(&place) && idm_location_exists(&place));
+    assert_int_equal(idm_location_check(&place, &error), IDM_INPUT);
     assert_non_null(strstr(error.message, kinds[i]));
     assert_int_equal(open_one(&place, &error), IDM_INPUT); /* at once */
     assert_non_null(strstr(error.message, names[i]));
   }
-  const idm_place regular = {here, "out.txt", f->file}, none = {here, "none", "none"};
-  check(idm_place_check(&regular, &support_error));
+  const idm_location regular = {here, "out.txt", f->file}, none = {here, "none", "none"};
+  check(idm_location_check(&regular, &support_error));
   check(open_one(&regular, &support_error));
-  check(idm_place_check(&none, &support_error));
+  check(idm_location_check(&none, &support_error));
   assert_int_equal(open_one(&none, NULL), IDM_INPUT);
   close(here);
 }
@@ -101,10 +101,10 @@ static void test_names(void **state)
 static void test_kinds(void **state)
 {
   (void)state;
-  assert_string_equal(idm_place_kind(S_IFSOCK), "a socket");
-  assert_string_equal(idm_place_kind(S_IFCHR), "a device");
-  assert_string_equal(idm_place_kind(S_IFBLK), "a device");
-  assert_string_equal(idm_place_kind(S_IFREG), "a file");
+  assert_string_equal(idm_file_kind_name(S_IFSOCK), "a socket");
+  assert_string_equal(idm_file_kind_name(S_IFCHR), "a device");
+  assert_string_equal(idm_file_kind_name(S_IFBLK), "a device");
+  assert_string_equal(idm_file_kind_name(S_IFREG), "a file");
 }
 
 int main(void)

@@ -48,7 +48,7 @@ static void test_loaded(void **state)
   assert_non_null(strstr(support_error.message, "there is a planner 'myopic' already"));
 
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
-  check(idm_problem_plan_by(problem, planner, &support_error));
+  check(idm_problem_set_planner(problem, planner, &support_error));
   support_assign(problem, "sharpness=0.2");
   idm_workspace *workspace = support_plan(problem, NULL);
   const double z[] = {0.3, 0.7};

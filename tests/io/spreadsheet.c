@@ -10,7 +10,7 @@ static void expect(const folder *f, const char *from, const char *to)
   size_t length;
   snprintf(safe, sizeof safe, "%s/safe.csv", f->path);
   spill(f->file, from, strlen(from));
-  check(idm_csv_make_safe(f->file, safe, &support_error));
+  check(idm_csv_escape_formulas(f->file, safe, &support_error));
   check(idm_file_read(safe, 1 << 20, &text, &length, &support_error));
   assert_string_equal(text, to);
   free(text);
@@ -38,9 +38,9 @@ static void test_cells(void **state)
 static void test_failures(void **state)
 {
   const folder *f = *state;
-  assert_int_equal(idm_csv_make_safe("no/such.csv", f->file, NULL), IDM_INPUT);
+  assert_int_equal(idm_csv_escape_formulas("no/such.csv", f->file, NULL), IDM_INPUT);
   spill(f->file, "a", 1);
-  assert_int_equal(idm_csv_make_safe(f->file, "no/such/folder.csv", NULL), IDM_SYSTEM);
+  assert_int_equal(idm_csv_escape_formulas(f->file, "no/such/folder.csv", NULL), IDM_SYSTEM);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Bytes of a file, plain or compressed: whole, in members, cut short, damaged. */
-#include "io/stream.h"
+#include "io/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Mixtures of products of Dirichlet rows: densities against the formula and against draws. */
-#include "learn/dirichlet.h"
+#include "learn/learn.h"
 
 #include <math.h>
 #include <stdlib.h>

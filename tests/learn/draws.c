@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/draws.h"
-#include "learn/structure.h"
+#include "learn/learn.h"
 #include "learn/textbook_support.h"
 #include "support.h"
 
@@ -34,7 +33,7 @@ static drawn open_drawn(void)
   settings.draws = 5;
   check(idm_problem_dynamics(t.problem, &t.truth, &support_error));
   t.data = textbook_simulate(t.truth, false, 3, 2, 0, 3);
-  check(idm_iohmm_create(t.problem, t.data, 0, IDM_LEARN_HOLD_NOTHING, &t.learner, &support_error));
+  check(idm_iohmm_create(t.problem, t.data, 0, IDM_LEARN_FIX_NOTHING, &t.learner, &support_error));
   const idm_modes modes = {1, &t.truth, NULL};
   check(idm_learn_draw(t.learner, t.problem, &modes, &settings, NULL, NULL, &t.draws,
                        &support_error));
@@ -93,7 +92,7 @@ static void test_take(void **state)
   drawn t = open_drawn();
   idm_dynamics *d;
   check(idm_dynamics_create(t.truth->sizes, &d, &support_error));
-  check(idm_dynamics_take(t.problem, &t.draws, 1, 3, d, &support_error));
+  check(idm_dynamics_of_draw(t.problem, &t.draws, 1, 3, d, &support_error));
   for (size_t k = 0; k < t.draws.numbers; k++)
     assert_true(d->start[t.draws.place[k]] == t.draws.value[k * 10 + 5 + 3]);
   /* The start, four rows of moves and four of observations. */
@@ -106,10 +105,10 @@ static void test_take(void **state)
   /* The second action moves as the first does, and what was impossible stays so. */
   assert_memory_equal(d->transition, d->transition + 4, 4 * sizeof(double));
   assert_true(d->emission[2] == 0);
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 5, d, NULL), IDM_USAGE);
+  assert_int_equal(idm_dynamics_of_draw(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
+  assert_int_equal(idm_dynamics_of_draw(t.problem, &t.draws, 0, 5, d, NULL), IDM_USAGE);
   t.draws.place[0] = d->numbers;
-  assert_int_equal(idm_dynamics_take(t.problem, &t.draws, 0, 0, d, NULL), IDM_USAGE);
+  assert_int_equal(idm_dynamics_of_draw(t.problem, &t.draws, 0, 0, d, NULL), IDM_USAGE);
   idm_dynamics_destroy(d);
   close_drawn(&t);
 }
@@ -124,7 +123,7 @@ static void test_spread(void **state)
                    "observation: {go: [[0.9, 0.1], [0.1, 0.9]]}\nutility: {go: 0, stop: 1}\n"
                    "models:\n  - {}\n  - {transition: {go: [[0.7, 0.3], [0.4, 0.6]]}}\n");
   double mean, largest;
-  idm_theta_spread(problem, &mean, &largest);
+  idm_theta_models_distance(problem, &mean, &largest);
   assert_near(mean, 0.1 / 4, 1e-12);
   assert_near(largest, 0.1, 1e-12);
   idm_problem_destroy(problem);
@@ -155,7 +154,7 @@ static void test_terminal(void **state)
       assert_memory_equal(d->transition, d->transition + 4 * u, 4 * sizeof(double));
       assert_memory_equal(d->emission, d->emission + 4 * u, 4 * sizeof(double));
     }
-    check(idm_problem_put_dynamics(problem, d, &support_error));
+    check(idm_problem_set_dynamics(problem, d, &support_error));
     check(structure_create(problem, 0, true, true, &again, &support_error));
     idm_dynamics_draws names[2] = {{0}, {0}};
     check(draws_name(s, problem->setting, &names[0], &support_error));

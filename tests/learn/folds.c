@@ -44,15 +44,15 @@ static size_t rows_of(const idm_data *data, size_t trajectory)
 static void leave_out(const fixture *f, const uint32_t *number, size_t left_out, double *scores)
 {
   idm_iohmm *learner;
-  idm_learnt learnt = {0};
+  idm_learn_result learnt = {0};
   bool kept[CASES];
   double all;
   for (size_t t = 0; t < CASES; t++) kept[t] = number[t] != left_out;
   check(idm_iohmm_create(f->problem, f->data, 0, f->settings.hold, &learner, &support_error));
-  check(idm_iohmm_keep(learner, kept, &support_error));
+  check(idm_iohmm_select(learner, kept, &support_error));
   check(idm_learn(learner, f->problem, &f->settings, NULL, NULL, &learnt, &support_error));
   check(idm_iohmm_log_likelihood(learner, learnt.dynamics, &all, scores, &support_error));
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
 }
 
@@ -63,7 +63,7 @@ static void test_one_at_a_time(void **state)
   (void)state;
   fixture f = open_fixture(1);
   const size_t own = 0;
-  idm_held_out held;
+  idm_cross_validation held;
   uint32_t itself[CASES];
   double score[CASES], scores[CASES], sum = 0, rows = 0, square = 0;
   for (uint32_t t = 0; t < CASES; t++) itself[t] = t;
@@ -75,8 +75,8 @@ static void test_one_at_a_time(void **state)
   }
   for (size_t t = 0; t < CASES; t++)
     square += pow(score[t] - sum / rows * (double)rows_of(f.data, t), 2);
-  check(idm_learn_hold_out(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held,
-                           &support_error));
+  check(idm_learn_cross_validate(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held,
+                                 &support_error));
   assert_int_equal(held.states, 2);
   assert_near(held.mean, sum / rows, 1e-12);
   assert_near(held.error, sqrt(square * CASES / (CASES - 1)) / rows, 1e-12);
@@ -90,12 +90,12 @@ static void test_numbers_of_states(void **state)
   (void)state;
   static const size_t states[] = {1, 2, 3};
   fixture f = open_fixture(1);
-  idm_held_out held[2][3];
+  idm_cross_validation held[2][3];
   f.settings.folds = 3;
   for (int k = 0; k < 2; k++) {
     f.settings.threads = 1 + 2 * k;
-    check(idm_learn_hold_out(f.problem, f.data, states, 3, false, &f.settings, NULL, NULL, held[k],
-                             &support_error));
+    check(idm_learn_cross_validate(f.problem, f.data, states, 3, false, &f.settings, NULL, NULL,
+                                   held[k], &support_error));
   }
   assert_memory_equal(held[0], held[1], sizeof held[0]);
   double best = -INFINITY;
@@ -115,7 +115,7 @@ static void test_agents_stay_together(void **state)
   (void)state;
   fixture f = open_fixture(4);
   const size_t own = 0;
-  idm_held_out held;
+  idm_cross_validation held;
   double sum = 0, rows = 0;
   f.settings.folds = 4;
   for (size_t a = 0; a < 4; a++) {
@@ -127,8 +127,8 @@ static void test_agents_stay_together(void **state)
       rows += (double)rows_of(f.data, t);
     }
   }
-  check(idm_learn_hold_out(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held,
-                           &support_error));
+  check(idm_learn_cross_validate(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held,
+                                 &support_error));
   assert_near(held.mean, sum / rows, 1e-12);
   close_fixture(&f);
 }
@@ -138,21 +138,21 @@ static void test_refused(void **state)
   (void)state;
   fixture f = open_fixture(1);
   const size_t own = 0;
-  idm_held_out held;
+  idm_cross_validation held;
   idm_error error = {0};
   f.settings.folds = CASES + 1;
-  assert_int_equal(
-      idm_learn_hold_out(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held, &error),
-      IDM_INPUT);
+  assert_int_equal(idm_learn_cross_validate(f.problem, f.data, &own, 1, true, &f.settings, NULL,
+                                            NULL, &held, &error),
+                   IDM_INPUT);
   assert_non_null(strstr(error.message, "9 folds need as many trajectories, and the log has 8"));
   f.settings.folds = 0;
-  assert_int_equal(
-      idm_learn_hold_out(f.problem, f.data, &own, 1, true, &f.settings, NULL, NULL, &held, &error),
-      IDM_USAGE);
+  assert_int_equal(idm_learn_cross_validate(f.problem, f.data, &own, 1, true, &f.settings, NULL,
+                                            NULL, &held, &error),
+                   IDM_USAGE);
   f.settings.folds = 2;
-  assert_int_equal(
-      idm_learn_hold_out(f.problem, f.data, &own, 1, false, &f.settings, NULL, NULL, &held, &error),
-      IDM_USAGE);
+  assert_int_equal(idm_learn_cross_validate(f.problem, f.data, &own, 1, false, &f.settings, NULL,
+                                            NULL, &held, &error),
+                   IDM_USAGE);
   assert_non_null(strstr(error.message, "at least one state"));
   close_fixture(&f);
 }

@@ -181,7 +181,7 @@ static drawn open_drawn(const char *yaml, size_t trajectories, size_t rows, doub
   return t;
 }
 
-static void draw_holding(drawn *t, idm_learn_hold hold)
+static void draw_holding(drawn *t, idm_learn_fixed hold)
 {
   if (!t->modes.count) t->modes = (idm_modes){1, &t->truth, NULL};
   check(idm_iohmm_create(t->problem, t->data, 0, hold, &t->learner, &support_error));
@@ -191,7 +191,7 @@ static void draw_holding(drawn *t, idm_learn_hold hold)
 
 static void draw(drawn *t)
 {
-  draw_holding(t, IDM_LEARN_HOLD_NOTHING);
+  draw_holding(t, IDM_LEARN_FIX_NOTHING);
 }
 
 static void close_drawn(drawn *t)
@@ -375,7 +375,7 @@ static void test_bandit(void **state)
 {
   (void)state;
   drawn t = open_drawn(BANDIT, 7, 5, 0);
-  draw_holding(&t, IDM_LEARN_HOLD_START);
+  draw_holding(&t, IDM_LEARN_FIX_START);
   const exact e = integrate_bandit(&t);
   expect_moments(&t, &e, 2 * WINS);
   const size_t all = t.draws.chains * t.draws.draws;
@@ -437,12 +437,12 @@ static exact integrate_turns(const drawn *t, double *share)
   return e;
 }
 
-static void search_turns(drawn *t, idm_learnt *learnt)
+static void search_turns(drawn *t, idm_learn_result *learnt)
 {
   idm_iohmm *learner;
   t->settings.starts = 10;
   t->settings.start = IDM_LEARN_FROM_RANDOM; /* states without names: modes are named either way */
-  check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_HOLD_NOTHING, &learner, &support_error));
+  check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_FIX_NOTHING, &learner, &support_error));
   check(idm_learn(learner, t->problem, &t->settings, NULL, NULL, learnt, &support_error));
   idm_iohmm_destroy(learner);
   assert_true(learnt->modes.count >= 2);
@@ -453,7 +453,7 @@ static void search_turns(drawn *t, idm_learnt *learnt)
 static void test_two_modes(void **state)
 {
   (void)state;
-  idm_learnt learnt;
+  idm_learn_result learnt;
   double share;
   drawn t = open_turns();
   const exact e = integrate_turns(&t, &share);
@@ -478,7 +478,7 @@ static void test_two_modes(void **state)
   assert_true(fabs(alone.mean - expected) > 0.1);
   assert_int_equal(t.draws.moves, 0);
   assert_near(t.draws.share[0], 1, 1e-9);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   close_drawn(&t);
 }
 
@@ -494,15 +494,15 @@ static void expect_same_resumed(drawn *t)
   size_t length = 0;
   for (size_t k = 0; k <= times; k++) {
     support_stopping s = {.at = k < times ? when[k] : 2};
-    const idm_fit_watch watch = {.progress = support_stop,
-                                 .context = &s,
-                                 .checkpoint = bytes,
-                                 .checkpoint_length = length,
-                                 .label = 4};
+    const idm_fit_monitor watch = {.progress = support_stop,
+                                   .context = &s,
+                                   .checkpoint = bytes,
+                                   .checkpoint_length = length,
+                                   .label = 4};
     t->settings.threads = k % 2 ? 2 : 1;
     idm_dynamics_draws_clear(&draws);
-    const idm_status status = idm_learn_draw_watched(t->learner, t->problem, &t->modes,
-                                                     &t->settings, &watch, &draws, &support_error);
+    const idm_status status = idm_learn_draw_monitored(
+        t->learner, t->problem, &t->modes, &t->settings, &watch, &draws, &support_error);
     assert_true(status == IDM_OK || (k < times && status == IDM_UNTRUSTED && s.bytes));
     if (!s.bytes) continue;
     free(bytes);
@@ -515,13 +515,13 @@ static void expect_same_resumed(drawn *t)
   assert_memory_equal(draws.log_likelihood, t->draws.log_likelihood, all * sizeof(double));
   assert_int_equal(draws.moves, t->draws.moves);
   idm_dynamics_draws_clear(&draws);
-  const idm_fit_watch other = {.checkpoint = bytes, .checkpoint_length = length, .label = 5};
-  assert_int_equal(idm_learn_draw_watched(t->learner, t->problem, &t->modes, &t->settings, &other,
-                                          &draws, &support_error),
+  const idm_fit_monitor other = {.checkpoint = bytes, .checkpoint_length = length, .label = 5};
+  assert_int_equal(idm_learn_draw_monitored(t->learner, t->problem, &t->modes, &t->settings, &other,
+                                            &draws, &support_error),
                    IDM_INPUT);
-  const idm_fit_watch cut = {.checkpoint = bytes, .checkpoint_length = length - 5, .label = 4};
-  assert_int_equal(idm_learn_draw_watched(t->learner, t->problem, &t->modes, &t->settings, &cut,
-                                          &draws, &support_error),
+  const idm_fit_monitor cut = {.checkpoint = bytes, .checkpoint_length = length - 5, .label = 4};
+  assert_int_equal(idm_learn_draw_monitored(t->learner, t->problem, &t->modes, &t->settings, &cut,
+                                            &draws, &support_error),
                    IDM_INPUT);
   free(bytes);
 }
@@ -539,13 +539,13 @@ static void test_checkpoints(void **state)
 static void test_checkpoints_of_two_modes(void **state)
 {
   (void)state;
-  idm_learnt learnt;
+  idm_learn_result learnt;
   drawn t = open_turns();
   search_turns(&t, &learnt);
   t.modes = learnt.modes;
   draw(&t);
   expect_same_resumed(&t);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   close_drawn(&t);
 }
 

@@ -41,7 +41,7 @@ static cohort make_cohort(bool before, bool tied, size_t trajectories, size_t ro
   if (tied) memcpy(setting->transition + 9, setting->transition, 9 * sizeof(double));
   check(idm_problem_dynamics(c.problem, &c.truth, &support_error));
   c.data = textbook_simulate(c.truth, before, trajectories, rows, blank, 11);
-  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &support_error));
   return c;
 }
 
@@ -112,10 +112,10 @@ static void test_parts(void **state)
   check(idm_iohmm_log_likelihood(c.learner, c.truth, &all, by, &support_error));
   for (size_t t = 0; t < 30; t++) sum += by[t];
   assert_near(all, sum, 1e-12);
-  check(idm_iohmm_keep(c.learner, kept, &support_error));
+  check(idm_iohmm_select(c.learner, kept, &support_error));
   check(idm_iohmm_log_likelihood(c.learner, c.truth, &part, NULL, &support_error));
   for (size_t t = 0; t < 30; t++) kept[t] = !kept[t];
-  check(idm_iohmm_keep(c.learner, kept, &support_error));
+  check(idm_iohmm_select(c.learner, kept, &support_error));
   check(idm_iohmm_log_likelihood(c.learner, c.truth, &rest, NULL, &support_error));
   assert_near(all, part + rest, 1e-12);
   drop_cohort(&c);
@@ -131,7 +131,7 @@ static void test_start_beliefs(void **state)
   c.data->start_belief[2] = 1;
   for (size_t t = 0; t < 10; t++) c.data->start[t] = 0;
   idm_iohmm_destroy(c.learner);
-  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &support_error));
   step_beside_textbook(&c, false, (const int[]){0, 0, 0, 1}, 1);
   drop_cohort(&c);
 }
@@ -145,7 +145,7 @@ static void test_refused(void **state)
   c.data->action[4] = 1;
   c.data->observation[4] = 3;
   idm_iohmm_destroy(c.learner);
-  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &support_error));
   idm_error error = {0};
   assert_int_equal(idm_iohmm_log_likelihood(c.learner, c.truth, &log_likelihood, NULL, &error),
                    IDM_INPUT);
@@ -155,16 +155,14 @@ static void test_refused(void **state)
   c.data->observation[4] = 0;
   c.data->action[4] = IDM_MISSING;
   assert_int_equal(
-      idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &error),
-      IDM_INPUT);
+      idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &error), IDM_INPUT);
   assert_int_equal(error.line, 6);
   assert_non_null(strstr(error.message, "the action is not recorded"));
   c.data->missed = malloc(c.data->rows * sizeof *c.data->missed);
   assert_non_null(c.data->missed);
   for (size_t row = 0; row < c.data->rows; row++) c.data->missed[row] = row == 4 ? 0 : IDM_MISSING;
   assert_int_equal(
-      idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &error),
-      IDM_INPUT);
+      idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "the action is a missed response"));
   free(c.data->missed);
   c.data->missed = NULL;
@@ -172,7 +170,7 @@ static void test_refused(void **state)
   c.data->action[4] = 1;
   c.data->action[5] = IDM_MISSING;
   c.data->observation[5] = IDM_MISSING;
-  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &support_error));
   assert_near(idm_iohmm_rows(c.learner), 59, 0);
   drop_cohort(&c);
 }
@@ -194,7 +192,7 @@ static void ending(bool before, bool tied, bool shown, bool moves_stay, bool sho
       c.data->observation[row] = 0;
   }
   idm_iohmm_destroy(c.learner);
-  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_HOLD_NOTHING, &c.learner, &support_error));
+  check(idm_iohmm_create(c.problem, c.data, 0, IDM_LEARN_FIX_NOTHING, &c.learner, &support_error));
   check(idm_problem_dynamics(c.problem, &file, &support_error));
   check(idm_iohmm_step(c.learner, 1.1, c.truth, &objective, &support_error));
   const double *move = c.truth->transition + moves, *show = c.truth->emission + shows;

@@ -28,16 +28,16 @@ static idm_data *simulate(const idm_problem *problem, size_t trajectories, size_
   return data;
 }
 
-static idm_learnt learn(const idm_problem *problem, const idm_data *data, idm_iohmm **ret_learner,
-                        idm_learn_settings settings)
+static idm_learn_result learn(const idm_problem *problem, const idm_data *data,
+                              idm_iohmm **ret_learner, idm_learn_settings settings)
 {
-  idm_learnt learnt;
+  idm_learn_result learnt;
   check(idm_iohmm_create(problem, data, 0, settings.hold, ret_learner, &support_error));
   check(idm_learn(*ret_learner, problem, &settings, NULL, NULL, &learnt, &support_error));
   return learnt;
 }
 
-static void check_monotone(const idm_learnt *learnt)
+static void check_monotone(const idm_learn_result *learnt)
 {
   for (size_t i = 1; i < learnt->steps; i++) assert_true(learnt->trace[i] >= learnt->trace[i - 1]);
   assert_true(learnt->trace[learnt->steps - 1] == learnt->objective);
@@ -53,10 +53,10 @@ static void draw_dynamics(const idm_problem *problem, const idm_data *data,
   settings.chains = 2;
   settings.warmup = 200;
   settings.draws = 2000;
-  idm_learnt learnt = learn(problem, data, &learner, settings);
+  idm_learn_result learnt = learn(problem, data, &learner, settings);
   check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, draws,
                        &support_error));
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
 }
 
@@ -98,7 +98,7 @@ static void test_recovery(void **state)
     idm_learn_settings_default(&settings);
     settings.start = random ? IDM_LEARN_FROM_RANDOM : IDM_LEARN_FROM_FILE;
     settings.starts = random ? 6 : 1;
-    idm_learnt learnt = learn(problem, data, &learner, settings);
+    idm_learn_result learnt = learn(problem, data, &learner, settings);
     assert_true(learnt.converged);
     check_monotone(&learnt);
     for (size_t i = 0; i < truth->numbers; i++)
@@ -106,7 +106,7 @@ static void test_recovery(void **state)
     assert_memory_equal(learnt.dynamics->transition, learnt.dynamics->transition + 9,
                         9 * sizeof(double));
     check_truth(&draws, truth, learnt.dynamics);
-    idm_learnt_clear(&learnt);
+    idm_learn_result_clear(&learnt);
     idm_iohmm_destroy(learner);
   }
   idm_dynamics_draws_clear(&draws);
@@ -127,10 +127,10 @@ static void test_hold(void **state)
     idm_learn_settings settings;
     idm_iohmm *learner;
     idm_learn_settings_default(&settings);
-    settings.hold = held ? IDM_LEARN_HOLD_START : IDM_LEARN_HOLD_NOTHING;
-    idm_learnt learnt = learn(problem, data, &learner, settings);
+    settings.hold = held ? IDM_LEARN_FIX_START : IDM_LEARN_FIX_NOTHING;
+    idm_learn_result learnt = learn(problem, data, &learner, settings);
     assert_true((learnt.dynamics->start[0] == 0.2) == held);
-    idm_learnt_clear(&learnt);
+    idm_learn_result_clear(&learnt);
     idm_iohmm_destroy(learner);
   }
   idm_data_destroy(data);
@@ -154,18 +154,18 @@ static void test_order(void **state)
   idm_learn_settings_default(&settings);
   settings.start = IDM_LEARN_FROM_RANDOM;
   settings.starts = 3;
-  idm_learnt first = learn(problem, data, &learner, settings);
+  idm_learn_result first = learn(problem, data, &learner, settings);
   assert_true(first.dynamics->emission[0] > first.dynamics->emission[2]);
   idm_iohmm_destroy(learner);
   /* Observations swapped: the other state is then the first. */
   for (size_t r = 0; r < data->rows; r++)
     if (data->observation[r] != IDM_MISSING) data->observation[r] = 1 - data->observation[r];
-  idm_learnt second = learn(problem, data, &learner, settings);
+  idm_learn_result second = learn(problem, data, &learner, settings);
   assert_near(second.log_likelihood, first.log_likelihood, 1e-6);
   assert_near(second.dynamics->emission[0], first.dynamics->emission[3], 1e-3);
   assert_near(second.dynamics->transition[0], first.dynamics->transition[3], 1e-2);
-  idm_learnt_clear(&first);
-  idm_learnt_clear(&second);
+  idm_learn_result_clear(&first);
+  idm_learn_result_clear(&second);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -185,14 +185,14 @@ static void test_rounds(void **state)
   idm_learn_settings_default(&settings);
   settings.starts = 2;
   settings.repeats = 4;
-  idm_learnt few = learn(problem, data, &learner, settings);
+  idm_learn_result few = learn(problem, data, &learner, settings);
   assert_int_equal(few.starts, 4);
   assert_int_equal(few.met, 4);
   assert_int_equal(few.best, 0); /* the file's start, as high as the others */
   idm_iohmm_destroy(learner);
   settings.repeats = 7;
   settings.threads = settings.threads == 1 ? 2 : 1;
-  idm_learnt all = learn(problem, data, &learner, settings);
+  idm_learn_result all = learn(problem, data, &learner, settings);
   assert_int_equal(all.starts, 6);
   assert_memory_equal(all.reached, few.reached, 4 * sizeof(double));
   idm_iohmm_destroy(learner);
@@ -200,12 +200,12 @@ static void test_rounds(void **state)
   static const double void_of[] = {0.5, 0.5, 0.5 + 1e-9, 0.5 - 1e-9};
   memcpy(problem->setting->emission, void_of, sizeof void_of);
   settings.iterations = 60;
-  idm_learnt other = learn(problem, data, &learner, settings);
+  idm_learn_result other = learn(problem, data, &learner, settings);
   assert_true(other.best > 0);
   assert_true(other.dynamics->emission[0] < other.dynamics->emission[2]);
-  idm_learnt_clear(&few);
-  idm_learnt_clear(&all);
-  idm_learnt_clear(&other);
+  idm_learn_result_clear(&few);
+  idm_learn_result_clear(&all);
+  idm_learn_result_clear(&other);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -227,11 +227,11 @@ static void test_names(void **state)
   idm_iohmm *learner;
   idm_learn_settings_default(&settings);
   settings.starts = 10;
-  idm_learnt learnt = learn(problem, data, &learner, settings);
+  idm_learn_result learnt = learn(problem, data, &learner, settings);
   assert_int_equal(learnt.modes.count, 1);
   assert_true(learnt.renamed > 0);
   for (size_t i = 0; i < 3; i++) assert_true(learnt.dynamics->emission[4 * i] > 0.7);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -244,7 +244,7 @@ static void test_alike(void **state)
   idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 20, 4, 6);
   idm_iohmm *learner;
-  idm_learnt learnt;
+  idm_learn_result learnt;
   idm_learn_settings settings;
   idm_error error = {0};
   idm_learn_settings_default(&settings);
@@ -267,16 +267,17 @@ static void test_folds(void **state)
   idm_problem *problem = support_yaml(two);
   idm_data *data = simulate(problem, 600, 6, 7);
   const size_t states[] = {1, 2, 3};
-  idm_held_out held_out[3];
+  idm_cross_validation cv_result[3];
   idm_learn_settings settings;
   idm_learn_settings_default(&settings);
   settings.starts = 2;
   settings.folds = 3;
-  check(idm_learn_hold_out(problem, data, states, 3, false, &settings, NULL, NULL, held_out,
-                           &support_error));
-  assert_true(held_out[1].mean > held_out[0].mean + 4 * held_out[0].difference_error);
-  assert_true(held_out[2].mean < held_out[1].mean + 2 * fabs(held_out[1].difference_error) + 1e-3);
-  assert_true(held_out[0].error > 0 && held_out[0].error < 0.05);
+  check(idm_learn_cross_validate(problem, data, states, 3, false, &settings, NULL, NULL, cv_result,
+                                 &support_error));
+  assert_true(cv_result[1].mean > cv_result[0].mean + 4 * cv_result[0].difference_error);
+  assert_true(cv_result[2].mean <
+              cv_result[1].mean + 2 * fabs(cv_result[1].difference_error) + 1e-3);
+  assert_true(cv_result[0].error > 0 && cv_result[0].error < 0.05);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -301,7 +302,7 @@ static void test_draws(void **state)
   settings.draws = 4000;
   settings.warmup = 10;
   settings.chains = 2;
-  idm_learnt learnt = learn(problem, data, &learner, settings);
+  idm_learn_result learnt = learn(problem, data, &learner, settings);
   check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &draws,
                        &support_error));
   double count[2][2][2] = {{{0}}};
@@ -337,7 +338,7 @@ static void test_draws(void **state)
   assert_memory_equal(draws.value, again.value, draws.numbers * all * sizeof(double));
   idm_dynamics_draws_clear(&again);
   idm_dynamics_draws_clear(&draws);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -369,7 +370,7 @@ static void test_hidden_draws(void **state)
   idm_random_init(&random, 1, 1);
   idm_learn_settings_default(&settings);
   settings.draws = 5000;
-  idm_learnt learnt = learn(problem, data, &learner, settings);
+  idm_learn_result learnt = learn(problem, data, &learner, settings);
   check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &draws,
                        &support_error));
   check(idm_diagnose(draws.log_likelihood, draws.chains, draws.draws, draws.draws, 1, &found,
@@ -392,7 +393,7 @@ static void test_hidden_draws(void **state)
   assert_true(fabs(found.sd / sd - 1) < 0.1);
   idm_dynamics_destroy(d);
   idm_dynamics_draws_clear(&draws);
-  idm_learnt_clear(&learnt);
+  idm_learn_result_clear(&learnt);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -1,6 +1,6 @@
 /* Modes: evidence against that of complete data, ends of a search that are one mode and that are
  * two, where chains start. */
-#include "learn/modes.h"
+#include "learn/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct scene {
   idm_data *data;
   idm_iohmm *learner;
   idm_learn_settings settings;
-  idm_learnt learnt;
+  idm_learn_result learnt;
 } scene;
 
 /* A log of two bits of which every second trajectory is the one before it with its bits exchanged,
@@ -47,7 +47,7 @@ static scene open_scene(const char *yaml, idm_data *data)
 
 static void close_scene(scene *s)
 {
-  idm_learnt_clear(&s->learnt);
+  idm_learn_result_clear(&s->learnt);
   idm_iohmm_destroy(s->learner);
   idm_data_destroy(s->data);
   idm_problem_destroy(s->problem);
@@ -73,7 +73,7 @@ static void test_complete(void **state)
   idm_problem *problem = support_yaml(yaml);
   idm_dynamics *d;
   idm_iohmm *learner;
-  pass *p;
+  smoother *p;
   check(idm_problem_dynamics(problem, &d, &support_error));
   idm_data *data = textbook_simulate(d, false, 5, 6, 0, 5);
   data->start_belief = calloc(2, sizeof *data->start_belief);
@@ -90,15 +90,15 @@ static void test_complete(void **state)
       from = to;
     }
   }
-  check(idm_iohmm_create(problem, data, 0, IDM_LEARN_HOLD_NOTHING, &learner, &support_error));
-  check(pass_create(learner, &p, &support_error));
-  assert_near(modes_evidence(p, prior, d),
+  check(idm_iohmm_create(problem, data, 0, IDM_LEARN_FIX_NOTHING, &learner, &support_error));
+  check(smoother_create(learner, &p, &support_error));
+  assert_near(modes_log_evidence(p, prior, d),
               log_marginal(prior, moves[0][0], moves[0][1]) +
                   log_marginal(prior, moves[1][0], moves[1][1]) +
                   log_marginal(prior, shown[1], shown[2]),
               1e-10);
-  assert_near(modes_apart(learner->structure, p->counts, d->start, d->start), 0, 1e-12);
-  pass_destroy(p);
+  assert_near(modes_divergence(learner->structure, p->counts, d->start, d->start), 0, 1e-12);
+  smoother_destroy(p);
   idm_iohmm_destroy(learner);
   idm_data_destroy(data);
   idm_dynamics_destroy(d);

@@ -1,5 +1,5 @@
 /* Learnt rows as log-ratios: there and back, ties, and the density with its Jacobian. */
-#include "learn/ratio.h"
+#include "learn/learn.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What may be learnt: rows that are tied, what is possible, modes and draws of rows, and states
  * that change places. */
-#include "learn/structure.h"
+#include "learn/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +58,10 @@ static void test_rows(void **state)
   assert_int_equal(s->rows, ROWS);
   for (size_t i = 0; i < STATES; i++) {
     const size_t go = structure_emission(s, 0, i), stay = structure_emission(s, 1, i);
-    assert_int_equal(s->row[go].same, go);
-    assert_int_equal(s->row[stay].same, go); /* one matrix under "*" */
-    assert_true(structure_leads(s, go) && !structure_leads(s, stay) && s->row[stay].learnt);
+    assert_int_equal(s->row[go].tied_to, go);
+    assert_int_equal(s->row[stay].tied_to, go); /* one matrix under "*" */
+    assert_true(structure_is_own_row(s, go) && !structure_is_own_row(s, stay) &&
+                s->row[stay].learnt);
     assert_false(s->row[structure_emission(s, 2, i)].learnt); /* terminal */
     assert_false(s->row[structure_transition(s, 2, i)].learnt);
   }
@@ -115,11 +116,11 @@ static void test_nothing_known(void **state)
   memcpy(before, f.numbers, sizeof before);
   structure_maximise(f.s, 1, counts, f.numbers);
   assert_memory_equal(f.numbers, before, sizeof before);
-  assert_true(structure_penalty(f.s, 1, f.numbers) == 0);
+  assert_true(structure_log_prior(f.s, 1, f.numbers) == 0);
   /* Of what is learnt: start .5 .5; go .2 .4 .4 .5 .5 .5 .5; stay 1 1 1; emissions 1 and twice
    * .25 .75, once for both actions. */
   const double sum = 6 * log(0.5) + log(0.2) + 2 * log(0.4) + 2 * log(0.25) + 2 * log(0.75);
-  assert_near(structure_penalty(f.s, 3, f.numbers), 2 * sum, 1e-12);
+  assert_near(structure_log_prior(f.s, 3, f.numbers), 2 * sum, 1e-12);
   close_fixture(&f);
 }
 
@@ -181,7 +182,7 @@ static void test_order(void **state)
   structure_order(f.s, like.start, again, scratch);
   assert_memory_equal(again, before, sizeof before);
   structure_order(f.s, NULL, again, scratch);
-  structure_name(f.s, &(const idm_dynamics *){&like}, 1, again, scratch);
+  structure_match_states(f.s, &(const idm_dynamics *){&like}, 1, again, scratch);
   assert_memory_equal(again, before, sizeof before); /* and back, as others are ordered */
   close_fixture(&f);
 }
@@ -202,7 +203,7 @@ static void test_nearest(void **state)
   double numbers[ALL], ordered[ALL], turned[ALL], scratch[ROOM];
   check(structure_create(problem, 0, true, false, &s, &support_error));
   for (size_t i = 0; i < FIVE; i++) assert_int_equal(s->group[i], 0);
-  assert_true(structure_room(s) <= ROOM);
+  assert_true(structure_scratch_size(s) <= ROOM);
   idm_random_init(&random, 5, 1);
   for (size_t k = 0; k < 2; k++) check(idm_dynamics_create(s->sizes, &like[k], &support_error));
   for (size_t round = 0; round < 20; round++) {
@@ -210,7 +211,7 @@ static void test_nearest(void **state)
     for (size_t k = 0; k < 2; k++) structure_draw(s, 1, NULL, &random, like[k]->start);
     structure_draw(s, 1, NULL, &random, numbers);
     memcpy(ordered, numbers, sizeof ordered);
-    structure_name(s, (const idm_dynamics *const *)like, 2, ordered, scratch);
+    structure_match_states(s, (const idm_dynamics *const *)like, 2, ordered, scratch);
     for (size_t code = 0; code < 3125; code++) {
       size_t to[FIVE], seen = 0, rest = code;
       for (size_t i = 0; i < FIVE; i++, rest /= FIVE) seen |= (size_t)1 << (to[i] = rest % FIVE);
@@ -230,7 +231,7 @@ static void test_nearest(void **state)
         least = fmin(least, now);
         found = fmin(found, own);
       }
-      structure_name(s, (const idm_dynamics *const *)like, 2, turned, scratch);
+      structure_match_states(s, (const idm_dynamics *const *)like, 2, turned, scratch);
       assert_memory_equal(turned, ordered, sizeof ordered);
     }
     assert_near(found, least, 1e-9);
@@ -257,12 +258,12 @@ static void test_alike(void **state)
   (void)state;
   fixture f = open_fixture(false);
   size_t one, other;
-  assert_false(structure_alike(f.s, f.numbers, &one, &other));
+  assert_false(structure_find_identical(f.s, f.numbers, &one, &other));
   for (size_t u = 0; u < 2; u++)
     for (size_t i = 1; i < STATES; i++)
       for (size_t x = 0; x < SEEN; x++)
         f.numbers[f.s->row[structure_emission(f.s, u, i)].first + x] = 0.5;
-  assert_true(structure_alike(f.s, f.numbers, &one, &other));
+  assert_true(structure_find_identical(f.s, f.numbers, &one, &other));
   assert_int_equal(one, 1);
   assert_int_equal(other, 2);
   close_fixture(&f);

@@ -125,7 +125,7 @@ static void test_everything(void **state)
 {
   (void)state;
   idm_problem *problem = problem_of((support_shape){3, 2, 3, 2, 7}, INFINITY, 9);
-  const idm_solver cold = {.method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_NOTHING};
+  const idm_solver cold = {.method = IDM_METHOD_NEWTON, .limit = 100, .slots = IDM_START_COLD};
   const idm_simulation simulation = {.trajectories = 50, .steps = 6, .seed = 3};
   idm_workspace *w = support_plan(problem, NULL);
   const control *c = w->content;
@@ -489,7 +489,7 @@ static void test_planners(void **state)
           idm_workspace_create(problem->setting, problem->theta, &problem->agent, &w, &error);
       if (planner->lattice) {
         assert_int_equal(status, IDM_OK);
-        assert_false(w->believer.differentiable);
+        assert_false(w->belief_agent.differentiable);
         takes++;
       } else {
         assert_int_equal(status, IDM_INPUT);
@@ -513,18 +513,18 @@ static void test_gradient(void **state)
   idm_workspace *w = support_plan(problem, NULL);
   idm_prefix_tree *tree;
   idm_gradient *gradient;
-  idm_theta *slope;
+  idm_theta *derivative;
   double sum;
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_gradient_create(data, tree, w, &gradient, &support_error));
-  check(idm_theta_copy(problem->theta, &slope, &support_error));
-  check(idm_gradient_run(gradient, &sum, slope, &support_error));
+  check(idm_theta_copy(problem->theta, &derivative, &support_error));
+  check(idm_gradient_run(gradient, &sum, derivative, &support_error));
   idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 0.2);
   check(idm_plan(problem->theta, NULL, w, NULL, &support_error));
   idm_error error = {0};
-  assert_int_equal(idm_gradient_run(gradient, &sum, slope, &error), IDM_USAGE);
+  assert_int_equal(idm_gradient_run(gradient, &sum, derivative, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "sensor_capacity became finite"));
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_gradient_destroy(gradient);
   idm_prefix_tree_destroy(tree);
   idm_workspace_destroy(w);

@@ -13,7 +13,7 @@ static void draws_are_optimal(int horizon, const char *high, const char *low, in
 {
   idm_problem *problem;
   check(idm_problem_read("example:beads", &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
   support_assign(problem, high);
   support_assign(problem, low);
   support_assign(problem, "utility.draw=-0.1");

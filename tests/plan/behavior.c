@@ -107,9 +107,9 @@ static void tables_are_complete(void **state)
     /* Who learns from rewards says that the log must have them. */
     if (ops->scope & IDM_SCOPE_REWARD)
       assert_true(support_planner_at(i)->needs & IDM_NEEDS_REWARDS);
-    if (ops->slope)
-      assert_true(ops->slope->possible && ops->slope->create && ops->slope->destroy &&
-                  ops->slope->run);
+    if (ops->derivative)
+      assert_true(ops->derivative->possible && ops->derivative->create &&
+                  ops->derivative->destroy && ops->derivative->run);
   }
 }
 
@@ -316,7 +316,7 @@ static idm_data *simulate(const scene *s, idm_random *random)
                                .seed = (uint64_t)(1e9 * idm_random_uniform(random)),
                                .agents = AGENTS};
   idm_data *data;
-  idm_simulation_suit(&simulation, s->problem);
+  idm_simulation_adapt(&simulation, s->problem);
   check(idm_simulate(s->problem->setting, s->b, &simulation, &data, &support_error));
   close_actions(data, random);
   return data;
@@ -408,14 +408,14 @@ static void test_missed(const scene *s, idm_random *random)
 {
   idm_data *like = simulate(s, random), *data;
   support_miss(like, s->problem->setting, idle_action(s), 0.2, random);
-  idm_simulation simulation = {.seed = 6, .opt_like = like};
-  idm_simulation_suit(&simulation, s->problem);
+  idm_simulation simulation = {.seed = 6, .opt_design_log = like};
+  idm_simulation_adapt(&simulation, s->problem);
   check(idm_simulate(s->problem->setting, s->b, &simulation, &data, &support_error));
   idm_data_destroy(like);
   expect_plain(s, data);
   for (size_t row = 0; row < data->rows; row++)
     if (idm_data_missed(data, row)) data->action[row] = IDM_MISSING;
-  if (s->b.ops->idles) {
+  if (s->b.ops->accepts_no_action) {
     expect_plain(s, data);
   } else {
     idm_prefix_tree *tree;
@@ -473,13 +473,14 @@ static double difference(const scene *s, idm_scorer *scorer, size_t id, size_t i
 
 static size_t compared, at_kinks;
 
-static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *slope, size_t id)
+static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *derivative,
+                          size_t id)
 {
-  const idm_block *block = &slope->block[id];
+  const idm_block *block = &derivative->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
   if (block->info->tied) return;    /* by rows: see believer/slope.c */
   if (!block->info->scales) return; /* never free, and no slope is asked for */
-  const size_t width = idm_block_width(block->info, slope->sizes, slope->models);
+  const size_t width = idm_block_width(block->info, derivative->sizes, derivative->models);
   for (size_t i = 0; i < block->size; i++) {
     if (along && i % width == 0) continue; /* the others of a row move against it */
     /* At an end of its range there are no differences to both sides. */
@@ -508,26 +509,26 @@ static void test_slope(const scene *s, idm_random *random)
   if (idm_gradient_possible(data, tree, s->workspace)) {
     idm_gradient *gradient;
     idm_scorer *scorer;
-    idm_theta *slope;
+    idm_theta *derivative;
     double log_likelihood;
-    check(idm_theta_copy(s->problem->theta, &slope, &support_error));
-    for (size_t id = 0; id < slope->blocks; id++) slope->block[id].role = IDM_DESCRIPTIVE;
+    check(idm_theta_copy(s->problem->theta, &derivative, &support_error));
+    for (size_t id = 0; id < derivative->blocks; id++) derivative->block[id].role = IDM_DESCRIPTIVE;
     check(idm_gradient_create(data, tree, s->workspace, &gradient, &support_error));
     check(idm_scorer_create(data, tree, &scorer, &support_error));
-    check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));
+    check(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error));
     assert_near(log_likelihood, tree_score(s, data, tree), 1e-10);
     const idm_planner *planner = idm_workspace_planner(s->workspace);
-    for (size_t id = 0; id < slope->blocks; id++) {
+    for (size_t id = 0; id < derivative->blocks; id++) {
       if (idm_planner_reads(planner, id) && !without_slope(id)) {
-        compare_block(s, scorer, slope, id);
+        compare_block(s, scorer, derivative, id);
         continue;
       }
-      for (size_t i = 0; i < slope->block[id].size; i++)
-        assert_true(slope->block[id].value[i] == 0);
+      for (size_t i = 0; i < derivative->block[id].size; i++)
+        assert_true(derivative->block[id].value[i] == 0);
     }
     idm_scorer_destroy(scorer);
     idm_gradient_destroy(gradient);
-    idm_theta_destroy(slope);
+    idm_theta_destroy(derivative);
   }
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);

@@ -95,7 +95,8 @@ static void policies_are_distributions(void **state)
   for (size_t i = 0; (planner = next_planner(&i));)
     for (int k = 0; k < 4; k++) {
       const int horizon = k % 2 ? HORIZON : 0;
-      if (!(planner->gives & (horizon ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY))) continue;
+      if (!(planner->supports & (horizon ? IDM_SUPPORTS_HORIZON : IDM_SUPPORTS_STATIONARY)))
+        continue;
       table t = set_up(planner, horizon, k < 2 ? IDM_LOOKAHEAD : IDM_INTERPOLATE, &random);
       for (int draw = 0; draw < 20; draw++) {
         double z[STATES];
@@ -169,30 +170,30 @@ static void an_adjoint_of_nothing_is_nothing(void **state)
     if (!ops) continue;
     table t = set_up(planner, 0, IDM_LOOKAHEAD, &random);
     void *adjoint;
-    idm_theta *slope;
-    check(idm_theta_copy(t.problem->theta, &slope, &support_error));
+    idm_theta *derivative;
+    check(idm_theta_copy(t.problem->theta, &derivative, &support_error));
     check(ops->create(t.content, &adjoint, &support_error));
     for (int run = 0; run < 2; run++) {
       double decision[ACTIONS], zeros[ACTIONS * MODELS] = {0}, z[STATES], back[STATES] = {0};
       support_distribution(&random, z, STATES);
       planner->belief->policy(t.content, 0, 0, z, decision, NULL, t.scratch);
-      const idm_policy_slope point = {.belief = z,
-                                      .decision = decision,
-                                      .log_decision_slope = zeros,
-                                      .specification_slope = zeros,
-                                      .opt_belief_slope = back};
-      idm_theta_clear(slope);
+      const idm_policy_adjoint point = {.belief = z,
+                                        .decision = decision,
+                                        .log_decision_gradient = zeros,
+                                        .specification_gradient = zeros,
+                                        .opt_belief_gradient = back};
+      idm_theta_clear(derivative);
       ops->begin(adjoint);
       if (run) ops->point(adjoint, &point);
-      check(ops->finish(adjoint, slope, &support_error));
-      for (size_t id = 0; id < slope->blocks; id++)
-        for (size_t k = 0; k < slope->block[id].size; k++)
-          assert_true(slope->block[id].value[k] == 0);
+      check(ops->finish(adjoint, derivative, &support_error));
+      for (size_t id = 0; id < derivative->blocks; id++)
+        for (size_t k = 0; k < derivative->block[id].size; k++)
+          assert_true(derivative->block[id].value[k] == 0);
       for (size_t s = 0; s < STATES; s++) assert_true(back[s] == 0);
     }
     ops->destroy(adjoint);
     ops->destroy(NULL);
-    idm_theta_destroy(slope);
+    idm_theta_destroy(derivative);
     tear_down(&t);
   }
 }

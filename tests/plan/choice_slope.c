@@ -1,5 +1,5 @@
 /* Derivatives of a function of choices against differences of it. */
-#include "plan/choice_slope.h"
+#include "plan/workspace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static double value_at(const idm_theta *theta, idm_workspace *workspace, double 
   double choice[POINTS][U];
   idm_solver solver;
   idm_solver_default(&solver);
-  solver.slots = IDM_FROM_NOTHING;
+  solver.slots = IDM_START_COLD;
   solver.tolerance = 1e-13;
   check(idm_plan(theta, &solver, workspace, NULL, &support_error));
   for (int i = 0; i < POINTS; i++) idm_plan_choice(workspace, 0, 0, z[i], IDM_MISSING, choice[i]);
@@ -53,7 +53,7 @@ static double value_at(const idm_theta *theta, idm_workspace *workspace, double 
 
 /* By a number of theta, whose slope is by the number itself. */
 static void compare(idm_problem *problem, idm_workspace *workspace, size_t block, size_t number,
-                    double slope)
+                    double derivative)
 {
   double by[POINTS][U], side[2];
   double *value = &problem->theta->block[block].value[number];
@@ -63,38 +63,38 @@ static void compare(idm_problem *problem, idm_workspace *workspace, size_t block
     side[k] = value_at(problem->theta, workspace, by);
   }
   *value = own;
-  assert_near(slope, (side[1] - side[0]) / 2e-5, 1e-7);
+  assert_near(derivative, (side[1] - side[0]) / 2e-5, 1e-7);
 }
 
 static void agrees(const char *agent, const size_t *block, size_t blocks)
 {
   double by[POINTS][U];
-  idm_theta *slope;
+  idm_theta *derivative;
   idm_workspace *workspace;
-  idm_choice_slope *s;
+  idm_choice_adjoint *s;
   idm_problem *problem = problem_of(agent);
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));
-  assert_true(idm_choice_slope_possible(workspace));
-  check(idm_choice_slope_create(workspace, &s, &support_error));
-  check(idm_theta_copy(problem->theta, &slope, &support_error));
-  for (size_t i = 0; i < slope->blocks; i++) slope->block[i].role = IDM_DESCRIPTIVE;
+  assert_true(idm_choice_adjoint_possible(workspace));
+  check(idm_choice_adjoint_create(workspace, &s, &support_error));
+  check(idm_theta_copy(problem->theta, &derivative, &support_error));
+  for (size_t i = 0; i < derivative->blocks; i++) derivative->block[i].role = IDM_DESCRIPTIVE;
   value_at(problem->theta, workspace, by);
   for (int round = 0; round < 2; round++) { /* a second one begins anew */
-    idm_choice_slope_begin(s);
-    for (int i = 0; i < POINTS; i++) idm_choice_slope_point(s, z[i], by[i]);
-    check(idm_choice_slope_finish(s, slope, &support_error));
+    idm_choice_adjoint_begin(s);
+    for (int i = 0; i < POINTS; i++) idm_choice_adjoint_point(s, z[i], by[i]);
+    check(idm_choice_adjoint_finish(s, derivative, &support_error));
   }
   double size = 0;
   for (size_t b = 0; b < blocks; b++)
     for (size_t i = 0; i < problem->theta->block[block[b]].size; i++) {
-      const double here = slope->block[block[b]].value[i];
+      const double here = derivative->block[block[b]].value[i];
       size = fmax(size, fabs(here));
       compare(problem, workspace, block[b], i, here);
     }
   assert_true(size > 1e-3);
-  idm_choice_slope_destroy(s);
-  idm_theta_destroy(slope);
+  idm_choice_adjoint_destroy(s);
+  idm_theta_destroy(derivative);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -123,7 +123,7 @@ static void test_impossible(void **state)
   (void)state;
   idm_problem *problem = problem_of("planner: point-based");
   idm_workspace *workspace = support_plan(problem, NULL);
-  assert_false(idm_choice_slope_possible(workspace));
+  assert_false(idm_choice_adjoint_possible(workspace));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }

@@ -1,5 +1,5 @@
 /* Clamps of the paper's agents: each sets what the table says, and nothing else. */
-#include "plan/clamp.h"
+#include "plan/workspace.h"
 
 #include <math.h>
 #include <string.h>

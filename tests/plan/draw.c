@@ -1,6 +1,6 @@
 /* The environment's answers: as often as its dynamics say, whichever way they are given, and from
  * the state that emits them. */
-#include "plan/draw.h"
+#include "plan/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void answers_follow_the_dynamics(void **state)
         setting->emits_before = early;
         for (int i = 0; i < DRAWS; i++) {
           size_t at = s;
-          const int seen = idm_draw_move(setting, u, &at, &random);
+          const int seen = idm_draw_transition(setting, u, &at, &random);
           count[at][seen]++;
         }
         for (size_t next = 0; next < STATES; next++)
@@ -61,8 +61,8 @@ static void rows_are_as_good_as_matrices(void **state)
 {
   (void)state;
   idm_setting *matrices = make(), *rows = make();
-  check(
-      idm_moves_create(ACTIONS * STATES, ACTIONS * STATES * STATES, &rows->moves, &support_error));
+  check(idm_sparse_rows_create(ACTIONS * STATES, ACTIONS * STATES * STATES, &rows->moves,
+                               &support_error));
   size_t entries = 0;
   for (size_t row = 0; row < ACTIONS * STATES; row++) {
     for (size_t next = 0; next < STATES; next++) {
@@ -80,8 +80,8 @@ static void rows_are_as_good_as_matrices(void **state)
   size_t a = 0, b = 0;
   memset(rows->transition, 0, sizeof transition); /* nobody looks there */
   for (size_t i = 0; i < 1000; i++) {
-    const int seen = idm_draw_move(matrices, i % ACTIONS, &a, &one);
-    const int seen_by_row = idm_draw_move(rows, i % ACTIONS, &b, &two);
+    const int seen = idm_draw_transition(matrices, i % ACTIONS, &a, &one);
+    const int seen_by_row = idm_draw_transition(rows, i % ACTIONS, &b, &two);
     assert_int_equal(seen, a);
     assert_int_equal(seen_by_row, b);
     assert_int_equal(a, b);

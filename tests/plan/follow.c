@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/follow.h"
+#include "plan/workspace.h"
 #include "support.h"
 
 static void refuse(const idm_problem *problem, const idm_workspace *workspace, const char *path,
                    const char *words)
 {
-  idm_followed *f = (idm_followed *)&support_error;
+  idm_path_trace *f = (idm_path_trace *)&support_error;
   idm_error error = {0};
-  assert_int_equal(idm_follow(problem->setting, workspace, path, &f, &error), IDM_USAGE);
+  assert_int_equal(idm_path_trace_create(problem->setting, workspace, path, &f, &error), IDM_USAGE);
   assert_null(f);
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
 }
@@ -24,11 +24,12 @@ static void beliefs_and_policies(void **state)
   for (size_t m = 0; m < problem->theta->models; m++)
     problem->theta->block[IDM_MODEL_PRIOR].value[m] = m == 1;
   idm_workspace *workspace = support_plan(problem, NULL);
-  idm_followed *f;
-  check(idm_follow(problem->setting, workspace,
-                   "monitor:positive,monitor:positive,monitor:negative", &f, &support_error));
+  idm_path_trace *f;
+  check(idm_path_trace_create(problem->setting, workspace,
+                              "monitor:positive,monitor:positive,monitor:negative", &f,
+                              &support_error));
   static const double odds[] = {1, 7.0 / 3, 49.0 / 9, 7.0 / 3};
-  assert_int_equal(f->places, 4);
+  assert_int_equal(f->step_count, 4);
   for (size_t i = 0; i < 4; i++) {
     const double z[2] = {1 / (1 + odds[i]), odds[i] / (1 + odds[i])};
     double policy[3];
@@ -37,15 +38,15 @@ static void beliefs_and_policies(void **state)
     for (size_t u = 0; u < 3; u++) assert_near(f->policy[3 * i + u], policy[u], 1e-9);
     assert_int_equal(f->action[i], i < 3 ? 2 : IDM_MISSING);
   }
-  assert_null(f->reached[0]);
-  assert_string_equal(f->reached[3], "monitor:negative");
-  idm_followed_destroy(f);
-  check(idm_follow(problem->setting, workspace, NULL, &f, &support_error));
-  assert_int_equal(f->places, 1);
+  assert_null(f->step_label[0]);
+  assert_string_equal(f->step_label[3], "monitor:negative");
+  idm_path_trace_destroy(f);
+  check(idm_path_trace_create(problem->setting, workspace, NULL, &f, &support_error));
+  assert_int_equal(f->step_count, 1);
   assert_near(f->belief[1], 0.5, 0);
   assert_int_equal(f->action[0], IDM_MISSING);
-  idm_followed_destroy(f);
-  idm_followed_destroy(NULL);
+  idm_path_trace_destroy(f);
+  idm_path_trace_destroy(NULL);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -77,14 +78,14 @@ static void odd_names_and_agents(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
-  idm_followed *f;
+  idm_path_trace *f;
   check(idm_labels_set(&problem->setting->actions, 2, "look:once", 9, &support_error));
   check(idm_labels_set(&problem->setting->observations, 1, "a:b", 3, &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
-  check(idm_follow(problem->setting, workspace, "look:once:a:b", &f, &support_error));
+  check(idm_path_trace_create(problem->setting, workspace, "look:once:a:b", &f, &support_error));
   assert_int_equal(f->action[0], 2);
   assert_true(f->belief[3] > 0.5);
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -95,24 +96,25 @@ static void events_equal_the_path_in_words(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
   idm_workspace *workspace = support_plan(problem, NULL);
   const idm_event events[] = {{.action = 2, .observation = 1}, {.action = 2, .observation = 0}};
-  idm_followed *words, *steps;
-  check(idm_follow(problem->setting, workspace, "monitor:positive,monitor:negative", &words,
-                   &support_error));
-  check(idm_follow_events(problem->setting, workspace, NULL, events, 2, &steps, &support_error));
-  assert_int_equal(words->places, 3);
-  assert_int_equal(steps->places, 3);
+  idm_path_trace *words, *steps;
+  check(idm_path_trace_create(problem->setting, workspace, "monitor:positive,monitor:negative",
+                              &words, &support_error));
+  check(
+      idm_path_trace_events(problem->setting, workspace, NULL, events, 2, &steps, &support_error));
+  assert_int_equal(words->step_count, 3);
+  assert_int_equal(steps->step_count, 3);
   assert_memory_equal(words->belief, steps->belief, 6 * sizeof(double));
   assert_memory_equal(words->policy, steps->policy, 9 * sizeof(double));
-  assert_null(words->reached[0]);
-  assert_string_equal(words->reached[2], "monitor:negative");
-  assert_null(steps->reached[2]);
+  assert_null(words->step_label[0]);
+  assert_string_equal(words->step_label[2], "monitor:negative");
+  assert_null(steps->step_label[2]);
   for (size_t i = 0; i < 3; i++) {
     double policy[3];
     idm_plan_policy(workspace, 0, words->belief + 2 * i, policy, NULL);
     for (size_t u = 0; u < 3; u++) assert_near(words->policy[3 * i + u], policy[u], 1e-12);
   }
-  idm_followed_destroy(words);
-  idm_followed_destroy(steps);
+  idm_path_trace_destroy(words);
+  idm_path_trace_destroy(steps);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -123,11 +125,11 @@ static void a_start_of_ones_own_is_taken(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
   idm_workspace *workspace = support_plan(problem, NULL);
   const double start[2] = {0.2, 0.8};
-  idm_followed *f;
-  check(idm_follow_events(problem->setting, workspace, start, NULL, 0, &f, &support_error));
-  assert_int_equal(f->places, 1);
+  idm_path_trace *f;
+  check(idm_path_trace_events(problem->setting, workspace, start, NULL, 0, &f, &support_error));
+  assert_int_equal(f->step_count, 1);
   assert_memory_equal(f->belief, start, sizeof start);
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }

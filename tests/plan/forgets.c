@@ -1,5 +1,5 @@
 /* Who remembers more than the state, and who does not. */
-#include "plan/forgets.h"
+#include "plan/workspace.h"
 
 #include "support.h"
 
@@ -10,8 +10,8 @@
 static bool forgets(const char *text, const char *opt_free)
 {
   idm_problem *problem = support_yaml(text);
-  if (opt_free) check(idm_problem_free(problem, opt_free, &support_error));
-  const bool found = idm_agent_forgets(problem);
+  if (opt_free) check(idm_problem_set_free(problem, opt_free, &support_error));
+  const bool found = idm_agent_is_memoryless(problem);
   idm_problem_destroy(problem);
   return found;
 }

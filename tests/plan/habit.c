@@ -1,5 +1,5 @@
 /* Habit and slips against the formula, and slopes against differences. */
-#include "plan/habit.h"
+#include "plan/choice.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static const double pi[N] = {0.1, 0.6, 0.25, 0.05};
 static const bool some[N] = {true, false, true, true};
 
 /* p(u) written out. */
-static double plain(habit h, const double *log_pi, const bool *open, int last, size_t u)
+static double plain(choice_bias h, const double *log_pi, const bool *open, int last, size_t u)
 {
   double sum = 0, count = 0;
   for (size_t v = 0; v < N; v++) {
@@ -25,24 +25,24 @@ static double plain(habit h, const double *log_pi, const bool *open, int last, s
 static void choices_are_the_formula(void **state)
 {
   (void)state;
-  const habit habits[] = {{0, 0}, {1.3, 0}, {-2, 0}, {0, 0.2}, {0.7, 0.4}, {-0.7, 1}};
+  const choice_bias choice_biases[] = {{0, 0}, {1.3, 0}, {-2, 0}, {0, 0.2}, {0.7, 0.4}, {-0.7, 1}};
   double log_pi[N], q[N], log_q[N], open, again;
   for (size_t u = 0; u < N; u++) log_pi[u] = log(pi[u]);
-  for (size_t i = 0; i < sizeof habits / sizeof habits[0]; i++)
+  for (size_t i = 0; i < sizeof choice_biases / sizeof choice_biases[0]; i++)
     for (int last = IDM_MISSING; last < N; last++)
       for (int closed = 0; closed < 2; closed++) {
         const bool *set = closed ? some : NULL;
-        assert_true(idm_habit_tilt(habits[i], N, pi, set, last, q, &open));
-        assert_true(idm_habit_tilt_logs(habits[i], N, log_pi, set, last, log_q, &again));
+        assert_true(idm_choice_tilt(choice_biases[i], N, pi, set, last, q, &open));
+        assert_true(idm_choice_tilt_logs(choice_biases[i], N, log_pi, set, last, log_q, &again));
         assert_true(open == (closed ? 3 : 4) && again == open);
         for (size_t u = 0; u < N; u++) {
           if (set && !set[u]) {
             assert_true(q[u] == 0 && log_q[u] == -INFINITY);
             continue;
           }
-          const double expected = plain(habits[i], log_pi, set, last, u);
-          assert_near(idm_habit_slip(habits[i], q[u], open), expected, 1e-14);
-          assert_near(idm_habit_log_slip(habits[i], log_q[u], open), log(expected), 1e-13);
+          const double expected = plain(choice_biases[i], log_pi, set, last, u);
+          assert_near(idm_choice_lapse(choice_biases[i], q[u], open), expected, 1e-14);
+          assert_near(idm_choice_log_lapse(choice_biases[i], log_q[u], open), log(expected), 1e-13);
         }
       }
 }
@@ -53,13 +53,13 @@ static void nothing_overflows(void **state)
   (void)state;
   const double tiny[N] = {-2000, -3000, -2001, -INFINITY}, lost[N] = {0};
   double q[N], open;
-  assert_true(idm_habit_tilt((habit){5000, 0}, N, pi, NULL, 0, q, &open));
+  assert_true(idm_choice_tilt((choice_bias){5000, 0}, N, pi, NULL, 0, q, &open));
   assert_near(q[0], 1, 1e-15);
-  assert_true(idm_habit_tilt((habit){-5000, 0}, N, pi, NULL, 0, q, &open));
+  assert_true(idm_choice_tilt((choice_bias){-5000, 0}, N, pi, NULL, 0, q, &open));
   assert_true(q[0] == 0);
   assert_near(q[1], 0.6 / 0.9, 1e-14);
-  assert_false(idm_habit_tilt((habit){1, 0.1}, N, lost, NULL, 0, q, &open));
-  assert_true(idm_habit_tilt_logs((habit){1, 0}, N, tiny, NULL, 2, q, &open));
+  assert_false(idm_choice_tilt((choice_bias){1, 0.1}, N, lost, NULL, 0, q, &open));
+  assert_true(idm_choice_tilt_logs((choice_bias){1, 0}, N, tiny, NULL, 2, q, &open));
   assert_near(q[0], log(0.5), 1e-12);
   assert_near(q[2], log(0.5), 1e-12);
   assert_true(q[3] == -INFINITY);
@@ -71,21 +71,22 @@ static void what_is_forbidden_is_shared(void **state)
   (void)state;
   const double never[N] = {-INFINITY, 0, -INFINITY, -INFINITY};
   double q[N], open;
-  assert_false(idm_habit_tilt_logs((habit){2, 0.3}, N, never, some, 0, q, &open));
+  assert_false(idm_choice_tilt_logs((choice_bias){2, 0.3}, N, never, some, 0, q, &open));
   for (size_t u = 0; u < N; u++)
-    if (some[u]) assert_near(idm_habit_log_slip((habit){2, 0.3}, q[u], open), -log(3), 1e-14);
+    if (some[u])
+      assert_near(idm_choice_log_lapse((choice_bias){2, 0.3}, q[u], open), -log(3), 1e-14);
 }
 
 static void slopes_are_differences(void **state)
 {
   (void)state;
   const double h = 1e-6;
-  const habit at = {0.7, 0.2};
+  const choice_bias at = {0.7, 0.2};
   double log_pi[N], q[N], to[N] = {0}, open;
-  habit_slope both = {0};
+  choice_bias_gradient both = {0};
   for (size_t u = 0; u < N; u++) log_pi[u] = log(pi[u]);
-  assert_true(idm_habit_tilt(at, N, pi, some, 2, q, &open));
-  idm_habit_recall(at, N, q, open, 2, 0, 1.5, to, &both);
+  assert_true(idm_choice_tilt(at, N, pi, some, 2, q, &open));
+  idm_choice_backward(at, N, q, open, 2, 0, 1.5, to, &both);
   for (size_t v = 0; v < N; v++) {
     double up[N], down[N];
     memcpy(up, log_pi, sizeof up);
@@ -96,12 +97,13 @@ static void slopes_are_differences(void **state)
         1.5 * (log(plain(at, up, some, 2, 0)) - log(plain(at, down, some, 2, 0)));
     assert_near(to[v], expected / (2 * h), 1e-8);
   }
-  const habit more = {at.perseverance + h, at.lapse}, less = {at.perseverance - h, at.lapse};
+  const choice_bias more = {at.perseverance + h, at.lapse}, less = {at.perseverance - h, at.lapse};
   assert_near(both.perseverance,
               1.5 * (log(plain(more, log_pi, some, 2, 0)) - log(plain(less, log_pi, some, 2, 0))) /
                   (2 * h),
               1e-8);
-  const habit looser = {at.perseverance, at.lapse + h}, firmer = {at.perseverance, at.lapse - h};
+  const choice_bias looser = {at.perseverance, at.lapse + h},
+                    firmer = {at.perseverance, at.lapse - h};
   assert_near(
       both.lapse,
       1.5 * (log(plain(looser, log_pi, some, 2, 0)) - log(plain(firmer, log_pi, some, 2, 0))) /

@@ -9,12 +9,12 @@ static const support_shape shape = {
     .states = 2, .actions = ACTIONS, .observations = 3, .models = 2, .resolution = 12};
 
 /* Give a key of the agent another legal value. */
-static void change(const idm_key *key, idm_agent *agent)
+static void change(const idm_key *key, idm_agent_options *agent)
 {
   const char *const texts[] = {"0.75", "3", "true", key->words ? key->words[1] : "4"};
-  const idm_agent before = *agent;
+  const idm_agent_options before = *agent;
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    idm_agent other = before;
+    idm_agent_options other = before;
     if (idm_key_set_text(key, &other, texts[i], NULL) != IDM_OK) continue;
     *agent = other;
     if (!idm_key_same(key, &before, agent, 0)) return;
@@ -31,16 +31,16 @@ static void keys_that_are_not_heeded_make_no_difference(void **state)
   for (size_t i = 0; support_planner_at(i); i++) {
     const idm_planner *planner = support_planner_at(i);
     for (const char *const *key = planner->keys; key && *key; key++)
-      assert_non_null(idm_key_find(idm_agent_keys(), *key));
+      assert_non_null(idm_key_find(idm_agent_option_keys(), *key));
     idm_problem *problem = support_any(planner, shape, &random);
     const support_history history = support_happen(problem->setting, &random);
     double first[SUPPORT_STEPS * ACTIONS], second[SUPPORT_STEPS * ACTIONS];
     idm_workspace *workspace = support_plan(problem, NULL);
     support_live_alone(idm_workspace_behavior(workspace), &history, ACTIONS, first);
     idm_workspace_destroy(workspace);
-    for (const idm_key *key = idm_agent_keys(); key->name; key++) {
-      if (idm_agent_heeds(problem, key->name)) continue;
-      const idm_agent before = problem->agent;
+    for (const idm_key *key = idm_agent_option_keys(); key->name; key++) {
+      if (idm_agent_uses_key(problem, key->name)) continue;
+      const idm_agent_options before = problem->agent;
       change(key, &problem->agent);
       if (idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                                NULL) == IDM_OK) {
@@ -85,8 +85,8 @@ static void remarks_name_what_makes_no_difference(void **state)
                {"td-learner", "resolution=7", "makes nothing of resolution"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(0, INFINITY, 0);
-    idm_agent_default(&problem->agent);
-    check(idm_problem_plan_by(problem, idm_planner_find(cases[i].planner), &support_error));
+    idm_agent_options_default(&problem->agent);
+    check(idm_problem_set_planner(problem, idm_planner_find(cases[i].planner), &support_error));
     if (cases[i].assignment && !cases[i].assignment[0]) {
       const idm_sizes n = problem->theta->sizes; /* a piece */
       check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, n.actions * (2 + n.states), 1,
@@ -99,7 +99,7 @@ static void remarks_name_what_makes_no_difference(void **state)
       problem->theta->block[IDM_ACTION_PRIOR].value[0] *= 0.5;
     }
     idm_notes notes = {0};
-    idm_agent_remark(problem, &notes);
+    idm_agent_note_unused(problem, &notes);
     assert_int_equal(notes.count, cases[i].words ? 1 : 0);
     if (cases[i].words) assert_non_null(strstr(notes.text[0], cases[i].words));
     idm_notes_clear(&notes);

@@ -55,7 +55,7 @@ static void forward_is_finite(void **state)
     idm_forward forward;
     assert_int_equal(idm_workspace_points(workspace), 0);
     assert_int_equal(idm_plan_forward(workspace, 0, &forward, NULL, &support_error), IDM_USAGE);
-    check(idm_workspace_keep(workspace, 0, &support_error)); /* nothing to keep */
+    check(idm_workspace_store(workspace, 0, &support_error)); /* nothing to keep */
     idm_workspace_destroy(workspace);
     idm_problem_destroy(problem);
   }
@@ -67,7 +67,7 @@ static void tables_are_complete(void **state)
   const idm_planner *planner;
   for (size_t i = 0; (planner = next_planner(&i));)
     assert_true(planner->belief && planner->lattice->points && planner->lattice->forward &&
-                planner->lattice->keep && planner->lattice->bytes);
+                planner->lattice->store && planner->lattice->bytes);
 }
 
 /* Bytes grow with the lattice, at least as its values do. */
@@ -105,13 +105,13 @@ static void slots_are_kept_in_order(void **state)
     check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                                &support_error));
     /* Nothing planned, nothing to keep. */
-    assert_int_equal(idm_workspace_keep(workspace, 0, &support_error), IDM_USAGE);
+    assert_int_equal(idm_workspace_store(workspace, 0, &support_error), IDM_USAGE);
     check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
-    assert_int_equal(idm_workspace_keep(workspace, 1, &support_error), IDM_USAGE);
-    check(idm_workspace_keep(workspace, 0, &support_error));
-    assert_int_equal(idm_workspace_keep(workspace, 2, &support_error), IDM_USAGE);
-    check(idm_workspace_keep(workspace, 1, &support_error));
-    check(idm_workspace_keep(workspace, 0, &support_error)); /* over what was there */
+    assert_int_equal(idm_workspace_store(workspace, 1, &support_error), IDM_USAGE);
+    check(idm_workspace_store(workspace, 0, &support_error));
+    assert_int_equal(idm_workspace_store(workspace, 2, &support_error), IDM_USAGE);
+    check(idm_workspace_store(workspace, 1, &support_error));
+    check(idm_workspace_store(workspace, 0, &support_error)); /* over what was there */
     for (solver.slots = 1; solver.slots <= 3; solver.slots++)
       assert_int_equal(idm_plan(problem->theta, &solver, workspace, NULL, &support_error),
                        solver.slots <= 2 ? IDM_OK : IDM_USAGE);
@@ -162,9 +162,9 @@ static void kept_slots_make_planning_a_function(void **state)
     support_redraw(far, IDM_TRANSITION, &random);
     idm_theta_set_scalar(far, IDM_ALPHA, 2);
     idm_workspace *workspace = support_plan(problem, NULL);
-    check(idm_workspace_keep(workspace, 0, &support_error));
+    check(idm_workspace_store(workspace, 0, &support_error));
     check(idm_plan(near, NULL, workspace, NULL, &support_error));
-    check(idm_workspace_keep(workspace, 1, &support_error));
+    check(idm_workspace_store(workspace, 1, &support_error));
     near->block[IDM_UTILITY].value[0] -= 0.75;
     const outcome first = plan_from_slots(workspace, near);
     plan_from_slots(workspace, far);

@@ -15,7 +15,7 @@ static idm_data *simulate(const idm_problem *problem, const idm_workspace *works
   idm_simulation simulation = {
       .trajectories = TRAJECTORIES, .steps = STEPS, .seed = seed, .agents = AGENTS};
   idm_data *data;
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation_adapt(&simulation, problem);
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
   check(idm_data_validate(data, problem->setting, &support_error));
@@ -160,7 +160,7 @@ static void test_fitted_back(void **state)
   idm_theta_set_scalar(problem->theta, IDM_BLOCK_COUNT + 1, truth[1]);
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_data *data = simulate(problem, workspace, 5);
-  check(idm_problem_free(problem, "learning_rate, inverse_temperature", &support_error));
+  check(idm_problem_set_free(problem, "learning_rate, inverse_temperature", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.draws = 500;
@@ -199,7 +199,7 @@ static void test_recovered(void **state)
 {
   (void)state;
   idm_problem *problem = support_reversal(&idm_learner);
-  check(idm_problem_free(problem, "learning_rate", &support_error));
+  check(idm_problem_set_free(problem, "learning_rate", &support_error));
   idm_calibration_settings settings;
   idm_calibration_settings_default(&settings);
   settings.replications = 4;

@@ -48,7 +48,7 @@ idm_problem *support_reversal(const idm_planner *planner)
   check(idm_problem_parse_yaml(text, strlen(text), "reversal", &problem, NULL, &support_error));
   hurry(problem);
   if (planner->needs & IDM_NEEDS_STATES) reveal(problem);
-  check(idm_problem_plan_by(problem, planner, &support_error));
+  check(idm_problem_set_planner(problem, planner, &support_error));
   return problem;
 }
 
@@ -67,7 +67,7 @@ idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_ra
   problem->agent.hidden = 3;
   problem->agent.layer = 2;
   problem->agent.sweeps = 4;
-  check(idm_problem_plan_by(problem, planner, &support_error));
+  check(idm_problem_set_planner(problem, planner, &support_error));
   /* Rows that are all the same hide what depends on them. */
   for (size_t i = IDM_BLOCK_COUNT; i < problem->theta->blocks; i++)
     if (problem->theta->block[i].info->support == IDM_DISTRIBUTION)

@@ -11,7 +11,7 @@ static void clamps_decide_what_is_read(void **state)
                                     {IDM_ETA, IDM_CLAMP_POSITIVE, 0},
                                     {IDM_ACTION_PRIOR, IDM_CLAMP_UNIFORM, 0},
                                     {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0},
-                                    {IDM_BELIEF_PRIOR, IDM_CLAMP_IDLE, 0}};
+                                    {IDM_BELIEF_PRIOR, IDM_CLAMP_IRRELEVANT, 0}};
   static const idm_block_id reads[] = {IDM_UTILITY,      IDM_ALPHA,        IDM_BETA,
                                        IDM_ETA,          IDM_ACTION_PRIOR, IDM_TRANSITION,
                                        IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
@@ -30,9 +30,9 @@ static void own_blocks_are_read(void **state)
   (void)state;
   for (size_t i = 0; support_planner_at(i); i++) {
     const idm_planner *planner = support_planner_at(i);
-    for (size_t k = 0; k < planner->owns; k++)
+    for (size_t k = 0; k < planner->own_count; k++)
       assert_true(idm_planner_reads(planner, IDM_BLOCK_COUNT + k));
-    assert_false(idm_planner_reads(planner, IDM_BLOCK_COUNT + planner->owns));
+    assert_false(idm_planner_reads(planner, IDM_BLOCK_COUNT + planner->own_count));
   }
 }
 

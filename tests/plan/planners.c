@@ -21,8 +21,8 @@ static void tables_are_complete(void **state)
     assert_true(planner->create && planner->plan && planner->destroy);
     assert_true(planner->behavior || planner->belief);
     assert_true(!planner->lattice || planner->belief);
-    assert_true(planner->gives != 0);
-    assert_int_equal(planner->owns > 0, planner->own != NULL);
+    assert_true(planner->supports != 0);
+    assert_int_equal(planner->own_count > 0, planner->own != NULL);
     assert_int_equal(planner->clamps > 0, planner->clamp != NULL);
     for (size_t j = 0; j < i; j++)
       assert_string_not_equal(planner->name, support_planner_at(j)->name);
@@ -56,7 +56,7 @@ static void own_blocks_are_legal(void **state)
   (void)state;
   for (size_t i = 0; support_planner_at(i); i++) {
     const idm_planner *planner = support_planner_at(i);
-    for (size_t k = 0; k < planner->owns; k++) {
+    for (size_t k = 0; k < planner->own_count; k++) {
       const idm_block_info *info = &planner->own[k];
       support_legal_block(info);
       assert_true(!info->opaque || info->count || planner->shape);
@@ -64,7 +64,7 @@ static void own_blocks_are_legal(void **state)
       /* Forms that the shared blocks alone have. */
       assert_true(info->form != IDM_FORM_UTILITY && info->form != IDM_FORM_MODELS);
       assert_int_equal(idm_block_find(info->name), -1);
-      assert_null(idm_key_find(idm_agent_keys(), info->name));
+      assert_null(idm_key_find(idm_agent_option_keys(), info->name));
       for (size_t j = 0; j < k; j++) assert_string_not_equal(info->name, planner->own[j].name);
     }
   }
@@ -97,7 +97,7 @@ static void planning_twice_changes_nothing(void **state)
       idm_problem *problem = support_any(planner, shape, &random);
       problem->setting->horizon = horizon;
       problem->agent.gap = 1e-7;
-      if (!(planner->gives & (horizon ? IDM_GIVES_HORIZON : IDM_GIVES_STATIONARY))) {
+      if (!(planner->supports & (horizon ? IDM_SUPPORTS_HORIZON : IDM_SUPPORTS_STATIONARY))) {
         idm_workspace *none;
         assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                               &none, &support_error),
@@ -130,10 +130,10 @@ static void theta_must_hold_the_planners_blocks(void **state)
   (void)state;
   for (size_t i = 0; support_planner_at(i); i++) {
     const idm_planner *planner = support_planner_at(i);
-    const idm_planner *other = planner->owns ? idm_planner_at(0) : &idm_learner;
+    const idm_planner *other = planner->own_count ? idm_planner_at(0) : &idm_learner;
     idm_problem *problem = support_reversal(planner);
     idm_workspace *workspace;
-    check(idm_problem_plan_by(problem, other, &support_error));
+    check(idm_problem_set_planner(problem, other, &support_error));
     problem->agent.planner = planner;
     assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                           &workspace, &support_error),
@@ -141,9 +141,9 @@ static void theta_must_hold_the_planners_blocks(void **state)
     assert_null(workspace);
     assert_non_null(strstr(support_error.message, planner->name));
     /* Given to the problem, the planner brings them. */
-    check(idm_problem_plan_by(problem, planner, &support_error));
+    check(idm_problem_set_planner(problem, planner, &support_error));
     workspace = support_plan(problem, NULL);
-    check(idm_problem_plan_by(problem, other, &support_error));
+    check(idm_problem_set_planner(problem, other, &support_error));
     if (planner->own != other->own)
       assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_USAGE);
     idm_workspace_destroy(workspace);

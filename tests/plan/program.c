@@ -14,11 +14,11 @@ static idm_problem *problem_at(uint64_t seed)
   idm_random random;
   idm_random_init(&random, seed, 0);
   idm_problem *problem;
-  check(idm_problem_create_moving(n, &problem, &support_error));
+  check(idm_problem_create_sparse(n, &problem, &support_error));
   problem->setting->fully_observed = true;
-  idm_moves *moves;
-  check(idm_moves_create((size_t)STATES * ACTIONS, (size_t)STATES * ACTIONS * NEXT, &moves,
-                         &support_error));
+  idm_sparse_rows *moves;
+  check(idm_sparse_rows_create((size_t)STATES * ACTIONS, (size_t)STATES * ACTIONS * NEXT, &moves,
+                               &support_error));
   for (size_t row = 0; row < (size_t)STATES * ACTIONS; row++) {
     double p[NEXT];
     support_distribution(&random, p, NEXT);
@@ -33,14 +33,14 @@ static idm_problem *problem_at(uint64_t seed)
   problem->setting->moves = moves;
   for (size_t i = 0; i < (size_t)STATES * ACTIONS; i++)
     problem->theta->block[IDM_UTILITY].value[i] = 4 * idm_random_uniform(&random) - 2;
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
   return problem;
 }
 
 /* min sum V subject to V(s) >= u(s,a) + gamma P V. */
 static void solve_program(const idm_problem *problem, double gamma, double *v)
 {
-  const idm_moves *moves = problem->setting->moves;
+  const idm_sparse_rows *moves = problem->setting->moves;
   const double *utility = problem->theta->block[IDM_UTILITY].value;
   Clp_Simplex *model = Clp_newModel();
   Clp_setLogLevel(model, 0);

@@ -270,7 +270,7 @@ static void missed_responses_are_kept(void **state)
   idm_random random;
   idm_random_init(&random, 4, 0);
   support_miss(like, problem->setting, 2, 0.3, &random);
-  const idm_simulation simulation = {.opt_like = like, .seed = 9};
+  const idm_simulation simulation = {.opt_design_log = like, .seed = 9};
   idm_data *data;
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
@@ -309,8 +309,8 @@ static void learners_miss_without_an_action(void **state)
       support_yaml("states: 1\nactions: [left, right]\ndiscount: 0\nutility: {left: 1, right: 2}\n"
                    "agent: {planner: td-learner}\ndata: {missed: late}\n");
   idm_data *like = support_data(problem, "agent,action,reward\na,left,0\na,late,\na,right,1\n");
-  idm_simulation simulation = {.opt_like = like, .seed = 2};
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation simulation = {.opt_design_log = like, .seed = 2};
+  idm_simulation_adapt(&simulation, problem);
   idm_data *data = support_simulate(problem, simulation);
   assert_int_equal(data->rows, 3);
   for (size_t row = 0; row < 3; row++) {

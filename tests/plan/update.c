@@ -1,11 +1,11 @@
 /* Beliefs that are not by Bayes' rule: planning and likelihoods against what is written out
  * plainly, Bayes' rule itself to the bit, limits, relabelling. */
-#include "plan/update.h"
+#include "plan/choice.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plan/control/evaluate.h"
+#include "plan/control/control.h"
 #include "plan/control/plain.h"
 #include "plan/learner_support.h"
 #include "plan/workspace.h"
@@ -106,7 +106,7 @@ static void test_likelihood(void **state)
     for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
       const support_shape shape = {i % 2 ? 3 : 2, 3, 2, 1, 7};
       idm_problem *problem = problem_of(shape, powers[i][0], powers[i][1], i);
-      check(idm_problem_plan_by(problem, planner, &support_error));
+      check(idm_problem_set_planner(problem, planner, &support_error));
       if (idm_planner_reads(planner, IDM_WEIGHTS)) {
         idm_random random;
         idm_random_init(&random, i, 7);
@@ -144,11 +144,11 @@ static void test_derivatives(void **state)
     idm_random_init(&random, p, 5);
     idm_problem *problem = support_any(planner, (support_shape){2, 3, 2, 1, 7}, &random);
     idm_workspace *w = support_plan(problem, NULL);
-    assert_true(w->believer.differentiable);
+    assert_true(w->belief_agent.differentiable);
     idm_workspace_destroy(w);
     problem->theta->block[IDM_EMISSION].role = IDM_DESCRIPTIVE;
     w = support_plan(problem, NULL);
-    assert_true(w->believer.differentiable);
+    assert_true(w->belief_agent.differentiable);
     idm_workspace_destroy(w);
     idm_adjoint_ops adjoint = *planner->belief->adjoint;
     idm_belief_ops belief = *planner->belief;
@@ -158,7 +158,7 @@ static void test_derivatives(void **state)
     other.belief = &belief;
     problem->agent.planner = &other;
     w = support_plan(problem, NULL);
-    assert_false(w->believer.differentiable);
+    assert_false(w->belief_agent.differentiable);
     idm_workspace_destroy(w);
     idm_problem_destroy(problem);
     count++;
@@ -172,18 +172,18 @@ static void test_bayes(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 2, 0.2);
   const idm_update update = idm_update_of(problem->theta);
-  assert_false(update.bent);
+  assert_false(update.distorted);
   idm_workspace *w = support_plan(problem, NULL);
   const control *c = w->content;
-  idm_world bayes = control_world(c, 2, 0);
-  idm_world bent = bayes;
-  bent.update = (idm_update){true, 1, 1};
+  idm_action_model bayes = control_action_model(c, 2, 0);
+  idm_action_model distorted = bayes;
+  distorted.update = (idm_update){true, 1, 1};
   for (int i = 0; i <= 20; i++) {
     const double z[2] = {i / 20.0, 1 - i / 20.0};
     double first[2], second[2];
     for (size_t x = 0; x < 2; x++) {
       const double p = idm_filter_joint(&bayes, z, x, first);
-      assert_near(idm_filter_joint(&bent, z, x, second), p, 1e-15);
+      assert_near(idm_filter_joint(&distorted, z, x, second), p, 1e-15);
       for (size_t s = 0; s < 2; s++) assert_near(first[s], second[s], 1e-15);
     }
   }
@@ -191,7 +191,7 @@ static void test_bayes(void **state)
   const size_t bytes = c->padded * sizeof(double);
   double before[128];
   assert_true(bytes <= sizeof before);
-  const idm_solver cold = {.method = IDM_NEWTON, .limit = 100, .slots = IDM_FROM_NOTHING};
+  const idm_solver cold = {.method = IDM_METHOD_NEWTON, .limit = 100, .slots = IDM_START_COLD};
   check(idm_plan(problem->theta, &cold, w, NULL, &support_error));
   memcpy(before, control_layer(c, 0, 1), bytes);
   idm_theta_set_scalar(problem->theta, IDM_EVIDENCE_WEIGHT, 0.5);

@@ -121,7 +121,7 @@ static void choices_have_perseverance_and_lapse(void **state)
   idm_workspace *w = support_plan(problem, NULL);
   double pi[3], choice[3];
   idm_plan_policy_after(w, 0, 2, z, pi);
-  assert_true(idm_workspace_has_habits(w));
+  assert_true(idm_workspace_has_bias(w));
   for (int last = IDM_MISSING; last < 3; last++) {
     double total = 0;
     for (int u = 0; u < 3; u++) total += pi[u] * (u == last ? exp(1) : 1);
@@ -143,7 +143,7 @@ static void kinds_of_problems(void **state)
   idm_workspace *workspace;
   limited.name = "limited";
   for (int horizon = 0; horizon < 2; horizon++) {
-    limited.gives = horizon ? IDM_GIVES_STATIONARY : IDM_GIVES_HORIZON;
+    limited.supports = horizon ? IDM_SUPPORTS_STATIONARY : IDM_SUPPORTS_HORIZON;
     idm_problem *problem = support_reversal(&limited);
     problem->setting->horizon = horizon;
     assert_int_equal(create(problem, &workspace), IDM_INPUT);

@@ -1,9 +1,9 @@
 /* The check `acceptance`: whether every chain moves. */
 #include <math.h>
 
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 
-idm_status idm_check_acceptance(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_acceptance(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
@@ -11,7 +11,7 @@ idm_status idm_check_acceptance(const inquiry *q, idm_error *opt_error)
     double mean = 0;
     for (size_t i = 0; i < p->draws; i++)
       mean += p->statistics[c * p->draws + i].acceptance / (double)p->draws;
-    if (idm_check_beyond(&q->assessment->checks, IDM_CHECK_ACCEPTANCE, mean))
+    if (idm_check_test_optional(&q->assessment->checks, IDM_CHECK_ACCEPTANCE, mean))
       idm_notes_add(&q->assessment->remarks, "chain %zu accepts %.2g of its proposals", c + 1,
                     mean);
   }

@@ -15,13 +15,13 @@ static const idm_block_info own[OWNS] = {
     [LEARNING_RATE] = {.name = "learning_rate",
                        .summary = "how far a reward moves the value of its action",
                        .support = IDM_FRACTION,
-                       .standard = 0.3,
+                       .default_number = 0.3,
                        .scales = IDM_SCALES_IDENTITY,
                        .of_agent = true},
     [INVERSE_TEMPERATURE] = {.name = "inverse_temperature",
                              .summary = "how much a value counts in a choice",
                              .support = IDM_NOT_NEGATIVE,
-                             .standard = 3,
+                             .default_number = 3,
                              .scales = IDM_SCALES_ALL,
                              .scale = IDM_SCALE_LOG,
                              .spread = 20,
@@ -38,8 +38,8 @@ static void destroy(void *content)
   free(content);
 }
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   (void)theta;
   (void)agent;
@@ -137,9 +137,9 @@ const idm_planner idm_learner = {.name = "learner",
                                  .row = "(beyond the table)",
                                  .reads = (const idm_block_id[]){IDM_BLOCK_COUNT},
                                  .own = own,
-                                 .owns = OWNS,
+                                 .own_count = OWNS,
                                  .needs = IDM_NEEDS_REWARDS,
-                                 .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON,
+                                 .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON,
                                  .create = create,
                                  .plan = plan,
                                  .destroy = destroy,

@@ -1,12 +1,12 @@
 /* The inverse planner `stay`: the numbers of the problem file, and how sure the decisions were. */
 #include "base/memory.h"
-#include "invert/matching/assemble.h"
+#include "invert/matching/fit.h"
 
 extern const idm_inverse idm_inverse_stay; /* registered below */
 
 /* The answer at y: one draw of one chain. */
-static idm_status answer(fit *f, double *y, idm_posterior **ret_posterior, idm_notes *opt_notes,
-                         idm_error *opt_error)
+static idm_status answer(fit_context *f, double *y, idm_posterior **ret_posterior,
+                         idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_statistics statistics = {.tree_depth = -1, .evaluations = 1};
   const idm_target target = idm_matching_target(f->matching[0]);
@@ -15,14 +15,14 @@ static idm_status answer(fit *f, double *y, idm_posterior **ret_posterior, idm_n
   if (status == IDM_OK)
     status = idm_posterior_create(f, &idm_inverse_stay, "none", 1, 1, ret_posterior, opt_error);
   if (status != IDM_OK) return status;
-  idm_posterior_put(f, *ret_posterior, 0, 0, y, &statistics);
+  idm_posterior_store_draw(f, *ret_posterior, 0, 0, y, &statistics);
   return idm_posterior_complete(f, *ret_posterior, opt_notes, opt_error);
 }
 
-static idm_status fit_stay(const idm_fit_call *call, idm_posterior **ret_posterior,
+static idm_status fit_stay(const idm_fit_arguments *call, idm_posterior **ret_posterior,
                            idm_error *opt_error)
 {
-  fit f;
+  fit_context f;
   idm_status status =
       idm_fit_open(&f, call->inverse, call->problem, call->data, call->settings, 1, opt_error);
   if (status != IDM_OK) return status;

@@ -37,7 +37,8 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   memset(state, 0, count * sizeof *state);
   memcpy(view.position, x, target->dimension * sizeof *x);
   const idm_status status = idm_guess_factor(settings, target->dimension, view.factor, opt_error);
-  return status == IDM_OK ? idm_target_begin(target, x, view.log_density, NULL, opt_error) : status;
+  return status == IDM_OK ? idm_target_evaluate_start(target, x, view.log_density, NULL, opt_error)
+                          : status;
 }
 
 /* One Metropolis step; *acceptance grows by its probability. */

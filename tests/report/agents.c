@@ -1,5 +1,5 @@
 /* The agents of a plot: what a panel sets, and what it leaves alone. */
-#include "report/agents.h"
+#include "report/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static idm_status draw_all(const idm_plot_subject *subject, size_t panels, const
                            idm_error *error)
 {
   const idm_plot_settings settings = {.panels = panels, .panel = panel};
-  const idm_plot_drawer drawer = {idm_plot_agent_believes, look, &drawn};
+  const idm_plot_drawer drawer = {idm_plot_agent_has_beliefs, look, &drawn};
   idm_figure *figure;
   idm_notes notes = {0};
   drawn = (seen){0};

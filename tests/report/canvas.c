@@ -56,16 +56,16 @@ static void places(void **state)
   sheet s;
   double x, y;
   open_sheet(&s, false);
-  assert_true(idm_canvas_place(&s.canvas, 5, 0.5, &x, &y));
+  assert_true(idm_canvas_position(&s.canvas, 5, 0.5, &x, &y));
   assert_near(x, 70, 1e-12);
   assert_near(y, 35, 1e-12);
-  assert_true(!idm_canvas_place(&s.canvas, NAN, 0.5, &x, &y));
-  assert_true(!idm_canvas_place(&s.canvas, 1, INFINITY, &x, &y));
+  assert_true(!idm_canvas_position(&s.canvas, NAN, 0.5, &x, &y));
+  assert_true(!idm_canvas_position(&s.canvas, 1, INFINITY, &x, &y));
   s.canvas.x.logarithmic = true;
   s.canvas.x.low = 0.1;
-  assert_true(idm_canvas_place(&s.canvas, 1, 0.5, &x, &y));
+  assert_true(idm_canvas_position(&s.canvas, 1, 0.5, &x, &y));
   assert_near(x, 70, 1e-9);
-  assert_true(!idm_canvas_place(&s.canvas, 0, 0.5, &x, &y));
+  assert_true(!idm_canvas_position(&s.canvas, 0, 0.5, &x, &y));
   idm_figure_destroy(s.figure);
 }
 
@@ -80,7 +80,7 @@ static void corners(void **state)
   assert_true(idm_canvas_is_simplex(&s.canvas));
   for (size_t i = 0; i < 4; i++) {
     double x, y;
-    assert_true(idm_canvas_place(&s.canvas, at[i][0], at[i][1], &x, &y));
+    assert_true(idm_canvas_position(&s.canvas, at[i][0], at[i][1], &x, &y));
     assert_near(x, at[i][2], 1e-12);
     assert_near(y, at[i][3], 1e-12);
   }
@@ -273,7 +273,7 @@ static void samples(void **state)
   for (int kind = 0; kind < IDM_MARK_COUNT; kind++) {
     idm_markup m = {0};
     char *text;
-    const idm_mark mark = {.kind = (idm_mark_kind)kind, .colour = IDM_COLOUR_QUIET};
+    const idm_mark mark = {.kind = (idm_mark_kind)kind, .colour = IDM_COLOUR_NEUTRAL};
     idm_markup_add(&m, "<g>");
     idm_canvas_draw_sample(&m, &mark, 10, 20, 15);
     idm_markup_add(&m, "</g>");

@@ -1,5 +1,5 @@
 /* Cases of a log by an action that is due, against value iteration over counts of test results. */
-#include "report/cases.h"
+#include "report/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,16 +47,16 @@ static optimum iterate(void)
 
 typedef struct course {
   bool rational;
-  bool never;
+  bool censored;
   size_t actions; /* different ones */
   size_t rows;
-  long belated;
+  long delayed;
   double regret;
 } course;
 
 static course follow(const optimum *o, const idm_data *data, size_t t)
 {
-  course c = {.rational = true, .never = true, .rows = data->first[t + 1] - data->first[t]};
+  course c = {.rational = true, .censored = true, .rows = data->first[t + 1] - data->first[t]};
   bool seen[actions] = {false};
   long step = (long)c.rows + 1, first = 0;
   int count = 0;
@@ -68,13 +68,13 @@ static course follow(const optimum *o, const idm_data *data, size_t t)
     c.actions += !seen[data->action[row]];
     seen[data->action[row]] = true;
     if (!first && q[due] == best_of(q)) first = (long)i + 1;
-    if (c.never && data->action[row] == due) {
-      c.never = false;
+    if (c.censored && data->action[row] == due) {
+      c.censored = false;
       step = (long)i + 1;
     }
     count += data->observation[row] == 1 ? 1 : -1;
   }
-  c.belated = first && first <= step ? step - first : -1;
+  c.delayed = first && first <= step ? step - first : -1;
   return c;
 }
 
@@ -94,8 +94,8 @@ static void test_choice(void **state)
     course *r = &expected[IDM_CASE_RATIONAL];
     if (c.rational && (c.actions > r->actions || (c.actions == r->actions && c.rows > r->rows)))
       *r = c;
-    course *late = &expected[c.never ? IDM_CASE_NOT_RATIONAL : IDM_CASE_BELATED];
-    if (c.belated > late->belated || (c.belated == late->belated && c.regret > late->regret))
+    course *late = &expected[c.censored ? IDM_CASE_NOT_RATIONAL : IDM_CASE_BELATED];
+    if (c.delayed > late->delayed || (c.delayed == late->delayed && c.regret > late->regret))
       *late = c;
   }
   idm_case found[IDM_CASES];
@@ -109,9 +109,9 @@ static void test_choice(void **state)
       assert_int_equal(c.rows, expected[kind].rows);
       continue;
     }
-    assert_int_equal(c.never, kind == IDM_CASE_NOT_RATIONAL);
-    assert_int_equal(c.belated, expected[kind].belated);
-    assert_true(c.belated > 0);
+    assert_int_equal(c.censored, kind == IDM_CASE_NOT_RATIONAL);
+    assert_int_equal(c.delayed, expected[kind].delayed);
+    assert_true(c.delayed > 0);
     assert_near(c.regret, expected[kind].regret, 0.05); /* values of the library are on a lattice */
   }
   assert_non_null(strstr(found[IDM_CASE_BELATED].title, "belated by"));

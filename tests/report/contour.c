@@ -1,7 +1,7 @@
 /* Contours against circles, saddles, and the grid's own edge. */
 #include <math.h>
 
-#include "report/contour.h"
+#include "report/canvas.h"
 #include "support.h"
 
 enum { GRID = 81 };

@@ -1,7 +1,7 @@
 /* Densities along axes: they integrate to 1 as they are drawn. */
 #include <math.h>
 
-#include "report/curve.h"
+#include "report/shown.h"
 #include "support.h"
 
 enum { DRAWS = 2000, POINTS = 400 };
@@ -15,7 +15,7 @@ static double integral(const idm_curve *c)
   return sum;
 }
 
-static idm_shown_one normal(double mean, double sd, bool ratio)
+static idm_plot_quantity normal(double mean, double sd, bool ratio)
 {
   idm_random random;
   idm_random_init(&random, 2, 1);
@@ -23,16 +23,16 @@ static idm_shown_one normal(double mean, double sd, bool ratio)
     draw[i] = mean + sd * idm_random_normal(&random);
     if (ratio) draw[i] = exp(draw[i]);
   }
-  return (idm_shown_one){.count = DRAWS,
-                         .draw = draw,
-                         .support = {ratio ? 0 : -INFINITY, INFINITY},
-                         .by_ratio = ratio};
+  return (idm_plot_quantity){.count = DRAWS,
+                             .draw = draw,
+                             .support = {ratio ? 0 : -INFINITY, INFINITY},
+                             .by_ratio = ratio};
 }
 
 static void test_even(void **state)
 {
   (void)state;
-  const idm_shown_one one = normal(3, 2, false);
+  const idm_plot_quantity one = normal(3, 2, false);
   idm_curve c;
   double mean = 0;
   for (size_t i = 0; i < DRAWS; i++) mean += draw[i] / DRAWS;
@@ -60,7 +60,7 @@ static void test_even(void **state)
 static void test_ratio(void **state)
 {
   (void)state;
-  idm_shown_one one = normal(-3, 1.5, true);
+  idm_plot_quantity one = normal(-3, 1.5, true);
   idm_curve c;
   check(idm_curve_create(&one, POINTS, 1, &c, &support_error));
   assert_true(c.logarithmic);
@@ -82,7 +82,7 @@ static void test_odd(void **state)
 {
   (void)state;
   const double odd[] = {2, 2, INFINITY, NAN};
-  idm_shown_one one = {.count = 4, .draw = odd, .support = {-INFINITY, INFINITY}};
+  idm_plot_quantity one = {.count = 4, .draw = odd, .support = {-INFINITY, INFINITY}};
   idm_curve c;
   check(idm_curve_create(&one, POINTS, 1, &c, &support_error));
   assert_true(!c.varies && c.points == 0 && c.mean == 2);

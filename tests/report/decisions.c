@@ -1,5 +1,5 @@
 /* Decisions beside what was predicted of them: against the trials. */
-#include "report/decisions.h"
+#include "report/shown.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void by_people(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(1, INFINITY, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_posterior *people = make_people();
   idm_data *data = support_data(problem, "agent,trajectory,action,observation\n"
                                          "p,1,monitor,positive\np,1,declare_diseased,\n"

@@ -1,5 +1,5 @@
 /* Base64 and digests against published values (RFC 4648, FIPS 180-4). */
-#include "report/digest.h"
+#include "report/markup.h"
 
 #include <stdlib.h>
 #include <string.h>

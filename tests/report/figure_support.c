@@ -28,7 +28,7 @@ idm_posterior *figure_fit(idm_problem *problem, const idm_data *data)
   settings.chains = 2;
   settings.draws = 20;
   settings.warmup = 50;
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
   return posterior;
@@ -171,9 +171,9 @@ size_t figure_well_formed(const char *text)
 
 char *figure_draw(const idm_figure *figure, double width)
 {
-  const idm_figure_look look = {.width = width, .id = "f"};
+  const idm_figure_options options = {.width = width, .id = "f"};
   char *text;
-  check(idm_figure_svg(figure, &look, &text, &support_error));
+  check(idm_figure_svg(figure, &options, &text, &support_error));
   assert_true(figure_well_formed(text) > 1);
   assert_null(strstr(text, "<script"));
   assert_null(strstr(text, "nan"));

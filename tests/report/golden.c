@@ -140,7 +140,7 @@ static idm_figure *make_posterior(void)
 {
   static const char *const names[] = {"alpha"};
   idm_problem *problem = support_diag(3, 2, 0.1);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_posterior *p = report_posterior(2, 30, names, 1);
   for (size_t i = 0; i < 60; i++) p->value[i] = exp(0.3 * p->value[i]);
   const idm_plot_subject subject = {.problem = problem, .posterior = p};
@@ -182,10 +182,10 @@ static idm_figure *make_forest(void)
 static idm_figure *make_of_study(const char *kind)
 {
   static const char *const names[] = {"log_alpha", "eta", "log_likelihood"};
-  idm_calibration *study = report_study(names, 3, 20);
-  study->recovery[0].high = study->recovery[0].truth - 0.1; /* one interval misses */
-  idm_figure *figure = figure_make(kind, &(idm_plot_subject){.study = study}, NULL);
-  idm_calibration_destroy(study);
+  idm_calibration *calibration = report_study(names, 3, 20);
+  calibration->recovery[0].high = calibration->recovery[0].truth - 0.1; /* one interval misses */
+  idm_figure *figure = figure_make(kind, &(idm_plot_subject){.calibration = calibration}, NULL);
+  idm_calibration_destroy(calibration);
   return figure;
 }
 

@@ -29,13 +29,14 @@ static unsigned char *read_file(const char *path, size_t *ret_length)
 }
 
 /* In a folder of their own, written and read back. */
-static unsigned char *write_as(const char *ending, const idm_figure_look *look, size_t *ret_length)
+static unsigned char *write_as(const char *ending, const idm_figure_options *options,
+                               size_t *ret_length)
 {
   idm_figure *figure = small_figure();
   char folder[SUPPORT_PATH], path[SUPPORT_PATH + 16];
   support_path(folder);
   snprintf(path, sizeof path, "%s%s", folder, ending);
-  check(idm_figure_write(figure, look, path, &support_error));
+  check(idm_figure_write(figure, options, path, &support_error));
   unsigned char *bytes = read_file(path, ret_length);
   remove(path);
   remove(folder);
@@ -46,18 +47,18 @@ static unsigned char *write_as(const char *ending, const idm_figure_look *look, 
 static void formats(void **state)
 {
   (void)state;
-  const idm_figure_look look = {.width = IDM_FIGURE_NARROW};
+  const idm_figure_options options = {.width = IDM_FIGURE_NARROW};
   size_t length;
-  unsigned char *bytes = write_as(".PNG", &look, &length);
+  unsigned char *bytes = write_as(".PNG", &options, &length);
   assert_memory_equal(bytes, "\x89PNG\r\n\x1A\n", 8);
   /* Twice as many pixels as the page has. */
   assert_int_equal(bytes[18] * 256 + bytes[19], 2 * IDM_FIGURE_NARROW);
   assert_memory_equal(bytes + length - 8, "IEND", 4);
   free(bytes);
-  bytes = write_as(".pdf", &look, &length);
+  bytes = write_as(".pdf", &options, &length);
   assert_memory_equal(bytes, "%PDF-", 5);
   free(bytes);
-  bytes = write_as(".svg", &look, &length);
+  bytes = write_as(".svg", &options, &length);
   figure_well_formed((const char *)bytes);
   assert_non_null(strstr((const char *)bytes, "prefers-color-scheme"));
   free(bytes);
@@ -67,15 +68,15 @@ static void formats(void **state)
 static void themes(void **state)
 {
   (void)state;
-  idm_figure_look look = {.width = IDM_FIGURE_NARROW};
+  idm_figure_options options = {.width = IDM_FIGURE_NARROW};
   size_t length, other;
-  unsigned char *automatic = write_as(".png", &look, &length);
-  look.theme = IDM_THEME_LIGHT;
-  unsigned char *light = write_as(".png", &look, &other);
+  unsigned char *automatic = write_as(".png", &options, &length);
+  options.theme = IDM_THEME_LIGHT;
+  unsigned char *light = write_as(".png", &options, &other);
   assert_int_equal(length, other);
   assert_memory_equal(automatic, light, length);
-  look.theme = IDM_THEME_DARK;
-  unsigned char *dark = write_as(".png", &look, &other);
+  options.theme = IDM_THEME_DARK;
+  unsigned char *dark = write_as(".png", &options, &other);
   assert_true(length != other || memcmp(light, dark, length) != 0);
   free(automatic);
   free(light);
@@ -89,15 +90,15 @@ static void failures(void **state)
   static const char *const paths[] = {"/no/such/folder/f.png", "/no/such/folder/f.pdf",
                                       "/no/such/folder/f.svg", "/dev/full/f.png"};
   idm_figure *figure = small_figure();
-  idm_figure_look look = {.width = IDM_FIGURE_NARROW};
+  idm_figure_options options = {.width = IDM_FIGURE_NARROW};
   for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
     idm_error error = {0};
-    assert_int_equal(idm_figure_write(figure, &look, paths[i], &error), IDM_SYSTEM);
+    assert_int_equal(idm_figure_write(figure, &options, paths[i], &error), IDM_SYSTEM);
     assert_non_null(strstr(error.message, paths[i]));
   }
   assert_int_equal(idm_figure_write_csv(figure, "/no/such/folder/f.csv", NULL), IDM_SYSTEM);
-  look.width = 1;
-  assert_int_equal(idm_figure_write(figure, &look, "never.svg", NULL), IDM_USAGE);
+  options.width = 1;
+  assert_int_equal(idm_figure_write(figure, &options, "never.svg", NULL), IDM_USAGE);
   assert_int_not_equal(access("never.svg", F_OK), 0);
   idm_figure_destroy(figure);
 }

@@ -1,5 +1,5 @@
 /* How wide words are, and what is left of them where there is no room. */
-#include "report/letters.h"
+#include "report/markup.h"
 
 #include <string.h>
 
@@ -10,17 +10,16 @@ static const char ellipsis[] = "\xE2\x80\xA6";
 static void widths(void **state)
 {
   (void)state;
-  assert_near(idm_letters_width(""), 0, 0);
-  assert_true(idm_letters_width("iii") < idm_letters_width("mmm"));
-  assert_near(idm_letters_width("ab") + idm_letters_width("cd"), idm_letters_width("abcd"), 1e-12);
+  assert_near(idm_text_width(""), 0, 0);
+  assert_true(idm_text_width("iii") < idm_text_width("mmm"));
+  assert_near(idm_text_width("ab") + idm_text_width("cd"), idm_text_width("abcd"), 1e-12);
   /* Digits are as wide as each other in every face that sets tables. */
-  for (char d[] = "1"; *d <= '9'; (*d)++)
-    assert_near(idm_letters_width(d), idm_letters_width("0"), 0);
+  for (char d[] = "1"; *d <= '9'; (*d)++) assert_near(idm_text_width(d), idm_text_width("0"), 0);
   /* A letter of two bytes is one letter, one of the far east twice as wide. */
-  assert_true(idm_letters_width("\xCE\xB1") < 1);
-  assert_near(idm_letters_width("\xE6\xBC\xA2"), 2 * idm_letters_width("\xCE\xB1"), 1e-12);
+  assert_true(idm_text_width("\xCE\xB1") < 1);
+  assert_near(idm_text_width("\xE6\xBC\xA2"), 2 * idm_text_width("\xCE\xB1"), 1e-12);
   /* Bytes that are no letter end as well. */
-  assert_true(idm_letters_width("\xFF\xC3") > 0);
+  assert_true(idm_text_width("\xFF\xC3") > 0);
 }
 
 static void fits(void **state)
@@ -32,18 +31,18 @@ static void fits(void **state)
   char buffer[64];
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
     for (double width = 0; width < 40; width += 0.37) {
-      const char *kept = idm_letters_fit(texts[i], width, buffer, sizeof buffer);
+      const char *kept = idm_text_fit(texts[i], width, buffer, sizeof buffer);
       const size_t length = strlen(kept);
       assert_ptr_equal(kept, buffer);
       assert_true(length < sizeof buffer);
       if (strcmp(kept, texts[i]) == 0) {
-        assert_true(idm_letters_width(texts[i]) <= width);
+        assert_true(idm_text_width(texts[i]) <= width);
         continue;
       }
       assert_true(length >= strlen(ellipsis));
       assert_string_equal(kept + length - strlen(ellipsis), ellipsis);
       assert_memory_equal(kept, texts[i], length - strlen(ellipsis));
-      assert_true(idm_letters_width(kept) <= width || length == strlen(ellipsis));
+      assert_true(idm_text_width(kept) <= width || length == strlen(ellipsis));
       /* No letter was cut in two. */
       assert_int_not_equal((unsigned char)texts[i][length - strlen(ellipsis)] & 0xC0, 0x80);
     }
@@ -59,10 +58,10 @@ static void squeezes(void **state)
   char buffer[64];
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
     for (double width = 0; width < 60; width += 0.37) {
-      const char *kept = idm_letters_squeeze(texts[i], width, buffer, sizeof buffer);
+      const char *kept = idm_text_elide(texts[i], width, buffer, sizeof buffer);
       assert_true(strlen(kept) < sizeof buffer);
       if (strcmp(kept, texts[i]) == 0) {
-        assert_true(idm_letters_width(texts[i]) <= width);
+        assert_true(idm_text_width(texts[i]) <= width);
         continue;
       }
       const char *at = strstr(kept, ellipsis);
@@ -70,11 +69,11 @@ static void squeezes(void **state)
       const size_t before = (size_t)(at - kept), behind = strlen(at + strlen(ellipsis));
       assert_memory_equal(kept, texts[i], before);
       assert_string_equal(at + strlen(ellipsis), texts[i] + strlen(texts[i]) - behind);
-      assert_true(idm_letters_width(kept) <= width || before + behind == 0);
+      assert_true(idm_text_width(kept) <= width || before + behind == 0);
       assert_int_not_equal((unsigned char)texts[i][before] & 0xC0, 0x80);
       assert_int_not_equal((unsigned char)at[strlen(ellipsis)] & 0xC0, 0x80);
     }
-  assert_string_equal(idm_letters_squeeze("one and two", 5, buffer, sizeof buffer),
+  assert_string_equal(idm_text_elide("one and two", 5, buffer, sizeof buffer),
                       "one\xE2\x80\xA6 two");
 }
 

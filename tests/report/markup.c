@@ -72,7 +72,7 @@ static void places(void **state)
   idm_markup m = {0};
   const double place[] = {0, -0.001, 1.005001, 12, 1e6, -3.14159, 0.1};
   for (size_t i = 0; i < sizeof place / sizeof place[0]; i++) {
-    idm_markup_place(&m, place[i]);
+    idm_markup_coordinate(&m, place[i]);
     idm_markup_raw(&m, " ", 1);
   }
   idm_markup_at(&m, "x", 2.5);

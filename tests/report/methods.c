@@ -1,6 +1,6 @@
 /* The methods of a paper: counts are those of summary.json, and priors, formula and hierarchy are
  * named. */
-#include "report/methods.h"
+#include "report/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static void test_decisions(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "{alpha: {prior: {normal: [-1.5, 2]}}, beta: {scale: inverse}}",
-                         &support_error));
+  check(idm_problem_set_free(
+      problem, "{alpha: {prior: {normal: [-1.5, 2]}}, beta: {scale: inverse}}", &support_error));
   SUPPORT_NAMES(&problem->columns.missed, "late");
   problem->columns.missed_action = 3;
   idm_data *data =
@@ -73,7 +73,7 @@ static void test_people(void **state)
   (void)state;
   static const char *const who[] = {"1", "2"};
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "{alpha: {prior: {normal: [-1.5, 2]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {prior: {normal: [-1.5, 2]}}}", &support_error));
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 2, .seed = 1});
   idm_posterior *p = make_posterior("people", "blocks");
   report_series(p, "log_alpha", "person", who, 2, 1);

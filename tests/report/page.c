@@ -1,5 +1,5 @@
 /* Pages: what is a user's is escaped, and the policy names the hashes of what is in the page. */
-#include "report/page.h"
+#include "report/markup.h"
 
 #include <sha2.h>
 #include <stdio.h>
@@ -30,11 +30,11 @@ static char *make_page(void)
   idm_page_section(&page, "one", hostile);
   idm_page_paragraph(&page, "soft", hostile);
   idm_page_list(&page, &notes);
-  idm_page_fold(&page, hostile);
+  idm_page_details(&page, hostile);
   idm_page_table(&page, 2, (const char *const[]){hostile, "b"});
   idm_page_row(&page, 2, (const char *const[]){hostile, "1"});
   idm_page_table_end(&page);
-  idm_page_fold_end(&page);
+  idm_page_details_end(&page);
   check(idm_page_figure(&page, "figure", small_figure(), hostile, &support_error));
   assert_int_equal(page.figures, 1);
   check(idm_page_take(&page, hostile, &text, &support_error));

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/decisions.h"
 #include "report/figure_support.h"
+#include "report/shown.h"
 
 /* Each bin's mean prediction and frequency, by going through all decisions again. */
 static void expect_bins(const idm_decisions *d, size_t action, const idm_mark *ranges)

@@ -58,12 +58,12 @@ static void test_contours(void **state)
       assert_near(point[i][2 - d], height[i], 0.02);
     }
   }
-  figure->panel[1]->host = 2; /* a strip of a strip */
+  figure->panel[1]->parent_panel = 2; /* a strip of a strip */
   char *text;
   idm_error error = {0};
-  const idm_figure_look look = {.width = IDM_FIGURE_WIDE};
-  assert_int_equal(idm_figure_svg(figure, &look, &text, &error), IDM_USAGE);
-  figure->panel[1]->host = 0;
+  const idm_figure_options options = {.width = IDM_FIGURE_WIDE};
+  assert_int_equal(idm_figure_svg(figure, &options, &text, &error), IDM_USAGE);
+  figure->panel[1]->parent_panel = 0;
   report_draw(figure);
   idm_figure_destroy(figure);
   idm_posterior_destroy(p);

@@ -31,8 +31,8 @@ static void lines_are_the_policy(void **state)
       assert_near(line->column[IDM_FIGURE_Y][i], policy[u], 1e-9);
     }
   }
-  idm_followed *f;
-  check(idm_follow(problem->setting, workspace, "monitor:positive", &f, &support_error));
+  idm_path_trace *f;
+  check(idm_path_trace_create(problem->setting, workspace, "monitor:positive", &f, &support_error));
   const idm_mark *steps = figure_mark(figure, 1, IDM_MARK_STEPS, "belief along the path");
   assert_int_equal(steps->count, 2);
   for (size_t i = 0; i < 2; i++)
@@ -40,7 +40,7 @@ static void lines_are_the_policy(void **state)
   assert_string_equal(steps->label.name[1], "1");
   char *text = figure_draw(figure, IDM_FIGURE_NARROW);
   free(text);
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   idm_workspace_destroy(workspace);
   idm_figure_destroy(figure);
   idm_problem_destroy(problem);

@@ -93,8 +93,8 @@ static void test_drawing(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(
-      idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}",
+                             &support_error));
   static const char *const names[] = {"alpha"};
   idm_posterior *p = report_posterior(2, 200, names, 1);
   for (size_t i = 0; i < 400; i++) p->value[i] = exp(2 * p->value[i]); /* powers of ten */

@@ -1,6 +1,6 @@
 /* Predictions: the figure shows what the library finds. */
 #include "invert/assess/asked_support.h"
-#include "invert/assess/predictions.h"
+#include "invert/assess/residual.h"
 #include "report/report_support.h"
 
 static void test_marks(void **state)

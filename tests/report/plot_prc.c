@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/decisions.h"
 #include "report/figure_support.h"
+#include "report/shown.h"
 
 /* The mark of an action, whose name goes on with its area. */
 static const idm_mark *curve_of(const idm_figure *figure, const char *action)

@@ -10,7 +10,7 @@ static void test_replications(void **state)
   idm_calibration *c = report_study(names, 3, 30);
   c->done[4] = false;
   c->recovery[3 * 7].low = c->recovery[3 * 7].truth + 0.1; /* one interval misses */
-  idm_figure *figure = report_make("recovery", &(idm_plot_subject){.study = c}, NULL);
+  idm_figure *figure = report_make("recovery", &(idm_plot_subject){.calibration = c}, NULL);
   assert_int_equal(figure->panels, 2);
   assert_string_equal(figure->panel[0]->title, "log alpha");
   for (size_t q = 0; q < 2; q++) {
@@ -45,11 +45,11 @@ static void test_odd(void **state)
   idm_calibration *c = report_study(names, 2, 2);
   c->recovery[0] = (idm_recovery){NAN, NAN, NAN, NAN, NAN, 0};
   c->recovery[2].mean = c->recovery[2].high = INFINITY;
-  idm_figure *figure = report_make("recovery", &(idm_plot_subject){.study = c}, NULL);
+  idm_figure *figure = report_make("recovery", &(idm_plot_subject){.calibration = c}, NULL);
   report_draw(figure);
   idm_figure_destroy(figure);
   c->done[0] = c->done[1] = false;
-  report_refusal("recovery", &(idm_plot_subject){.study = c}, NULL, IDM_INPUT);
+  report_refusal("recovery", &(idm_plot_subject){.calibration = c}, NULL, IDM_INPUT);
   idm_calibration_destroy(c);
   report_refusal("recovery", &(idm_plot_subject){0}, NULL, IDM_USAGE);
 }

@@ -23,7 +23,7 @@ static void test_ranks(void **state)
     idm_calibration *c = report_study(names, 2, sizes[s]);
     if (sizes[s] > 100) c->done[3] = false;
     const size_t done = idm_calibration_done(c);
-    idm_figure *figure = report_make("sbc", &(idm_plot_subject){.study = c}, NULL);
+    idm_figure *figure = report_make("sbc", &(idm_plot_subject){.calibration = c}, NULL);
     assert_int_equal(figure->panels, 2);
     for (size_t q = 0; q < 2; q++) {
       const idm_mark *bars = report_mark(figure->panel[q], IDM_MARK_BARS, 0);
@@ -56,7 +56,7 @@ static void test_nothing(void **state)
   static const char *const names[] = {"a", "log_likelihood"};
   idm_calibration *c = report_study(names, 2, 1);
   c->done[0] = false;
-  report_refusal("sbc", &(idm_plot_subject){.study = c}, NULL, IDM_INPUT);
+  report_refusal("sbc", &(idm_plot_subject){.calibration = c}, NULL, IDM_INPUT);
   idm_calibration_destroy(c);
 }
 

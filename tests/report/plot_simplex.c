@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/cases.h"
 #include "report/figure_support.h"
+#include "report/policy.h"
 
 static void cells_and_boundary(void **state)
 {
@@ -95,11 +95,11 @@ static void a_trajectory(void **state)
   }
   assert_string_equal(visit->label.name[1], "step 3: visit");
   /* What the last visit leaves is what the path of all three leads to. */
-  idm_followed *f;
+  idm_path_trace *f;
   char path[200];
   snprintf(path, sizeof path, "visit:mild/none,%s:mild/small,visit:questionable/none",
            figure_hostile);
-  check(idm_follow(problem->setting, workspace, path, &f, &support_error));
+  check(idm_path_trace_create(problem->setting, workspace, path, &f, &support_error));
   assert_near(last->column[IDM_FIGURE_X][0], f->belief[9], 1e-9);
   assert_near(last->column[IDM_FIGURE_Y][0], f->belief[10], 1e-9);
   free(figure_draw(figure, IDM_FIGURE_NARROW));
@@ -118,7 +118,7 @@ static void a_trajectory(void **state)
   assert_int_equal(figure_mark(figure, 0, IDM_MARK_POINTS, "not recorded")->count, 1);
   assert_int_equal(figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update")->count, 2);
   idm_figure_destroy(figure);
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   idm_trials_destroy(trials);
   idm_workspace_destroy(workspace);
   idm_data_destroy(data);

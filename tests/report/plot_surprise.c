@@ -19,7 +19,7 @@ static void expect_case(const idm_figure *figure, const idm_explanation *e, cons
     const idm_mark *line = figure_mark(figure, 0, IDM_MARK_LINE, setting->states.name[s]);
     assert_int_equal(line->count, rows);
     for (size_t i = 0; i < rows; i++) {
-      const idm_interval z = idm_explained(e, first + i, IDM_EXPLAIN_BELIEF, s);
+      const idm_interval z = idm_explanation_interval(e, first + i, IDM_EXPLAIN_BELIEF, s);
       assert_near(line->column[IDM_FIGURE_X][i], (double)i + 1, 0);
       assert_near(line->column[IDM_FIGURE_Y][i], z.mean, 1e-12);
       if (!e->trials->low) continue;
@@ -34,9 +34,9 @@ static void expect_case(const idm_figure *figure, const idm_explanation *e, cons
   const idm_mark *seen = figure_mark(figure, 2, IDM_MARK_BARS, "of what was seen, to the agent");
   assert_int_equal(done->count, 2);
   for (size_t i = 0, k = 0; i < rows; i++) {
-    const double surprise = idm_explained_surprise(e, data, first + i).mean;
-    const double other = idm_explained(e, first + i, IDM_EXPLAIN_SURPRISE_SEEN, 0).mean;
-    const double p = idm_explained(e, first + i, IDM_EXPLAIN_PROBABILITY, 2).mean;
+    const double surprise = idm_explanation_surprise(e, data, first + i).mean;
+    const double other = idm_explanation_interval(e, first + i, IDM_EXPLAIN_OBS_SURPRISE, 0).mean;
+    const double p = idm_explanation_interval(e, first + i, IDM_EXPLAIN_PROBABILITY, 2).mean;
     if (data->action[first + i] == 2) assert_near(done->column[IDM_FIGURE_Y][k++], p, 1e-12);
     assert_true(isnan(surprise) == isnan(ours->column[IDM_FIGURE_Y][i]));
     assert_true(isnan(other) == isnan(seen->column[IDM_FIGURE_Y][i]));

@@ -11,9 +11,9 @@ static void lines_are_the_policy(void **state)
   (void)state;
   idm_problem *problem = support_diag(2, 1.25, 0.001);
   idm_workspace *workspace = support_plan(problem, NULL);
-  idm_followed *f;
+  idm_path_trace *f;
   idm_figure *figure;
-  check(idm_follow(problem->setting, workspace, "monitor:positive", &f, &support_error));
+  check(idm_path_trace_create(problem->setting, workspace, "monitor:positive", &f, &support_error));
   check(idm_figure_create("", "", 1, &figure, &support_error));
   check(idm_policy_add(figure, problem->setting, workspace, at_first, "one", f, &support_error));
   const idm_panel *panel = figure->panel[0];
@@ -33,7 +33,7 @@ static void lines_are_the_policy(void **state)
   assert_true(panel->mark[3]->column[IDM_FIGURE_X][1] == f->belief[3]);
   assert_string_equal(panel->mark[3]->label.name[1], "1");
   idm_figure_destroy(figure);
-  idm_followed_destroy(f);
+  idm_path_trace_destroy(f);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -73,17 +73,17 @@ static void views_follow_the_habits(void **state)
   static const char *const title[] = {"a, first decision", "a, after monitor", "a, planned"};
   idm_problem *problem = support_diag(2, 1.25, 0.001);
   char found[64];
-  for (size_t habits = 0; habits < 3; habits++) {
-    if (habits == 1) support_assign(problem, "lapse=0.2");
-    if (habits == 2) support_assign(problem, "perseverance=1");
+  for (size_t choice_biases = 0; choice_biases < 3; choice_biases++) {
+    if (choice_biases == 1) support_assign(problem, "lapse=0.2");
+    if (choice_biases == 2) support_assign(problem, "perseverance=1");
     idm_workspace *workspace = support_plan(problem, NULL);
-    assert_int_equal(idm_policy_views(problem->setting, workspace), habits + 1);
-    for (size_t i = 0; i <= habits; i++) {
+    assert_int_equal(idm_policy_views(problem->setting, workspace), choice_biases + 1);
+    for (size_t i = 0; i <= choice_biases; i++) {
       const idm_policy_view view =
           idm_policy_view_at(problem->setting, workspace, i, "a", found, sizeof found);
-      assert_int_equal(view.planned, i && i == habits);
-      assert_int_equal(view.last, habits == 2 && i == 1 ? 2 : IDM_MISSING);
-      if (habits == 2) assert_string_equal(found, title[i]);
+      assert_int_equal(view.planned, i && i == choice_biases);
+      assert_int_equal(view.last, choice_biases == 2 && i == 1 ? 2 : IDM_MISSING);
+      if (choice_biases == 2) assert_string_equal(found, title[i]);
     }
     idm_workspace_destroy(workspace);
   }

@@ -1,37 +1,39 @@
 /* Quantities of a study that a plot shows. */
 #include <string.h>
 
-#include "report/replicated.h"
 #include "report/report_support.h"
+#include "report/shown.h"
 
 static void test_choosing(void **state)
 {
   (void)state;
   static const char *const names[] = {"log_alpha", "inverse_beta", "log_likelihood"};
   idm_calibration *c = report_study(names, 3, 4);
-  idm_replicated shown;
+  idm_study_quantities shown;
   idm_notes notes = {0};
   idm_plot_settings settings = {0};
-  check(idm_replicated_choose(c, &settings, false, &shown, &notes, &support_error));
+  check(idm_study_quantities_select(c, &settings, false, &shown, &notes, &support_error));
   assert_int_equal(shown.count, 2);
-  idm_replicated_clear(&shown);
-  check(idm_replicated_choose(c, &settings, true, &shown, &notes, &support_error));
+  idm_study_quantities_clear(&shown);
+  check(idm_study_quantities_select(c, &settings, true, &shown, &notes, &support_error));
   assert_int_equal(shown.count, 3);
-  idm_replicated_clear(&shown);
+  idm_study_quantities_clear(&shown);
   static const char *const asked[] = {"log_likelihood", "1/beta"};
   settings = (idm_plot_settings){.quantities = 2, .quantity = asked};
-  check(idm_replicated_choose(c, &settings, false, &shown, &notes, &support_error));
+  check(idm_study_quantities_select(c, &settings, false, &shown, &notes, &support_error));
   assert_int_equal(shown.quantity[0], 2);
   assert_int_equal(shown.quantity[1], 1);
-  idm_replicated_clear(&shown);
+  idm_study_quantities_clear(&shown);
   static const char *const wrong[] = {"log_alhpa"};
   settings = (idm_plot_settings){.quantities = 1, .quantity = wrong};
   idm_error error = {0};
-  assert_int_equal(idm_replicated_choose(c, &settings, false, &shown, &notes, &error), IDM_USAGE);
+  assert_int_equal(idm_study_quantities_select(c, &settings, false, &shown, &notes, &error),
+                   IDM_USAGE);
   assert_non_null(strstr(error.message, "'log_alpha'"));
   settings = (idm_plot_settings){0};
   for (size_t i = 0; i < 4; i++) c->done[i] = false;
-  assert_int_equal(idm_replicated_choose(c, &settings, false, &shown, &notes, &error), IDM_INPUT);
+  assert_int_equal(idm_study_quantities_select(c, &settings, false, &shown, &notes, &error),
+                   IDM_INPUT);
   assert_int_equal(notes.count, 0);
   idm_calibration_destroy(c);
 }
@@ -41,10 +43,10 @@ static void test_covering(void **state)
   (void)state;
   static const char *const names[] = {"a", "b"};
   idm_calibration *c = report_study(names, 2, 3);
-  assert_true(idm_replicated_covers(c, 2, 1));
+  assert_true(idm_study_covers(c, 2, 1));
   c->recovery[2 * 2 + 1].truth = 9;
-  assert_false(idm_replicated_covers(c, 2, 1));
-  assert_true(idm_replicated_covers(c, 2, 0));
+  assert_false(idm_study_covers(c, 2, 1));
+  assert_true(idm_study_covers(c, 2, 0));
   idm_calibration_destroy(c);
 }
 

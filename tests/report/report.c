@@ -220,19 +220,19 @@ static void test_study(void **state)
   const folder *f = *state;
   answer a = open_answer(f); /* for its request */
   static const char *const names[] = {"alpha", "eta", "log_likelihood"};
-  idm_calibration *study = report_study(names, 3, 10);
-  study->recovery[3].truth = 99;
-  study->done[7] = false;
+  idm_calibration *calibration = report_study(names, 3, 10);
+  calibration->recovery[3].truth = 99;
+  calibration->done[7] = false;
   char *text;
-  check(idm_report_make(&(idm_plot_subject){.folder = f->path, .study = study}, &text, NULL,
-                        &support_error));
+  check(idm_report_make(&(idm_plot_subject){.folder = f->path, .calibration = calibration}, &text,
+                        NULL, &support_error));
   assert_non_null(strstr(text, "9 agents were drawn"));
   assert_non_null(strstr(text, "Of the 18 intervals that should hold the truth with a probability "
                                "of 90 %, 17 do (94 %)."));
   assert_non_null(strstr(text, "<figure id=\"recovery\">"));
   assert_non_null(strstr(text, "<figure id=\"sbc\">"));
   free(text);
-  idm_calibration_destroy(study);
+  idm_calibration_destroy(calibration);
   close_answer(&a);
 }
 

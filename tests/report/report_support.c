@@ -13,7 +13,7 @@ idm_posterior *report_posterior(size_t chains, size_t draws, const char *const *
 {
   idm_posterior *p;
   idm_random random;
-  check(idm_posterior_open("bayes", "metropolis", chains, draws, count, &p, &support_error));
+  check(idm_posterior_allocate("bayes", "metropolis", chains, draws, count, &p, &support_error));
   idm_labels_destroy(&p->quantity);
   support_names(&p->quantity, names, count);
   idm_random_init(&random, 11, 1);
@@ -117,8 +117,8 @@ void report_draw(const idm_figure *figure)
   char *text;
   size_t items = 0, lines = 0;
   for (size_t i = 0; i < 2; i++) {
-    const idm_figure_look look = {.width = widths[i], .id = "t"};
-    check(idm_figure_svg(figure, &look, &text, &support_error));
+    const idm_figure_options options = {.width = widths[i], .id = "t"};
+    check(idm_figure_svg(figure, &options, &text, &support_error));
     assert_null(strstr(text, "<script"));
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "inf"));
@@ -158,12 +158,12 @@ static double number_at(const double scale[4], bool logarithmic, double place)
 size_t report_path(const idm_figure *figure, size_t panel, const char *kind, const char *name,
                    double (*point)[2], size_t most)
 {
-  const idm_figure_look look = {.width = IDM_FIGURE_WIDE, .id = "t"};
+  const idm_figure_options options = {.width = IDM_FIGURE_WIDE, .id = "t"};
   char *text, wanted[400];
   double x[4], y[4];
   bool log_x, log_y;
   size_t count = 0;
-  check(idm_figure_svg(figure, &look, &text, &support_error));
+  check(idm_figure_svg(figure, &options, &text, &support_error));
   const char *at = text;
   for (size_t i = 0; i <= panel; i++) {
     at = strstr(at + 1, "data-x=");

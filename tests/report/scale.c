@@ -1,5 +1,5 @@
 /* Scales: ends, ticks and places. */
-#include "report/scale.h"
+#include "report/canvas.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static void expect_ticks(double low, double high, bool logarithmic, double about
   if (s.ticks < least || s.ticks > IDM_TICKS)
     fail_msg("%zu ticks from %g to %g, about %g", s.ticks, s.low, s.high, about);
   for (size_t i = 0; i < s.ticks; i++) {
-    const double place = idm_scale_place(&s, s.tick[i]);
+    const double place = idm_scale_position(&s, s.tick[i]);
     if (!(place > -1e-6 && place < 1 + 1e-6))
       fail_msg("tick %g is not between %g and %g", s.tick[i], s.low, s.high);
     if (i == 0) continue;
@@ -116,22 +116,22 @@ static void thinning(void **state)
   (void)state;
   idm_scale_of_axis s = {.low = 0, .high = 10};
   idm_scale_tick(&s, 10, true); /* 0 to 10 */
-  idm_scale_thin(&s, 100, 9.99);
+  idm_scale_thin_ticks(&s, 100, 9.99);
   assert_int_equal(s.ticks, 11);
-  idm_scale_thin(&s, 100, 21);
+  idm_scale_thin_ticks(&s, 100, 21);
   assert_int_equal(s.ticks, 4);
   for (size_t i = 0; i < 4; i++) assert_near(s.tick[i], 3 * (double)i, 1e-12);
   assert_string_equal(s.text[3], "9");
-  idm_scale_thin(&s, 100, 1e9);
+  idm_scale_thin_ticks(&s, 100, 1e9);
   assert_int_equal(s.ticks, 1);
-  idm_scale_thin(&s, 100, 1e9);
+  idm_scale_thin_ticks(&s, 100, 1e9);
   assert_int_equal(s.ticks, 1);
   s = (idm_scale_of_axis){.low = 1, .high = 100, .logarithmic = true};
   idm_scale_tick(&s, 8, false); /* 1, 2, 5, 10, ...: 2 is nearest to 1 */
   assert_int_equal(s.ticks, 7);
-  idm_scale_thin(&s, 200, 30);
+  idm_scale_thin_ticks(&s, 200, 30);
   assert_int_equal(s.ticks, 7);
-  idm_scale_thin(&s, 200, 31);
+  idm_scale_thin_ticks(&s, 200, 31);
   assert_int_equal(s.ticks, 4);
 }
 
@@ -141,12 +141,12 @@ static void places(void **state)
   const idm_scale_of_axis linear = {.low = 2, .high = 4, .from = 100, .to = 50};
   const idm_scale_of_axis powers = {
       .logarithmic = true, .low = 1e-300, .high = 1e300, .from = 0, .to = 600};
-  assert_near(idm_scale_place(&linear, 2), 100, 0);
-  assert_near(idm_scale_place(&linear, 3.5), 62.5, 1e-12);
-  assert_near(idm_scale_place(&powers, 1e-300), 0, 1e-9);
-  assert_near(idm_scale_place(&powers, 1e100), 400, 1e-9);
-  assert_true(!isfinite(idm_scale_place(&powers, 0)));
-  assert_true(!isfinite(idm_scale_place(&powers, -1)));
+  assert_near(idm_scale_position(&linear, 2), 100, 0);
+  assert_near(idm_scale_position(&linear, 3.5), 62.5, 1e-12);
+  assert_near(idm_scale_position(&powers, 1e-300), 0, 1e-9);
+  assert_near(idm_scale_position(&powers, 1e100), 400, 1e-9);
+  assert_true(!isfinite(idm_scale_position(&powers, 0)));
+  assert_true(!isfinite(idm_scale_position(&powers, -1)));
 }
 
 int main(void)

@@ -9,13 +9,14 @@
 #include "report/shown.h"
 
 static idm_status choose(const idm_posterior *p, const idm_problem *opt_problem, size_t most,
-                         const char *const *names, size_t count, idm_shown *shown, idm_notes *notes)
+                         const char *const *names, size_t count, idm_plot_quantities *shown,
+                         idm_notes *notes)
 {
   const idm_plot_subject subject = {.posterior = p, .problem = opt_problem};
   const idm_plot_settings settings = {.quantities = count, .quantity = names};
   support_error = (idm_error){0};
-  return idm_shown_choose(&subject, &settings, most, most == SIZE_MAX, shown, notes,
-                          &support_error);
+  return idm_plot_quantities_select(&subject, &settings, most, most == SIZE_MAX, shown, notes,
+                                    &support_error);
 }
 
 static void test_choosing(void **state)
@@ -23,7 +24,7 @@ static void test_choosing(void **state)
   (void)state;
   static const char *const names[] = {"alpha", "inverse_beta", "beta", "eta"};
   idm_posterior *p = report_posterior(2, 5, names, 4);
-  idm_shown shown;
+  idm_plot_quantities shown;
   idm_notes notes = {0};
   p->summarised[2] = false;
   check(choose(p, NULL, 10, NULL, 0, &shown, &notes));
@@ -32,19 +33,19 @@ static void test_choosing(void **state)
   assert_string_equal(shown.one[1].name, "1/beta");
   assert_true(shown.one[2].draw == p->value + 3 * 10);
   assert_int_equal(shown.one[2].count, 10);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   check(choose(p, NULL, 2, NULL, 0, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_int_equal(notes.count, 1);
   idm_notes_clear(&notes);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   /* By either name, once, in the order asked for; what is not summarised too. */
   static const char *const asked[] = {"beta", "1/beta", "inverse_beta"};
   check(choose(p, NULL, 1, asked, 3, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_int_equal(shown.one[0].quantity, 2);
   assert_int_equal(shown.one[1].quantity, 1);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   static const char *const wrong[] = {"alpah"};
   assert_int_equal(choose(p, NULL, 1, wrong, 1, &shown, &notes), IDM_USAGE);
   assert_non_null(strstr(support_error.message, "'alpha'"));
@@ -53,7 +54,7 @@ static void test_choosing(void **state)
   p->quantity_size = sizes;
   check(choose(p, NULL, 10, NULL, 0, &shown, &notes));
   assert_int_equal(shown.count, 2);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   static const char *const opaque[] = {"eta"};
   assert_int_equal(choose(p, NULL, 1, opaque, 1, &shown, &notes), IDM_USAGE);
   p->quantity_size = NULL;
@@ -66,32 +67,32 @@ static void test_people(void **state)
   static const char *const names[] = {"log_alpha_sd", "log_alpha_r2", "a", "b", "c"};
   static const char *const people[] = {"x", "y", "z"};
   idm_posterior *p = report_posterior(2, 5, names, 5);
-  idm_shown shown;
+  idm_plot_quantities shown;
   idm_notes notes = {0};
   report_series(p, "log_alpha", "person", people, 3, 2);
   check(choose(p, NULL, 10, NULL, 0, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_true(shown.one[0].support.low == 0 && isinf(shown.one[0].support.high));
   assert_true(shown.one[1].support.high == 1);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   check(choose(p, NULL, SIZE_MAX, NULL, 0, &shown, &notes)); /* everybody */
   assert_int_equal(shown.count, 5);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   static const char *const titles[] = {"sd of log alpha", "log alpha, z"}; /* as figures say */
   check(choose(p, NULL, 1, titles, 2, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_int_equal(shown.one[1].quantity, 4);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   static const char *const series[] = {"log_alpha"};
   check(choose(p, NULL, 1, series, 1, &shown, &notes));
   assert_int_equal(shown.count, 3);
   assert_string_equal(shown.one[1].name, "log alpha, y");
   assert_true(isinf(shown.one[1].support.low));
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   idm_posterior_destroy(p);
 }
 
-static idm_status count_calls(const idm_plot_subject *subject, const idm_shown_one *one,
+static idm_status count_calls(const idm_plot_subject *subject, const idm_plot_quantity *one,
                               size_t count, idm_figure *figure, idm_notes *notes,
                               idm_error *opt_error)
 {
@@ -115,22 +116,22 @@ static void test_making(void **state)
   p->summarised[1] = false;
   const idm_plot_subject subject = {.posterior = p};
   const idm_plot_settings usual = {0};
-  idm_shown_kind kind = {.description = "d", .columns = 3, .most = 9, .draw = count_calls};
+  idm_quantity_plot kind = {.description = "d", .columns = 3, .most = 9, .draw = count_calls};
   idm_figure *figure = NULL;
-  kind.everybody = true;
-  check(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error));
+  kind.people = true;
+  check(idm_quantity_plot_make(&kind, &subject, &usual, &figure, NULL, &support_error));
   assert_int_equal(figure->panels, 4);
   assert_string_equal(figure->panel[3]->title, "4: 1");
   idm_figure_destroy(figure);
   kind.series = true;
-  check(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error));
+  check(idm_quantity_plot_make(&kind, &subject, &usual, &figure, NULL, &support_error));
   assert_int_equal(figure->panels, 2);
   assert_string_equal(figure->panel[0]->title, "0: 1");
   assert_string_equal(figure->panel[1]->title, "2: 3");
   assert_int_equal(figure->columns, 3);
   idm_figure_destroy(figure);
   p->summarised[1] = true;
-  assert_int_equal(idm_shown_make(&kind, &subject, &usual, &figure, NULL, &support_error),
+  assert_int_equal(idm_quantity_plot_make(&kind, &subject, &usual, &figure, NULL, &support_error),
                    IDM_INPUT);
   idm_figure_destroy(figure);
   idm_posterior_destroy(p);
@@ -141,17 +142,17 @@ static void test_priors(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0.5, 0.25]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: {normal: [0.5, 0.25]}}}",
+                             &support_error));
   static const char *const names[] = {"alpha"};
   idm_posterior *p = report_posterior(2, 50, names, 1);
-  idm_shown shown;
+  idm_plot_quantities shown;
   idm_notes notes = {0};
   const idm_plot_subject subject = {.posterior = p, .problem = problem};
   check(choose(p, problem, 10, NULL, 0, &shown, &notes));
   assert_true(shown.one[0].support.low == 0 && isinf(shown.one[0].support.high));
   assert_true(shown.one[0].by_ratio);
-  check(idm_shown_draw_priors(&subject, &shown, &support_error));
+  check(idm_plot_quantities_priors(&subject, &shown, &support_error));
   double mean = 0, square = 0;
   const double n = (double)shown.one[0].priors;
   for (size_t i = 0; i < shown.one[0].priors; i++) mean += log(shown.one[0].prior[i]) / n;
@@ -159,22 +160,22 @@ static void test_priors(void **state)
     square += pow(log(shown.one[0].prior[i]) - mean, 2) / n;
   assert_near(mean, 0.5, 5 * 0.25 / sqrt(n));
   assert_near(sqrt(square), 0.25, 0.02);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   double own[] = {1, 2, 3};
   p->prior_draws = 3;
   p->prior = own;
   check(choose(p, problem, 10, NULL, 0, &shown, &notes));
-  check(idm_shown_draw_priors(&subject, &shown, &support_error));
+  check(idm_plot_quantities_priors(&subject, &shown, &support_error));
   assert_true(shown.one[0].prior == own);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   p->prior = NULL;
   p->prior_draws = 0;
   /* A prior that is flat cannot be drawn from; other names are not of the problem. */
-  check(idm_problem_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
   check(choose(p, problem, 10, NULL, 0, &shown, &notes));
-  check(idm_shown_draw_priors(&subject, &shown, &support_error));
+  check(idm_plot_quantities_priors(&subject, &shown, &support_error));
   assert_null(shown.one[0].prior);
-  idm_shown_clear(&shown);
+  idm_plot_quantities_clear(&shown);
   idm_posterior_destroy(p);
   idm_problem_destroy(problem);
 }
@@ -183,23 +184,23 @@ static void test_range(void **state)
 {
   (void)state;
   double x[101];
-  idm_span range;
+  idm_density_support range;
   bool varies;
-  const idm_span positive = {0, INFINITY};
+  const idm_density_support positive = {0, INFINITY};
   for (size_t i = 0; i < 101; i++) x[i] = 0.01 * (double)i;
-  check(idm_shown_range(x, 101, 0.1, positive, &range, &varies, &support_error));
+  check(idm_plot_range(x, 101, 0.1, positive, &range, &varies, &support_error));
   assert_true(varies);
   assert_true(range.low == 0);
   assert_near(range.high, 1.3, 1e-12);
   /* One far out does not set the scale. */
   x[100] = 1e6;
-  check(idm_shown_range(x, 101, 0.1, positive, &range, &varies, &support_error));
+  check(idm_plot_range(x, 101, 0.1, positive, &range, &varies, &support_error));
   assert_near(range.high, 0.95 + 3 * 0.9, 1e-9);
   const double alike[] = {2, 2, NAN, INFINITY};
-  check(idm_shown_range(alike, 4, 0, positive, &range, &varies, &support_error));
+  check(idm_plot_range(alike, 4, 0, positive, &range, &varies, &support_error));
   assert_false(varies);
   assert_true(range.low == 2 && range.high == 2);
-  check(idm_shown_range(alike + 2, 2, 0, positive, &range, &varies, &support_error));
+  check(idm_plot_range(alike + 2, 2, 0, positive, &range, &varies, &support_error));
   assert_true(isnan(range.low) && !varies);
 }
 

@@ -43,7 +43,7 @@ static void can_be_read(void **state)
     assert_true((theme == IDM_THEME_LIGHT) == (paper > 0.5));
     assert_true(contrast(paper, luminance(style, ".idm text{fill")) > 7);
     assert_true(contrast(paper, luminance(style, ".idm .soft{")) > 4.5);
-    for (int i = 0; i <= IDM_COLOUR_QUIET; i++) {
+    for (int i = 0; i <= IDM_COLOUR_NEUTRAL; i++) {
       snprintf(key, sizeof key, ".idm .c%d{", i);
       if (!(contrast(paper, luminance(style, key)) > 2.9)) fail_msg("%s is too faint", key);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/figure_support.h"
-#include "report/letters.h"
+#include "report/markup.h"
 
 static idm_figure *new_figure(size_t columns)
 {
@@ -176,20 +176,20 @@ static void looks(void **state)
 {
   (void)state;
   idm_figure *figure = new_figure(1);
-  idm_figure_look look = {.width = 99};
+  idm_figure_options options = {.width = 99};
   char *text;
   new_panel(figure, "");
-  assert_int_equal(idm_figure_svg(figure, &look, &text, NULL), IDM_USAGE);
+  assert_int_equal(idm_figure_svg(figure, &options, &text, NULL), IDM_USAGE);
   assert_null(text);
-  look.width = NAN;
-  assert_int_equal(idm_figure_svg(figure, &look, &text, NULL), IDM_USAGE);
-  look = (idm_figure_look){.width = 300, .id = figure_hostile, .bare = true};
-  check(idm_figure_svg(figure, &look, &text, &support_error));
+  options.width = NAN;
+  assert_int_equal(idm_figure_svg(figure, &options, &text, NULL), IDM_USAGE);
+  options = (idm_figure_options){.width = 300, .id = figure_hostile, .without_style = true};
+  check(idm_figure_svg(figure, &options, &text, &support_error));
   figure_well_formed(text);
   assert_null(strstr(text, "<style"));
   free(text);
-  look = (idm_figure_look){.width = 300, .theme = IDM_THEME_DARK};
-  check(idm_figure_svg(figure, &look, &text, &support_error));
+  options = (idm_figure_options){.width = 300, .theme = IDM_THEME_DARK};
+  check(idm_figure_svg(figure, &options, &text, &support_error));
   figure_well_formed(text);
   assert_int_equal(figure_count(text, "<style>"), 1);
   assert_null(strstr(text, "prefers-color-scheme"));
@@ -268,13 +268,13 @@ static void words_apart(void **state)
       for (at = text; (at = strstr(at, "text-anchor=\"end\"")); at++) {
         assert_int_equal(
             sscanf(at, "text-anchor=\"end\" x=\"%lf\" y=\"%lf\">%63[^<]", &x, &y, words), 3);
-        assert_true(x - 10 * idm_letters_width(words) > title + 1);
+        assert_true(x - 10 * idm_text_width(words) > title + 1);
       }
       for (at = text; (at = strstr(at, "text-anchor=\"middle\"")); at++) {
         if (sscanf(at, "text-anchor=\"middle\" x=\"%lf\" y=\"%lf\">%63[^<]", &x, &y, words) != 3 ||
             strcmp(words, "x") == 0 || strcmp(words, "y") == 0)
           continue;
-        const double half = 5 * idm_letters_width(words);
+        const double half = 5 * idm_text_width(words);
         assert_true(x - half > last && x + half < width + 0.01);
         last = x + half;
       }

@@ -1,5 +1,5 @@
 /* What quantities are called: alone, of people, of groups. */
-#include "report/titles.h"
+#include "report/words.h"
 
 #include <stdio.h>
 #include <string.h>

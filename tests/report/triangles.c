@@ -1,6 +1,6 @@
 /* A simplex cut into triangles: they cover it once, and mass is shared out between those that meet.
  */
-#include "report/triangles.h"
+#include "report/canvas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void mass_is_shared(void **state)
     }
     size_t meeting = 0;
     for (size_t i = 0; i < count; i++) meeting += holds(&triangle[i], z);
-    idm_triangles_share(side, z, 2, sum);
+    idm_triangles_add_mass(side, z, 2, sum);
     assert_true(meeting >= 1);
     for (size_t i = 0; i < count; i++)
       assert_near(sum[i], holds(&triangle[i], z) ? 2.0 / (double)meeting : 0, 1e-9);

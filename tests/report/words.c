@@ -17,7 +17,7 @@ typedef struct made {
   double value[MOST];
 } made;
 
-static void make(made *m, size_t count, idm_answer answer)
+static void make(made *m, size_t count, idm_estimate_kind answer)
 {
   static const char *const names[MOST] = {"alpha", "inverse_beta", "eta", "d", "e", "f", "g", "h"};
   *m = (made){.problem = support_diag(0.5, 1.25, 0.3)};
@@ -61,16 +61,16 @@ static void test_sentences(void **state)
   (void)state;
   made m;
   make(&m, 1, IDM_POSTERIOR);
-  said(&m, idm_words_question, "Which value of alpha explains the decisions in diag");
-  said(&m, idm_words_answer, "alpha is 1, between 0.5 and 12.2 with a probability of 90 %.");
+  said(&m, idm_text_question, "Which value of alpha explains the decisions in diag");
+  said(&m, idm_text_result, "alpha is 1, between 0.5 and 12.2 with a probability of 90 %.");
   unmake(&m);
   make(&m, 3, IDM_POSTERIOR);
-  said(&m, idm_words_question, "Which values of alpha, 1/beta and eta explain");
-  said(&m, idm_words_answer, "; 1/beta is 2, between 0.5 and 12.2; eta is 3");
+  said(&m, idm_text_question, "Which values of alpha, 1/beta and eta explain");
+  said(&m, idm_text_result, "; 1/beta is 2, between 0.5 and 12.2; eta is 3");
   unmake(&m);
   make(&m, 7, IDM_POINT);
-  said(&m, idm_words_question, "Which parameters explain");
-  said(&m, idm_words_answer, "alpha is 1; 1/beta is 2; eta is 3; d is 4; 3 numbers more are in");
+  said(&m, idm_text_question, "Which parameters explain");
+  said(&m, idm_text_result, "alpha is 1; 1/beta is 2; eta is 3; d is 4; 3 numbers more are in");
   unmake(&m);
 }
 
@@ -82,7 +82,7 @@ static idm_markup tell(const idm_posterior *p, idm_diagnosis *diagnosis, bool qu
       .quantities = p->quantity.count, .diagnosis = diagnosis, .trusted = trusted};
   const idm_plot_subject subject = {.problem = problem, .posterior = p, .assessment = &a};
   idm_markup markup = {0};
-  (question ? idm_words_question : idm_words_answer)(&subject, &markup);
+  (question ? idm_text_question : idm_text_result)(&subject, &markup);
   idm_problem_destroy(problem);
   return markup;
 }

@@ -35,7 +35,8 @@ static void sizes_are_products_of_axes(void **state)
 static void check_entry(const idm_setting *setting, idm_block_id id, size_t i, const char *expected)
 {
   char buffer[100];
-  const char *entry = idm_block_entry(idm_block_describe(id), setting, 2, i, buffer, sizeof buffer);
+  const char *entry =
+      idm_block_entry_name(idm_block_describe(id), setting, 2, i, buffer, sizeof buffer);
   assert_ptr_equal(entry, buffer);
   assert_string_equal(entry, expected);
 }
@@ -61,7 +62,7 @@ static void names_are_cut_to_their_room(void **state)
   for (size_t room = 1; room < 40; room++) {
     char buffer[60];
     memset(buffer, '#', sizeof buffer);
-    idm_block_entry(idm_block_describe(IDM_TRANSITION), setting, 2, 18, buffer, room);
+    idm_block_entry_name(idm_block_describe(IDM_TRANSITION), setting, 2, 18, buffer, room);
     assert_true(strlen(buffer) < room);
     assert_int_equal(buffer[room], '#');
     assert_int_equal(strncmp(buffer, "2,diseased!,diseased,healthy", strlen(buffer)), 0);
@@ -92,10 +93,10 @@ static void descriptors_are_consistent(void **state)
     support_legal_block(info);
     /* Numbers that users see have names. */
     assert_false(info->opaque);
-    assert_null(idm_key_find(idm_agent_keys(), info->name));
+    assert_null(idm_key_find(idm_agent_option_keys(), info->name));
     for (const idm_field *field = info->field; field && field->name; field++)
-      assert_true(field->least < field->below && field->standard >= field->least &&
-                  field->standard <= field->below);
+      assert_true(field->least < field->below && field->default_number >= field->least &&
+                  field->default_number <= field->below);
   }
 }
 
@@ -179,7 +180,7 @@ static void every_form_is_written_and_read(void **state)
       const support_shape shape = {2 + (size_t)draw % 3, 1 + (size_t)draw, 2, 1 + (size_t)draw % 3,
                                    4};
       idm_problem *problem = support_problem(shape, &random);
-      check(idm_problem_plan_by(problem, idm_planner_at(i), &support_error));
+      check(idm_problem_set_planner(problem, idm_planner_at(i), &support_error));
       for (size_t id = 0; id < problem->theta->blocks; id++)
         support_redraw(problem->theta, id, &random);
       check(idm_problem_validate(problem, &support_error));

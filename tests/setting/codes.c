@@ -55,9 +55,10 @@ static void test_codes(void **state)
   check(idm_codes_create(&codes, 2, &support_error));
   assert_int_equal(codes.count, 2);
   for (size_t i = 0; i < 2; i++)
-    assert_true(!codes.code[i].index && !codes.code[i].text.count && !codes.code[i].means.count);
+    assert_true(!codes.code[i].index && !codes.code[i].text.count &&
+                !codes.code[i].target_label.count);
   SUPPORT_NAMES(&codes.code[1].text, "0", "1");
-  SUPPORT_NAMES(&codes.code[1].means, "no", "yes");
+  SUPPORT_NAMES(&codes.code[1].target_label, "no", "yes");
   idm_codes_destroy(&codes);
   assert_int_equal(codes.count, 0);
   assert_null(codes.code);

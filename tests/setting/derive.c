@@ -9,15 +9,15 @@
 static void test_names(void **state)
 {
   (void)state;
-  assert_string_equal(idm_derivation_name(IDM_DERIVE_CUT), "cut");
+  assert_string_equal(idm_derivation_name(IDM_DERIVE_INTERVALS), "cut");
   assert_string_equal(idm_derivation_name(IDM_DERIVE_RECODE), "recode");
   assert_string_equal(idm_derivation_name(IDM_DERIVE_PRODUCT), "product");
   assert_string_equal(idm_derivation_name(IDM_DERIVE_NEXT), "next");
   assert_null(idm_derivation_name((idm_derivation)(IDM_DERIVE_NEXT + 1)));
-  assert_null(idm_rule_kind_name((idm_rule_kind)(IDM_RULE_LEAST + 1)));
+  assert_null(idm_rule_kind_name((idm_rule_kind)(IDM_RULE_MIN_ROWS + 1)));
   /* Rules on rows, then duplicates, then rules on whole trajectories. */
   int before = 0;
-  for (int kind = 0; kind <= IDM_RULE_LEAST; kind++) {
+  for (int kind = 0; kind <= IDM_RULE_MIN_ROWS; kind++) {
     const int stage = idm_rule_stage((idm_rule_kind)kind);
     assert_non_null(idm_rule_kind_name((idm_rule_kind)kind));
     assert_true(stage >= before && stage <= 2);
@@ -64,8 +64,8 @@ static void test_texts(void **state)
   expect_text(&(idm_rule){.kind = IDM_RULE_TRUNCATE, .column = visit, .every = 0.5},
               "truncate visit every 0.5");
   expect_text(&ends, "ends visit in home, dead");
-  expect_text(&(idm_rule){.kind = IDM_RULE_LEAST, .least = 3}, "least 3");
-  expect_text(&(idm_rule){.kind = (idm_rule_kind)(IDM_RULE_LEAST + 1)}, "");
+  expect_text(&(idm_rule){.kind = IDM_RULE_MIN_ROWS, .least = 3}, "least 3");
+  expect_text(&(idm_rule){.kind = (idm_rule_kind)(IDM_RULE_MIN_ROWS + 1)}, "");
   expect_text(NULL, "");
   idm_labels_destroy(&ends.in);
   idm_predicate_clear(&keep.predicate);
@@ -76,7 +76,7 @@ static void test_texts(void **state)
 /* A cut of age at 65 and 80 that has everything which a derived column can hold. */
 static idm_derived cut_of_age(void)
 {
-  idm_derived d = {.kind = IDM_DERIVE_CUT, .cuts = 2, .closed_left = true};
+  idm_derived d = {.kind = IDM_DERIVE_INTERVALS, .cuts = 2, .closed_left = true};
   d.name = strdup("old");
   d.missing = strdup("unknown");
   d.other = strdup("rest");
@@ -171,8 +171,8 @@ static void test_same_rules(void **state)
                       {.kind = IDM_RULE_TRUNCATE, .column = age, .every = 2},
                       {.kind = IDM_RULE_ENDS, .column = age},
                       {.kind = IDM_RULE_ENDS, .column = age},
-                      {.kind = IDM_RULE_LEAST, .least = 2},
-                      {.kind = IDM_RULE_LEAST, .least = 3}};
+                      {.kind = IDM_RULE_MIN_ROWS, .least = 2},
+                      {.kind = IDM_RULE_MIN_ROWS, .least = 3}};
   const size_t count = sizeof rules / sizeof *rules;
   SUPPORT_NAMES(&rules[9].in, "home");
   SUPPORT_NAMES(&rules[10].in, "away");

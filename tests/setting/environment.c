@@ -26,14 +26,14 @@ static void test_entering(void **state)
   support_distribution(&random, other->start, 3);
   const char *label = problem->setting->states.name[0];
   const idm_setting *before = problem->setting;
-  check(idm_problem_enter(problem, "other", &support_error));
-  assert_int_equal(problem->within, 1);
+  check(idm_problem_set_environment(problem, "other", &support_error));
+  assert_int_equal(problem->current_environment, 1);
   assert_ptr_equal(problem->setting, before);
   assert_ptr_equal(problem->setting->states.name[0], label);
   assert_memory_equal(problem->setting->transition, other->transition, 3 * sizeof(double));
   assert_memory_equal(problem->setting->start, other->start, 3 * sizeof(double));
   idm_error error = {0};
-  assert_int_equal(idm_problem_enter(problem, "none", &error), IDM_USAGE);
+  assert_int_equal(idm_problem_set_environment(problem, "none", &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "expected one of other"));
   idm_problem_destroy(problem);
 }

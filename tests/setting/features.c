@@ -1,5 +1,5 @@
 /* Utilities that are linear in features: values, derivatives, and what one-hot features are. */
-#include "setting/features.h"
+#include "setting/freedom.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void test_derivatives(void **state)
   idm_theta_clear(slope);
   double *by = slope->block[IDM_UTILITY].value;
   for (size_t i = 0; i < 6; i++) by[i] = sin(1 + 3 * (double)i);
-  idm_parameters_pull(parameters, y, slope, gradient);
+  idm_parameters_backward(parameters, y, slope, gradient);
   for (size_t k = 0; k < 2; k++) {
     double difference = 0;
     for (int side = -1; side <= 1; side += 2) {
@@ -117,7 +117,7 @@ static void test_held(void **state)
   for (size_t i = 0; i < 6; i++) assert_near(copy->block[IDM_UTILITY].value[i], expected[i], 1e-15);
   idm_theta_clear(slope);
   for (size_t i = 0; i < 6; i++) slope->block[IDM_UTILITY].value[i] = (double)(i + 1);
-  idm_parameters_pull(parameters, &y, slope, &gradient);
+  idm_parameters_backward(parameters, &y, slope, &gradient);
   assert_near(gradient, 2 + 2 * 3 + 5 - 2 * 6, 1e-12);
   idm_parameters_destroy(parameters);
   idm_theta_destroy(slope);

@@ -12,7 +12,7 @@ static void check_prior(const idm_theta *theta, idm_block_id id, idm_prior_kind 
   assert_int_equal(prior->kind, kind);
   assert_near(prior->argument[0], first, 1e-15);
   if (prior->count > 1) assert_near(prior->argument[1], second, 1e-15);
-  assert_true(theta->block[id].usual_prior);
+  assert_true(theta->block[id].default_prior);
 }
 
 /* The table of defaults at a range of 46, DIAG's. */
@@ -22,7 +22,7 @@ static void test_defaults(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_theta *theta = problem->theta;
   const double R = 46;
-  assert_near(idm_theta_range(theta), R, 0);
+  assert_near(idm_theta_utility_range(theta), R, 0);
   const struct {
     idm_block_id id;
     idm_scale scale;
@@ -42,11 +42,11 @@ static void test_defaults(void **state)
               {IDM_ACTION_PRIOR, IDM_SCALE_IDENTITY, IDM_PRIOR_DIRICHLET, 1, 1}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     theta->block[rows[i].id].scale = rows[i].scale;
-    check(idm_theta_default_prior(theta, rows[i].id, R, &support_error));
+    check(idm_theta_set_default_prior(theta, rows[i].id, R, &support_error));
     check_prior(theta, rows[i].id, rows[i].kind, rows[i].first, rows[i].second);
   }
   idm_theta_clamp(theta);
-  assert_false(theta->block[IDM_ALPHA].usual_prior);
+  assert_false(theta->block[IDM_ALPHA].default_prior);
   idm_problem_destroy(problem);
 }
 
@@ -86,9 +86,9 @@ static void test_range(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_block *utility = &problem->theta->block[IDM_UTILITY];
   for (size_t i = 0; i < utility->size; i++) utility->value[i] = 3;
-  assert_near(idm_theta_range(problem->theta), 1, 0); /* all alike says nothing */
+  assert_near(idm_theta_utility_range(problem->theta), 1, 0); /* all alike says nothing */
   utility->value[0] = 1e200;
-  assert_near(idm_theta_range(problem->theta), 1e100, 0);
+  assert_near(idm_theta_utility_range(problem->theta), 1e100, 0);
   idm_problem_destroy(problem);
 }
 
@@ -98,7 +98,7 @@ static void test_bound_utilities(void **state)
   (void)state;
   idm_problem *problem;
   check(idm_problem_read("example:beads", &problem, NULL, &support_error));
-  check(idm_problem_free(problem, "{alpha: , eta: {prior: {normal: [1, 2]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: , eta: {prior: {normal: [1, 2]}}}", &support_error));
   check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(1.0 / 20), 2);
   const size_t columns = problem->columns.utility.count;
   double values[2][8] = {{0}};
@@ -107,10 +107,10 @@ static void test_bound_utilities(void **state)
   double flat[16];
   for (size_t v = 0; v < 2; v++) memcpy(flat + v * columns, values[v], columns * sizeof(double));
   check(idm_problem_bind(problem, 2, flat, &support_error));
-  const double R = idm_theta_range(problem->theta);
+  const double R = idm_theta_utility_range(problem->theta);
   assert_true(R >= 170);
   check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(R / 20), 2);
-  assert_false(problem->theta->block[IDM_ETA].usual_prior);
+  assert_false(problem->theta->block[IDM_ETA].default_prior);
   assert_near(problem->theta->block[IDM_ETA].prior.argument[0], 1, 0);
   idm_problem_destroy(problem);
 }
@@ -121,15 +121,15 @@ static void test_alpha_by_range(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(1, 1, 0);
-  check(idm_problem_free(problem, "[alpha, eta]", &support_error));
+  check(idm_problem_set_free(problem, "[alpha, eta]", &support_error));
   check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(46.0 / 20), 2);
   support_assign(problem, "alpha_unit=range");
   check_prior(problem->theta, IDM_ALPHA, IDM_PRIOR_NORMAL, log(1.0 / 20), 2);
   check_prior(problem->theta, IDM_ETA, IDM_PRIOR_NORMAL, 0, 46);
   support_assign(problem, "utility.monitor=-82");
   check_prior(problem->theta, IDM_ETA, IDM_PRIOR_NORMAL, 0, 92);
-  assert_near(idm_problem_range(problem, IDM_ALPHA), 1, 0);
-  assert_near(idm_problem_range(problem, IDM_ETA), 92, 0);
+  assert_near(idm_problem_prior_range(problem, IDM_ALPHA), 1, 0);
+  assert_near(idm_problem_prior_range(problem, IDM_ETA), 92, 0);
   idm_problem_destroy(problem);
 }
 

@@ -4,10 +4,10 @@
 #include "support.h"
 
 /* Two states, one action: 0 -> 1 for certain, 1 -> either. */
-static idm_moves *two(void)
+static idm_sparse_rows *two(void)
 {
-  idm_moves *moves;
-  check(idm_moves_create(2, 3, &moves, &support_error));
+  idm_sparse_rows *moves;
+  check(idm_sparse_rows_create(2, 3, &moves, &support_error));
   moves->first[1] = 1;
   moves->first[2] = 3;
   moves->next[0] = 1;
@@ -23,15 +23,15 @@ static const idm_sizes sizes = {2, 1, 2};
 static void test_find(void **state)
 {
   (void)state;
-  idm_moves *moves = two();
-  check(idm_moves_validate(moves, sizes, &support_error));
-  assert_true(idm_moves_find(moves, 0, 0) == 0);
-  assert_true(idm_moves_find(moves, 0, 1) == 1);
-  assert_true(idm_moves_find(moves, 1, 0) == 0.25);
-  assert_true(idm_moves_find(moves, 1, 1) == 0.75);
-  assert_true(idm_moves_find(moves, 2, 0) == 0);
-  assert_true(idm_moves_find(NULL, 0, 0) == 0);
-  idm_moves_destroy(moves);
+  idm_sparse_rows *moves = two();
+  check(idm_sparse_rows_validate(moves, sizes, &support_error));
+  assert_true(idm_sparse_rows_probability(moves, 0, 0) == 0);
+  assert_true(idm_sparse_rows_probability(moves, 0, 1) == 1);
+  assert_true(idm_sparse_rows_probability(moves, 1, 0) == 0.25);
+  assert_true(idm_sparse_rows_probability(moves, 1, 1) == 0.75);
+  assert_true(idm_sparse_rows_probability(moves, 2, 0) == 0);
+  assert_true(idm_sparse_rows_probability(NULL, 0, 0) == 0);
+  idm_sparse_rows_destroy(moves);
 }
 
 /* Every row of random moves says what a table of all pairs says. */
@@ -48,8 +48,8 @@ static void test_against_table(void **state)
       table[i][s] = idm_random_uniform(&random) < 0.3 ? idm_random_uniform(&random) : 0;
       entries += table[i][s] > 0;
     }
-  idm_moves *moves;
-  check(idm_moves_create(rows, entries, &moves, &support_error));
+  idm_sparse_rows *moves;
+  check(idm_sparse_rows_create(rows, entries, &moves, &support_error));
   size_t at = 0;
   for (size_t i = 0; i < rows; i++) {
     for (size_t s = 0; s < states; s++)
@@ -60,38 +60,39 @@ static void test_against_table(void **state)
     moves->first[i + 1] = at;
   }
   for (size_t i = 0; i < rows; i++)
-    for (size_t s = 0; s < states; s++) assert_true(idm_moves_find(moves, i, s) == table[i][s]);
-  idm_moves_destroy(moves);
+    for (size_t s = 0; s < states; s++)
+      assert_true(idm_sparse_rows_probability(moves, i, s) == table[i][s]);
+  idm_sparse_rows_destroy(moves);
 }
 
 static void test_same(void **state)
 {
   (void)state;
-  idm_moves *a = two();
-  idm_moves *b;
-  check(idm_moves_copy(a, &b, &support_error));
-  assert_true(idm_moves_same(a, b));
-  assert_true(idm_moves_same(NULL, NULL));
-  assert_false(idm_moves_same(a, NULL));
+  idm_sparse_rows *a = two();
+  idm_sparse_rows *b;
+  check(idm_sparse_rows_copy(a, &b, &support_error));
+  assert_true(idm_sparse_rows_same(a, b));
+  assert_true(idm_sparse_rows_same(NULL, NULL));
+  assert_false(idm_sparse_rows_same(a, NULL));
   b->probability[1] = 0.5;
-  assert_false(idm_moves_same(a, b));
+  assert_false(idm_sparse_rows_same(a, b));
   b->probability[1] = 0.25;
   b->next[0] = 0;
-  assert_false(idm_moves_same(a, b));
+  assert_false(idm_sparse_rows_same(a, b));
   b->next[0] = 1;
   b->first[1] = 2;
-  assert_false(idm_moves_same(a, b));
-  idm_moves_destroy(a);
-  idm_moves_destroy(b);
+  assert_false(idm_sparse_rows_same(a, b));
+  idm_sparse_rows_destroy(a);
+  idm_sparse_rows_destroy(b);
 }
 
 /* Whether moves are refused once a number is another. */
 #define REFUSED(change)                                                                            \
   do {                                                                                             \
-    idm_moves *moves = two();                                                                      \
+    idm_sparse_rows *moves = two();                                                                \
     change;                                                                                        \
-    assert_int_equal(idm_moves_validate(moves, sizes, &support_error), IDM_INPUT);                 \
-    idm_moves_destroy(moves);                                                                      \
+    assert_int_equal(idm_sparse_rows_validate(moves, sizes, &support_error), IDM_INPUT);           \
+    idm_sparse_rows_destroy(moves);                                                                \
   } while (0)
 
 static void test_unsound(void **state)
@@ -105,9 +106,10 @@ static void test_unsound(void **state)
   REFUSED(moves->next[2] = 0);
   REFUSED(moves->first[1] = 0);
   REFUSED(moves->first[0] = 1);
-  idm_moves *moves = two();
-  assert_int_equal(idm_moves_validate(moves, (idm_sizes){2, 2, 2}, &support_error), IDM_INPUT);
-  idm_moves_destroy(moves);
+  idm_sparse_rows *moves = two();
+  assert_int_equal(idm_sparse_rows_validate(moves, (idm_sizes){2, 2, 2}, &support_error),
+                   IDM_INPUT);
+  idm_sparse_rows_destroy(moves);
 }
 
 /* A setting has one form of transitions. */
@@ -115,16 +117,16 @@ static void test_setting(void **state)
 {
   (void)state;
   idm_problem *problem;
-  check(idm_problem_create_moving(sizes, &problem, &support_error));
-  assert_false(idm_setting_known(problem->setting));
+  check(idm_problem_create_sparse(sizes, &problem, &support_error));
+  assert_false(idm_setting_has_dynamics(problem->setting));
   problem->setting->moves = two();
-  assert_true(idm_setting_known(problem->setting));
+  assert_true(idm_setting_has_dynamics(problem->setting));
   assert_int_equal(idm_setting_validate(problem->setting, &support_error), IDM_INPUT);
   problem->setting->fully_observed = true;
   check(idm_setting_validate(problem->setting, &support_error));
   assert_int_equal(problem->theta->block[IDM_TRANSITION].size, 0);
   check(idm_theta_validate(problem->theta, problem->setting, &support_error));
-  idm_moves_destroy(problem->setting->moves);
+  idm_sparse_rows_destroy(problem->setting->moves);
   problem->setting->moves = NULL;
   assert_int_equal(idm_theta_validate(problem->theta, problem->setting, &support_error), IDM_USAGE);
   idm_problem_destroy(problem);

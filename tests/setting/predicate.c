@@ -5,12 +5,13 @@
 
 #include "support.h"
 
-static idm_meeting ask(const char *text, const char *cell)
+static idm_predicate_result ask(const char *text, const char *cell)
 {
   idm_predicate predicate;
   idm_error error;
   assert_int_equal(idm_predicate_parse(text, NULL, &predicate, &error), IDM_OK);
-  const idm_meeting answer = idm_predicate_meets(&predicate, cell, cell ? strlen(cell) : 0);
+  const idm_predicate_result answer =
+      idm_predicate_evaluate(&predicate, cell, cell ? strlen(cell) : 0);
   idm_predicate_clear(&predicate);
   return answer;
 }
@@ -20,45 +21,47 @@ static void test_numbers(void **state)
   (void)state;
   static const struct {
     const char *text;
-    idm_meeting below, same, above;
-  } cases[] = {
-      {"AGE=75", IDM_UNMET, IDM_MET, IDM_UNMET},   {"AGE!=75", IDM_MET, IDM_UNMET, IDM_MET},
-      {"AGE<75", IDM_MET, IDM_UNMET, IDM_UNMET},   {"AGE<=75", IDM_MET, IDM_MET, IDM_UNMET},
-      {"AGE > 75", IDM_UNMET, IDM_UNMET, IDM_MET}, {"AGE >=75 ", IDM_UNMET, IDM_MET, IDM_MET}};
+    idm_predicate_result below, same, above;
+  } cases[] = {{"AGE=75", IDM_PREDICATE_FALSE, IDM_PREDICATE_TRUE, IDM_PREDICATE_FALSE},
+               {"AGE!=75", IDM_PREDICATE_TRUE, IDM_PREDICATE_FALSE, IDM_PREDICATE_TRUE},
+               {"AGE<75", IDM_PREDICATE_TRUE, IDM_PREDICATE_FALSE, IDM_PREDICATE_FALSE},
+               {"AGE<=75", IDM_PREDICATE_TRUE, IDM_PREDICATE_TRUE, IDM_PREDICATE_FALSE},
+               {"AGE > 75", IDM_PREDICATE_FALSE, IDM_PREDICATE_FALSE, IDM_PREDICATE_TRUE},
+               {"AGE >=75 ", IDM_PREDICATE_FALSE, IDM_PREDICATE_TRUE, IDM_PREDICATE_TRUE}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     assert_int_equal(ask(cases[i].text, "9.5"), cases[i].below);
     assert_int_equal(ask(cases[i].text, "75.0"), cases[i].same);
     assert_int_equal(ask(cases[i].text, " 7.6e1 "), cases[i].above);
-    assert_int_equal(ask(cases[i].text, NULL), IDM_UNTOLD);
-    assert_int_equal(ask(cases[i].text, " "), IDM_UNTOLD);
+    assert_int_equal(ask(cases[i].text, NULL), IDM_PREDICATE_MISSING);
+    assert_int_equal(ask(cases[i].text, " "), IDM_PREDICATE_MISSING);
   }
-  assert_int_equal(ask("AGE>75", "old"), IDM_INCOMPARABLE);
-  assert_int_equal(ask("AGE>75", "75,5"), IDM_INCOMPARABLE);
-  assert_int_equal(ask("AGE=75", "old"), IDM_UNMET);
-  assert_int_equal(ask("AGE!=75", "old"), IDM_MET);
+  assert_int_equal(ask("AGE>75", "old"), IDM_PREDICATE_INVALID);
+  assert_int_equal(ask("AGE>75", "75,5"), IDM_PREDICATE_INVALID);
+  assert_int_equal(ask("AGE=75", "old"), IDM_PREDICATE_FALSE);
+  assert_int_equal(ask("AGE!=75", "old"), IDM_PREDICATE_TRUE);
 }
 
 static void test_texts(void **state)
 {
   (void)state;
-  assert_int_equal(ask("SEX=Female", "Female"), IDM_MET);
-  assert_int_equal(ask("SEX=Female", "Femal"), IDM_UNMET);
-  assert_int_equal(ask("SEX!=Female", "Male"), IDM_MET);
-  assert_int_equal(ask("SEX!=Female", ""), IDM_UNTOLD);
-  assert_int_equal(ask("DATE<2006-01-01", "2005-12-31"), IDM_MET);
-  assert_int_equal(ask("DATE>=2006", "2006-01-01"), IDM_INCOMPARABLE); /* 2006 is a number */
-  assert_int_equal(ask("VISIT>m06", "m12"), IDM_MET);
-  assert_int_equal(ask("VISIT>m06", "12"), IDM_UNMET);
+  assert_int_equal(ask("SEX=Female", "Female"), IDM_PREDICATE_TRUE);
+  assert_int_equal(ask("SEX=Female", "Femal"), IDM_PREDICATE_FALSE);
+  assert_int_equal(ask("SEX!=Female", "Male"), IDM_PREDICATE_TRUE);
+  assert_int_equal(ask("SEX!=Female", ""), IDM_PREDICATE_MISSING);
+  assert_int_equal(ask("DATE<2006-01-01", "2005-12-31"), IDM_PREDICATE_TRUE);
+  assert_int_equal(ask("DATE>=2006", "2006-01-01"), IDM_PREDICATE_INVALID); /* 2006 is a number */
+  assert_int_equal(ask("VISIT>m06", "m12"), IDM_PREDICATE_TRUE);
+  assert_int_equal(ask("VISIT>m06", "12"), IDM_PREDICATE_FALSE);
 }
 
 /* An empty value asks whether anything was recorded. */
 static void test_missing(void **state)
 {
   (void)state;
-  assert_int_equal(ask("APOE4=", NULL), IDM_MET);
-  assert_int_equal(ask("APOE4=", "0"), IDM_UNMET);
-  assert_int_equal(ask("APOE4!=", NULL), IDM_UNMET);
-  assert_int_equal(ask("APOE4!=", "0"), IDM_MET);
+  assert_int_equal(ask("APOE4=", NULL), IDM_PREDICATE_TRUE);
+  assert_int_equal(ask("APOE4=", "0"), IDM_PREDICATE_FALSE);
+  assert_int_equal(ask("APOE4!=", NULL), IDM_PREDICATE_FALSE);
+  assert_int_equal(ask("APOE4!=", "0"), IDM_PREDICATE_TRUE);
 }
 
 static void test_names_with_operators(void **state)
@@ -71,9 +74,9 @@ static void test_names_with_operators(void **state)
     idm_comparison comparison;
   } cases[] = {{"a=b=c", "a", "b=c", IDM_EQUAL},
                {"dose>0!=1", "dose>0", "1", IDM_UNEQUAL},
-               {"dose>0 <= 2", "dose>0", "2", IDM_AT_MOST},
+               {"dose>0 <= 2", "dose>0", "2", IDM_LESS_EQUAL},
                {"other=x", "other", "x", IDM_EQUAL},
-               {"a>=!", "a", "!", IDM_AT_LEAST}};
+               {"a>=!", "a", "!", IDM_GREATER_EQUAL}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_predicate predicate;
     idm_error error;

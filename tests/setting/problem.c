@@ -44,9 +44,9 @@ static idm_problem *create(void)
 static void test_agent_default(void **state)
 {
   (void)state;
-  idm_agent agent;
+  idm_agent_options agent;
   memset(&agent, 0x7f, sizeof agent);
-  idm_agent_default(&agent);
+  idm_agent_options_default(&agent);
   assert_null(agent.planner); /* the first of the registry */
   assert_int_equal(agent.resolution, 0);
   assert_int_equal(agent.evaluate, IDM_LOOKAHEAD);

@@ -1,6 +1,6 @@
 /* Ties: rows stay distributions whatever the number is, zeros stay, and slopes are those of the
  * rows. */
-#include "setting/tie.h"
+#include "setting/freedom.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static idm_problem *tied(void)
   int32_t *coordinate = malloc(sizeof pattern);
   assert_non_null(coordinate);
   memcpy(coordinate, pattern, sizeof pattern);
-  check(idm_tie_share(theta, IDM_TRANSITION, coordinate, &support_error));
+  check(idm_tie_set_shares(theta, IDM_TRANSITION, coordinate, &support_error));
   return problem;
 }
 
@@ -37,12 +37,12 @@ static void test_rows(void **state)
   idm_problem *problem = tied();
   idm_theta *theta = problem->theta;
   const double *to = theta->block[IDM_TRANSITION].value;
-  assert_near(idm_tie_most(theta, IDM_TRANSITION, 0), 0.5, 0);
-  assert_near(idm_tie_most(theta, IDM_TRANSITION, 1), 1, 0);
-  idm_tie_write(theta, IDM_TRANSITION, 0, 0.2);
+  assert_near(idm_tie_upper_bound(theta, IDM_TRANSITION, 0), 0.5, 0);
+  assert_near(idm_tie_upper_bound(theta, IDM_TRANSITION, 1), 1, 0);
+  idm_tie_set_value(theta, IDM_TRANSITION, 0, 0.2);
   for (size_t i = 0; i < SIZE; i++) assert_near(to[i], values[i], 1e-15);
-  idm_tie_write(theta, IDM_TRANSITION, 0, 0.4);
-  idm_tie_write(theta, IDM_TRANSITION, 1, 0.1);
+  idm_tie_set_value(theta, IDM_TRANSITION, 0, 0.4);
+  idm_tie_set_value(theta, IDM_TRANSITION, 1, 0.1);
   const double expected[SIZE] = {0.6 * 0.5 / 0.8,
                                  0.4,
                                  0.6 * 0.3 / 0.8,
@@ -63,14 +63,14 @@ static void test_rows(void **state)
                                  0.1};
   for (size_t i = 0; i < SIZE; i++) assert_near(to[i], expected[i], 1e-15);
   /* At its end and back nothing is lost. */
-  idm_tie_write(theta, IDM_TRANSITION, 1, 1);
+  idm_tie_set_value(theta, IDM_TRANSITION, 1, 1);
   assert_true(to[SIZE - 3] == 0 && to[SIZE - 2] == 0 && to[SIZE - 1] == 1);
-  idm_tie_write(theta, IDM_TRANSITION, 1, 0.7);
+  idm_tie_set_value(theta, IDM_TRANSITION, 1, 0.7);
   for (size_t i = SIZE - 3; i < SIZE; i++) assert_near(to[i], values[i], 1e-15);
   /* A copy is tied as well. */
   idm_theta *copy;
   check(idm_theta_copy(theta, &copy, &support_error));
-  idm_tie_write(copy, IDM_TRANSITION, 1, 0.6);
+  idm_tie_set_value(copy, IDM_TRANSITION, 1, 0.6);
   assert_near(copy->block[IDM_TRANSITION].value[SIZE - 3], 0.4, 1e-15);
   assert_near(to[SIZE - 3], 0.3, 1e-15);
   idm_theta_destroy(copy);
@@ -91,11 +91,11 @@ static void test_slope(void **state)
     double at[2];
     for (int k = 0; k < 2; k++) {
       at[k] = 0;
-      idm_tie_write(theta, IDM_TRANSITION, c, 0.1 + 0.3 * k);
+      idm_tie_set_value(theta, IDM_TRANSITION, c, 0.1 + 0.3 * k);
       for (size_t i = 0; i < SIZE; i++)
         at[k] += theta->block[IDM_TRANSITION].value[i] * slope->block[IDM_TRANSITION].value[i];
     }
-    assert_near(idm_tie_slope(slope, IDM_TRANSITION, c), (at[1] - at[0]) / 0.3, 1e-13);
+    assert_near(idm_tie_derivative(slope, IDM_TRANSITION, c), (at[1] - at[0]) / 0.3, 1e-13);
   }
   idm_theta_destroy(slope);
   idm_problem_destroy(problem);

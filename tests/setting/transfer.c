@@ -1,6 +1,6 @@
 /* An agent in the environment of another problem: plans there are those of a problem that has both
  * from the beginning. */
-#include "setting/transfer.h"
+#include "setting/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,49 +1,48 @@
 /* The time limit of the checks that read the log: see the header. */
-#include "invert/assess/allowance.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/look.h"
-
 /* Seconds that all checks have together, and that each has after them. */
-static const double first_seconds = 10, least_seconds = 1;
+static const double initial_seconds = 10, min_seconds = 1;
 
-allowance idm_allowance_begin(double seconds, idm_halt *opt_halt)
+check_time_limit idm_check_time_begin(double seconds, idm_cancel *opt_cancel)
 {
-  return (allowance){.halt = opt_halt, .seconds = seconds, .started = idm_moment_now()};
+  return (check_time_limit){
+      .cancel = opt_cancel, .seconds = seconds, .started = idm_timestamp_now()};
 }
 
-static bool is_limited(const allowance *opt_allowance)
+static bool is_limited(const check_time_limit *opt_time_limit)
 {
-  return opt_allowance && opt_allowance->seconds != 0;
+  return opt_time_limit && opt_time_limit->seconds != 0;
 }
 
 /* Seconds of work that the check which begins now has. */
-static double limit_of(const allowance *a)
+static double limit_of(const check_time_limit *a)
 {
-  const double worked = idm_worked(a->started), left = a->seconds - worked;
-  const double first = fmin(first_seconds, a->seconds) - worked;
-  return fmax(fmax(left / 2, first), least_seconds);
+  const double worked = idm_seconds_worked(a->started), left = a->seconds - worked;
+  const double first = fmin(initial_seconds, a->seconds) - worked;
+  return fmax(fmax(left / 2, first), min_seconds);
 }
 
 /* --- what a check leaves behind ------------------------------------------------------------- */
 
 /* Notes and results before a check. */
-typedef struct before {
+typedef struct check_snapshot {
   size_t failures;
   size_t misfits;
   size_t remarks;
   idm_checks checks;
-} before;
+} check_snapshot;
 
-static before remember(const idm_assessment *a)
+static check_snapshot take_snapshot(const idm_assessment *a)
 {
-  return (before){a->failures.count, a->misfits.count, a->remarks.count, a->checks};
+  return (check_snapshot){a->failures.count, a->misfits.count, a->remarks.count, a->checks};
 }
 
-static void cut_notes(idm_notes *notes, size_t count)
+static void truncate_notes(idm_notes *notes, size_t count)
 {
   while (notes->count > count) free(notes->text[--notes->count]);
 }
@@ -58,7 +57,8 @@ static void drop_intervals(idm_assessment *a)
 
 static void drop_sensitivities(idm_assessment *a)
 {
-  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
+  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++)
+    free(a->sensitivity[i].derivative);
   free(a->sensitivity);
   a->sensitivity = NULL;
   a->sensitivities = 0;
@@ -82,7 +82,7 @@ static void drop_model(idm_assessment *a)
 static void drop(idm_assessment *a, idm_check_id id)
 {
   if (id == IDM_CHECK_IDENTIFICATION) drop_intervals(a);
-  if (id == IDM_CHECK_LOOK) idm_look_clear(&a->look);
+  if (id == IDM_CHECK_IMPORTANCE) idm_importance_check_clear(&a->look);
   if (id == IDM_CHECK_LATTICE) drop_lattice(a);
   if (id == IDM_CHECK_SENSITIVITY || id == IDM_CHECK_DEPENDS) drop_sensitivities(a);
   if (id == IDM_CHECK_CHANCE) drop_model(a);
@@ -106,19 +106,19 @@ static size_t last_row(idm_check_id id)
   return last;
 }
 
-static void leave_row(const inquiry *q, size_t row)
+static void skip_row(const check_context *q, size_t row)
 {
   idm_checks *checks = &q->assessment->checks;
   if (idm_check_at(row)->log && checks->of[row].outcome < IDM_CHECK_PASSED &&
-      idm_inquiry_can_run(q, (idm_check_id)row))
-    idm_check_leave_out(checks, (idm_check_id)row, q->opt_allowance->seconds);
+      idm_context_can_run(q, (idm_check_id)row))
+    idm_check_leave_out(checks, (idm_check_id)row, q->opt_time_limit->seconds);
 }
 
-static void leave(const inquiry *q, idm_check_id id)
+static void skip_rows(const check_context *q, idm_check_id id)
 {
   drop(q->assessment, id);
-  for (size_t row = (size_t)id; row <= last_row(id); row++) leave_row(q, row);
-  if (id == IDM_CHECK_IDENTIFICATION) leave_row(q, IDM_CHECK_HIGHEST_POINT);
+  for (size_t row = (size_t)id; row <= last_row(id); row++) skip_row(q, row);
+  if (id == IDM_CHECK_IDENTIFICATION) skip_row(q, IDM_CHECK_HIGHEST_POINT);
 }
 
 /* Whether a check reads the intervals of identification, without which it would pass unseen. */
@@ -127,43 +127,43 @@ static bool reads_intervals(idm_check_id id)
   return id == IDM_CHECK_PRIOR_CONFLICT || id == IDM_CHECK_PRIOR_PULL || id == IDM_CHECK_PRIOR_GAP;
 }
 
-static bool is_late(const allowance *a)
+static bool is_late(const check_time_limit *a)
 {
-  return is_limited(a) && a->halt && a->halt->late;
+  return is_limited(a) && a->cancel && a->cancel->timed_out;
 }
 
-idm_status idm_allowance_run(const inquiry *q, idm_check_id id, idm_check_function *check,
-                             idm_error *opt_error)
+idm_status idm_check_time_run(const check_context *q, idm_check_id id, idm_check_function *check,
+                              idm_error *opt_error)
 {
-  const allowance *limit = q->opt_allowance;
+  const check_time_limit *limit = q->opt_time_limit;
   idm_assessment *a = q->assessment;
   if (!is_limited(limit)) return check(q, opt_error);
-  const bool blind =
+  const bool without_intervals =
       reads_intervals(id) && idm_check_is_left_out(&a->checks, IDM_CHECK_IDENTIFICATION);
-  if (limit->seconds < 0 || blind) {
-    leave(q, id);
+  if (limit->seconds < 0 || without_intervals) {
+    skip_rows(q, id);
     return IDM_OK;
   }
-  const before start = remember(a);
-  if (limit->halt) idm_halt_extend(limit->halt, limit_of(limit));
+  const check_snapshot start = take_snapshot(a);
+  if (limit->cancel) idm_cancel_extend(limit->cancel, limit_of(limit));
   const idm_status status = check(q, opt_error);
-  const bool late = is_late(limit);
-  if (limit->halt) idm_halt_extend(limit->halt, 0);
-  if (!late || status == IDM_MEMORY) return status;
-  cut_notes(&a->failures, start.failures);
-  cut_notes(&a->misfits, start.misfits);
-  cut_notes(&a->remarks, start.remarks);
+  const bool timed_out = is_late(limit);
+  if (limit->cancel) idm_cancel_extend(limit->cancel, 0);
+  if (!timed_out || status == IDM_MEMORY) return status;
+  truncate_notes(&a->failures, start.failures);
+  truncate_notes(&a->misfits, start.misfits);
+  truncate_notes(&a->remarks, start.remarks);
   a->checks = start.checks;
-  leave(q, id);
+  skip_rows(q, id);
   if (opt_error) *opt_error = (idm_error){0};
   return IDM_OK;
 }
 
-bool idm_allowance_leave_part(const inquiry *q, idm_check_id id)
+bool idm_check_time_skip(const check_context *q, idm_check_id id)
 {
-  const allowance *limit = q->opt_allowance;
+  const check_time_limit *limit = q->opt_time_limit;
   if (!is_late(limit)) return false;
   idm_check_leave_out(&q->assessment->checks, id, limit->seconds);
-  idm_halt_extend(limit->halt, least_seconds);
+  idm_cancel_extend(limit->cancel, min_seconds);
   return true;
 }

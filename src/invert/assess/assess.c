@@ -1,5 +1,6 @@
-/* The verdict on an answer: the rows of the table of checks that apply to it, those of the draws
- * first, then those of the log. */
+/* The assessment of an answer, and its verdict.
+ *
+ * Contents: verdict · assess */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,16 +10,100 @@
 #include "idm/assess.h"
 #include "idm/inverse.h"
 #include "idm/settings.h"
-#include "invert/assess/allowance.h"
-#include "invert/assess/checks.h"
 #include "invert/assess/environment.h"
-#include "invert/assess/finding.h"
-#include "invert/assess/look.h"
-#include "invert/between.h"
+#include "invert/assess/inquiry.h"
+#include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
-#include "invert/matching/tabulate.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
+
+/* === verdict ================================================================================ */
+
+/* Verdicts in words. */
+
+const char *idm_person_verdict_name(idm_person_verdict verdict)
+{
+  static const char *const words[IDM_PERSON_VERDICTS] = {
+      "identified", "population-driven", "prior-driven", "chance", "misfit", "failed",
+      "point",      "unchecked"};
+  return (unsigned)verdict < IDM_PERSON_VERDICTS ? words[verdict] : NULL;
+}
+
+/* Whether the model describes everybody who was fitted one by one. */
+static bool fits_all_people(const idm_assessment *a)
+{
+  for (size_t i = 0; i < a->people; i++)
+    if (a->person[i].verdict == IDM_PERSON_MISFIT || a->person[i].verdict == IDM_PERSON_CHANCE)
+      return false;
+  return true;
+}
+
+/* In a line, and what to look at above it. */
+typedef struct verdict {
+  const char *words;
+  const char *see;
+} verdict;
+
+static verdict verdict_of_certificate(const idm_assessment *a)
+{
+  static const char open[] = "see what is left open above";
+  if (a->answer == IDM_POSTERIOR) return (verdict){"the draws can be trusted", open};
+  if (a->answer == IDM_POINT) return (verdict){"a point whose certificate is closed", open};
+  return (verdict){"a set whose certificate is closed", "see its ranges above"};
+}
+
+static verdict verdict_of(const idm_assessment *a)
+{
+  const bool point = a->answer == IDM_POINT;
+  if (a->trusted && idm_checks_left_out(&a->checks))
+    return (verdict){"unchecked: nothing fails, but checks were left out",
+                     "see what is unchecked above"};
+  if (a->finding && a->trusted) return verdict_of_certificate(a);
+  if (a->failures.count && a->misfits.count)
+    return (verdict){"not to be trusted yet: neither the draws nor the model",
+                     "see what FAILS and MODEL above"};
+  if (a->misfits.count)
+    return (verdict){point ? "not to be trusted yet: a point, of a model that does not fit"
+                           : "not to be trusted yet: the draws are sound, but the model is not",
+                     "see MODEL above"};
+  if (!a->trusted) return (verdict){"not to be trusted yet", "see what FAILS above"};
+  if (point) return (verdict){"a point: nothing here says how sure it is", ""};
+  if (a->fitted_separately && !fits_all_people(a))
+    return (verdict){"the draws can be trusted; the model does not fit everybody, no more often "
+                     "than chance has it",
+                     ""};
+  if (a->checks.kind == IDM_CHECK_FIT && a->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
+    return (verdict){"the draws can be trusted; the decisions are too few to test the model", ""};
+  if (a->model.evaluated && idm_assessment_depends(a))
+    return (verdict){"the draws can be trusted, and nothing speaks against the model; the answer "
+                     "depends on dynamics",
+                     ""};
+  return (verdict){a->model.evaluated || a->fitted_separately
+                       ? "the draws can be trusted, and nothing speaks against the model"
+                       : "the draws can be trusted; the model is unchecked",
+                   ""};
+}
+
+bool idm_assessment_depends(const idm_assessment *a)
+{
+  return a && (a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK ||
+               a->checks.of[IDM_CHECK_BETWEEN_DYNAMICS].outcome == IDM_CHECK_REMARK);
+}
+
+const char *idm_assessment_verdict(const idm_assessment *a)
+{
+  return a ? verdict_of(a).words : "";
+}
+
+const char *idm_assessment_section(const idm_assessment *a)
+{
+  return a ? verdict_of(a).see : "";
+}
+
+/* === assess ================================================================================= */
+
+/* The verdict on an answer: the rows of the table of checks that apply to it, those of the draws
+ * first, then those of the log. */
 
 void idm_assessment_destroy(idm_assessment *a)
 {
@@ -28,16 +113,17 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->parameter);
   free(a->ridge_sentence);
   free(a->finer_shift);
-  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++) free(a->sensitivity[i].slope);
+  for (size_t i = 0; a->sensitivity && i < a->sensitivities; i++)
+    free(a->sensitivity[i].derivative);
   free(a->sensitivity);
   free(a->model.between);
   free(a->model.extension);
-  idm_look_clear(&a->look);
+  idm_importance_check_clear(&a->look);
   for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
   free(a->person);
   idm_labels_destroy(&a->person_name);
-  idm_finding_destroy(a->finding);
-  idm_finding_destroy(a->matched);
+  idm_optimality_destroy(a->finding);
+  idm_optimality_destroy(a->matched);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
   idm_notes_clear(&a->remarks);
@@ -66,7 +152,7 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
   if (strcmp(p->inverse, "learn") == 0) return IDM_CHECK_DYNAMICS;
   if (strcmp(p->inverse, "audit") == 0) return is_nested(p) ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT;
   for (size_t i = 0; i < p->axes; i++)
-    if (strcmp(p->axis[i].name, "person") == 0) return IDM_CHECK_EACH;
+    if (strcmp(p->axis[i].name, "person") == 0) return IDM_CHECK_SEPARATE;
   /* A posterior that is read from a file has no finding: its inverse planner has an objective of
    * its own. */
   const idm_inverse *by = idm_inverse_find(p->inverse);
@@ -76,7 +162,7 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
   return drawn ? IDM_CHECK_FIT : IDM_CHECK_POINT;
 }
 
-bool idm_check_is_elsewhere(const idm_posterior *p)
+bool idm_check_has_no_likelihood(const idm_posterior *p)
 {
   const idm_check_kind kind = idm_check_kind_of(p);
   return kind == IDM_CHECK_PROGRAM || kind == IDM_CHECK_PREFERENCES;
@@ -99,14 +185,14 @@ bool idm_check_is_of_model(idm_check_id id)
 {
   const idm_check *row = idm_check_at(id);
   return row->log &&
-         (row->worst == IDM_CHECK_MISFIT || id == IDM_CHECK_LOOK || id == IDM_CHECK_MODES);
+         (row->worst == IDM_CHECK_MISFIT || id == IDM_CHECK_IMPORTANCE || id == IDM_CHECK_MODES);
 }
 
 /* Whether a row is among those that are run. */
-static bool is_chosen(const inquiry *q, idm_check_id id, bool log)
+static bool is_selected(const check_context *q, idm_check_id id, bool log)
 {
   if (idm_check_at(id)->log != log) return false;
-  return !log || q->rows == INQUIRY_ALL || idm_check_is_of_model(id) == (q->rows == INQUIRY_MODEL);
+  return !log || q->rows == CHECKS_ALL || idm_check_is_of_model(id) == (q->rows == CHECKS_OF_MODEL);
 }
 
 static void describe(const void *content, char *buffer, size_t size)
@@ -116,25 +202,26 @@ static void describe(const void *content, char *buffer, size_t size)
 }
 
 /* Whether somebody who watches lets it go on with the next part. */
-static idm_status ask(const idm_fit_watch *opt_watch, double done, idm_error *opt_error)
+static idm_status check_monitor(const idm_fit_monitor *opt_monitor, double done,
+                                idm_error *opt_error)
 {
-  const idm_work work = {.done = done, .describe = describe};
-  if (!opt_watch || !opt_watch->progress || !opt_watch->progress(opt_watch->context, &work))
+  const idm_progress_state work = {.done = done, .describe = describe};
+  if (!opt_monitor || !opt_monitor->progress || !opt_monitor->progress(opt_monitor->context, &work))
     return IDM_OK;
   return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all of it was looked at");
 }
 
-idm_status idm_check_rows(const inquiry *q, bool log, const idm_fit_watch *opt_watch,
+idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monitor *opt_monitor,
                           idm_error *opt_error)
 {
   enum { count = sizeof runs / sizeof *runs };
   idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    if (!is_chosen(q, runs[i].id, log) || !idm_inquiry_can_run(q, runs[i].id)) continue;
-    status = ask(opt_watch, (double)i / count, opt_error);
+    if (!is_selected(q, runs[i].id, log) || !idm_context_can_run(q, runs[i].id)) continue;
+    status = check_monitor(opt_monitor, (double)i / count, opt_error);
     if (status == IDM_OK && log)
-      status = idm_allowance_run(q, runs[i].id, runs[i].check, opt_error);
+      status = idm_check_time_run(q, runs[i].id, runs[i].check, opt_error);
     else if (status == IDM_OK)
       status = runs[i].check(q, opt_error);
   }
@@ -183,9 +270,9 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   idm_checks_begin(&a->checks, idm_check_kind_of(posterior));
   idm_status status = diagnose(posterior, a, opt_error);
   if (status == IDM_OK && posterior->finding)
-    status = idm_finding_copy(posterior->finding, &a->finding, opt_error);
-  const inquiry q = {.posterior = posterior, .assessment = a, .among = 1};
-  for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)idm_inquiry_can_run(&q, (idm_check_id)id);
+    status = idm_optimality_copy(posterior->finding, &a->finding, opt_error);
+  const check_context q = {.posterior = posterior, .assessment = a, .among = 1};
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)idm_context_can_run(&q, (idm_check_id)id);
   if (status == IDM_OK) status = idm_check_rows(&q, false, NULL, opt_error);
   if (status != IDM_OK) {
     idm_assessment_destroy(a);
@@ -199,16 +286,17 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 
 /* The rows of the log over an open fit. The finding comes last: it leaves a plan behind, and what
  * comes before begins without one. */
-static idm_status assess_log(const inquiry *q, const idm_fit_watch *opt_watch, idm_error *opt_error)
+static idm_status assess_log(const check_context *q, const idm_fit_monitor *opt_monitor,
+                             idm_error *opt_error)
 {
   if (q->f->table) idm_table_remark(q->f->table, &q->assessment->remarks);
-  const idm_status status = idm_check_rows(q, true, opt_watch, opt_error);
+  const idm_status status = idm_check_rows(q, true, opt_monitor, opt_error);
   return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
 }
 
 /* The environment of an answer that does not come from the likelihood of the decisions: half of the
  * level is that of `saturated`. */
-static idm_status check_environment(const inquiry *q, idm_error *opt_error)
+static idm_status check_environment(const check_context *q, idm_error *opt_error)
 {
   const idm_problem *problem = q->f->problem;
   idm_assessment *a = q->assessment;
@@ -220,13 +308,15 @@ static idm_status check_environment(const inquiry *q, idm_error *opt_error)
                    "probabilities");
     return IDM_OK;
   }
-  if (idm_policy_is_unchosen(problem, q->f->data)) {
+  if (idm_policy_is_undetermined(problem, q->f->data)) {
     static const char unchosen[] = "no environment is chosen";
     idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", unchosen);
     idm_notes_add(&a->remarks, "unchecked: the environment of the log; %s", unchosen);
     return IDM_OK;
   }
-  return idm_environment_assess(problem, q->f->data, false, true, IDM_CHECK_LEVEL / 2, a,
+  /* A rule that repeats the demonstrator's frequencies is the answer in every environment. */
+  const bool used = strcmp(q->posterior->sampler, IDM_SAMPLER_FREQUENCIES) != 0;
+  return idm_environment_assess(problem, q->f->data, false, used, IDM_CHECK_LEVEL / 2, a,
                                 opt_error);
 }
 
@@ -243,37 +333,38 @@ idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                       const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
                       idm_error *opt_error)
 {
-  return idm_assess_watched(problem, data, posterior, threads, NULL, ret_assessment, opt_error);
+  return idm_assess_monitored(problem, data, posterior, threads, NULL, ret_assessment, opt_error);
 }
 
-idm_status idm_assess_watched(const idm_problem *problem, const idm_data *data,
-                              const idm_posterior *posterior, int threads,
-                              const idm_fit_watch *opt_watch, idm_assessment **ret_assessment,
-                              idm_error *opt_error)
+idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data,
+                                const idm_posterior *posterior, int threads,
+                                const idm_fit_monitor *opt_monitor, idm_assessment **ret_assessment,
+                                idm_error *opt_error)
 {
   idm_require(problem, data, posterior, ret_assessment);
   const idm_fit_settings settings = idm_assess_settings(posterior, threads);
-  fit f = {.problem = problem, .data = data};
-  idm_halt halt;
-  idm_halt_begin(&halt, opt_watch, "looking at what the data say");
+  fit_context f = {.problem = problem, .data = data};
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, opt_monitor, "looking at what the data say");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
-  const allowance limit = idm_allowance_begin(opt_watch ? opt_watch->check_seconds : 0, &halt);
-  const inquiry q = {.f = &f,
-                     .posterior = posterior,
-                     .assessment = *ret_assessment,
-                     .among = 1,
-                     .elsewhere = idm_check_is_elsewhere(posterior),
-                     .opt_allowance = &limit};
+  const check_time_limit limit =
+      idm_check_time_begin(opt_monitor ? opt_monitor->check_seconds : 0, &cancel);
+  const check_context q = {.f = &f,
+                           .posterior = posterior,
+                           .assessment = *ret_assessment,
+                           .among = 1,
+                           .no_likelihood = idm_check_has_no_likelihood(posterior),
+                           .opt_time_limit = &limit};
   if (status == IDM_OK && (posterior->finding || limit.seconds < 0)) {
     status = idm_check_rows(&q, true, NULL, opt_error);
     if (status == IDM_OK && posterior->finding)
-      status = idm_allowance_run(&q, IDM_CHECK_ENVIRONMENT, check_environment, opt_error);
+      status = idm_check_time_run(&q, IDM_CHECK_ENVIRONMENT, check_environment, opt_error);
     q.assessment->trusted = !q.assessment->failures.count && !q.assessment->misfits.count;
   } else if (status == IDM_OK) {
-    status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
+    status = idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, opt_error);
     if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
     f.table = posterior->table;
-    if (status == IDM_OK) status = assess_log(&q, opt_watch, opt_error);
+    if (status == IDM_OK) status = assess_log(&q, opt_monitor, opt_error);
     idm_fit_close(&f);
   }
   if (status == IDM_OK) {

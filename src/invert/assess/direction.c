@@ -1,22 +1,22 @@
 /* Directions in which the dynamics of a problem can be off.
  *
  * Contents: making them · moving · words */
-#include "invert/assess/direction.h"
+#include "invert/assess/environment.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "learn/structure.h"
+#include "base/text.h"
+#include "learn/learn.h"
 
 /* --- making them ---------------------------------------------------------------------------- */
 
 void idm_directions_close(directions *d)
 {
   idm_dynamics_destroy(d->own);
-  free(d->lead[0]);
-  free(d->lead[1]);
+  free(d->representative[0]);
+  free(d->representative[1]);
   free(d->one);
   free(d->entry);
   *d = (directions){0};
@@ -42,7 +42,7 @@ static double *row_of(const directions *d, const idm_dynamics *of, direction_par
 }
 
 /* The likeliest outcome that can move, the first of equals; -1: none can. */
-static int32_t top_of(const double *p, size_t width)
+static int32_t largest_open(const double *p, size_t width)
 {
   int32_t top = -1;
   for (size_t i = 0; i < width; i++)
@@ -66,7 +66,7 @@ static void add_matrix(directions *d, direction_part part, size_t action)
   int32_t *entry = add(d, part, action, k);
   size_t rows = 0;
   for (size_t s = 0; s < k; s++) {
-    entry[s] = top_of(row_of(d, d->own, part, action, s), width_of(d, part));
+    entry[s] = largest_open(row_of(d, d->own, part, action, s), width_of(d, part));
     rows += entry[s] >= 0;
   }
   if (rows < 2) d->count--;
@@ -80,7 +80,7 @@ static void add_row(directions *d, direction_part part, size_t action, size_t st
   size_t open = 0;
   for (size_t i = 0; i < width; i++) open += is_open(p[i]);
   for (size_t i = 0; i < width; i++)
-    if (is_open(p[i]) && (open > 2 || (int32_t)i == top_of(p, width)))
+    if (is_open(p[i]) && (open > 2 || (int32_t)i == largest_open(p, width)))
       add(d, part, action, state)[at] = (int32_t)i;
 }
 
@@ -91,7 +91,7 @@ static void add_all(directions *d, bool numbers)
   for (int by_row = 0; by_row < (numbers ? 2 : 1); by_row++)
     for (size_t p = 0; p < 2; p++)
       for (size_t u = 0; u < n.actions; u++) {
-        if (d->setting->terminal[u] || d->lead[parts[p]][u] != u) continue;
+        if (d->setting->terminal[u] || d->representative[parts[p]][u] != u) continue;
         if (!by_row) add_matrix(d, parts[p], u);
         for (size_t s = 0; s < n.states && by_row; s++) add_row(d, parts[p], u, s);
       }
@@ -108,12 +108,13 @@ static idm_status find_ties(directions *d, const idm_problem *problem, idm_error
   const size_t first[2] = {structure_transition(s, 0, 0), structure_emission(s, 0, 0)};
   for (int part = 0; part < 2; part++)
     for (size_t u = 0; u < s->sizes.actions; u++) {
-      size_t lead = (s->row[first[part] + u * k].same - first[part]) / k;
+      size_t representative = (s->row[first[part] + u * k].tied_to - first[part]) / k;
       /* A terminal action has no directions, so that it leads nobody. */
-      while (lead < u && (d->setting->terminal[lead] ||
-                          s->row[first[part] + lead * k].same != s->row[first[part] + u * k].same))
-        lead++;
-      d->lead[part][u] = lead;
+      while (representative < u && (d->setting->terminal[representative] ||
+                                    s->row[first[part] + representative * k].tied_to !=
+                                        s->row[first[part] + u * k].tied_to))
+        representative++;
+      d->representative[part][u] = representative;
     }
   structure_destroy(s);
   return IDM_OK;
@@ -127,7 +128,7 @@ static idm_status expand(const idm_setting *setting, idm_dynamics **ret_dynamics
   const idm_status status = idm_dynamics_create(n, ret_dynamics, opt_error);
   if (status != IDM_OK) return status;
   const idm_dynamics *to = *ret_dynamics;
-  const idm_moves *moves = setting->moves;
+  const idm_sparse_rows *moves = setting->moves;
   const size_t rows = n.actions * n.states;
   memcpy(to->start, setting->start, n.states * sizeof *to->start);
   for (size_t r = 0; r < rows; r++) {
@@ -150,12 +151,13 @@ idm_status idm_directions_open(directions *d, const idm_problem *problem, bool n
   if (status != IDM_OK) return status;
   const idm_sizes n = d->own->sizes;
   const size_t most = 2 * n.actions + (numbers ? d->own->numbers : 0);
-  d->lead[0] = idm_new(n.actions, sizeof **d->lead);
-  d->lead[1] = idm_new(n.actions, sizeof **d->lead);
+  d->representative[0] = idm_new(n.actions, sizeof **d->representative);
+  d->representative[1] = idm_new(n.actions, sizeof **d->representative);
   d->one = idm_new(most, sizeof *d->one);
   d->entry = idm_new(idm_times(most, n.states), sizeof *d->entry);
-  if (!d->lead[0] || !d->lead[1] || !d->one || !d->entry) return idm_fail_memory(opt_error);
-  for (size_t u = 0; u < n.actions; u++) d->lead[0][u] = d->lead[1][u] = u;
+  if (!d->representative[0] || !d->representative[1] || !d->one || !d->entry)
+    return idm_fail_memory(opt_error);
+  for (size_t u = 0; u < n.actions; u++) d->representative[0][u] = d->representative[1][u] = u;
   if (!by_rows) status = find_ties(d, problem, opt_error);
   if (status == IDM_OK) add_all(d, numbers);
   return status;
@@ -169,7 +171,7 @@ static size_t rows_of(const directions *d, size_t i)
   return d->one[i].part == DIRECTION_START ? 1 : d->own->sizes.states;
 }
 
-double idm_direction_given(const directions *d, size_t i)
+double idm_direction_probability(const directions *d, size_t i)
 {
   const direction *it = &d->one[i];
   const int32_t *entry = d->entry + i * d->own->sizes.states;
@@ -198,7 +200,7 @@ void idm_direction_limits(const directions *d, size_t i, double *low, double *hi
 }
 
 /* Raise one outcome of a row that can move; the others keep their proportions. */
-static void raise_row(double *p, size_t width, size_t entry, double shift)
+static void shift_row(double *p, size_t width, size_t entry, double shift)
 {
   static const double least = 1e-9;
   const double given = p[entry];
@@ -209,14 +211,14 @@ static void raise_row(double *p, size_t width, size_t entry, double shift)
 }
 
 /* Raise rows of a matrix [state][outcome]. */
-static void raise_rows(double *matrix, size_t states, size_t width, const int32_t *entry,
+static void shift_rows(double *matrix, size_t states, size_t width, const int32_t *entry,
                        double shift)
 {
   for (size_t s = 0; s < states; s++)
-    if (entry[s] >= 0) raise_row(matrix + s * width, width, (size_t)entry[s], shift);
+    if (entry[s] >= 0) shift_row(matrix + s * width, width, (size_t)entry[s], shift);
 }
 
-void idm_direction_move(const directions *d, size_t i, double shift, idm_dynamics *to)
+void idm_direction_shift(const directions *d, size_t i, double shift, idm_dynamics *to)
 {
   const direction_part part = d->one[i].part;
   const size_t actions = part == DIRECTION_START ? 1 : d->own->sizes.actions;
@@ -225,11 +227,11 @@ void idm_direction_move(const directions *d, size_t i, double shift, idm_dynamic
     const int32_t *entry = idm_direction_rows(d, i, part, u);
     const bool ends = part != DIRECTION_START && d->setting->terminal[u];
     if (entry && !ends)
-      raise_rows(row_of(d, to, part, u, 0), rows_of(d, i), width_of(d, part), entry, shift);
+      shift_rows(row_of(d, to, part, u, 0), rows_of(d, i), width_of(d, part), entry, shift);
   }
 }
 
-void idm_direction_move_models(const directions *d, size_t i, double shift, idm_theta *theta)
+void idm_direction_shift_models(const directions *d, size_t i, double shift, idm_theta *theta)
 {
   const direction_part part = d->one[i].part;
   const idm_sizes n = d->own->sizes;
@@ -241,7 +243,7 @@ void idm_direction_move_models(const directions *d, size_t i, double shift, idm_
     for (size_t u = 0; u < n.actions; u++) {
       const int32_t *entry = idm_direction_rows(d, i, part, u);
       if (entry && !d->setting->terminal[u])
-        raise_rows(block->value + (m * n.actions + u) * matrix, n.states, width_of(d, part), entry,
+        shift_rows(block->value + (m * n.actions + u) * matrix, n.states, width_of(d, part), entry,
                    shift);
     }
 }
@@ -267,7 +269,7 @@ static size_t sharing(const directions *d, const direction *it, bool acts, size_
 {
   size_t count = 0;
   for (size_t u = d->own->sizes.actions; u-- > 0;) {
-    if (d->lead[it->part][u] != it->action || (acts && d->setting->ends[u])) continue;
+    if (d->representative[it->part][u] != it->action || (acts && d->setting->ends[u])) continue;
     *ret_first = u;
     count++;
   }

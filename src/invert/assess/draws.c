@@ -1,24 +1,82 @@
-/* Checks of draws alone: the chains, the sampler, people's own numbers, a normal approximation.
+/* Checks of draws.
  *
- * Contents: numbers · chains · the sampler · people · a normal approximation */
-#include "invert/assess/draws.h"
-
+ * Contents: higher mode · draws */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/dense.h"
-#include "base/log_sum.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "idm/diagnostics.h"
 #include "idm/inverse.h"
 #include "idm/pareto.h"
 #include "idm/planner.h"
 #include "idm/samplers.h"
-#include "invert/assess/checks.h"
-#include "invert/between.h"
+#include "invert/assess/inquiry.h"
 #include "invert/posterior.h"
+
+/* === higher mode ============================================================================ */
+
+/* The check `higher-mode`: whether a search found a mode that is higher than that of the draws. */
+
+/* An upper bound of the log-likelihood at the mode that the draws are of. In d directions of a
+ * normal posterior the log-likelihood is gamma(d/2) below its maximum, whose mean and variance are
+ * equal; so it is next to a bound at 0, where it is gamma(1) below. The variance is that within
+ * chains: chains at different modes fail r-hat. With few data per number the posterior is far
+ * from normal, and the mode that a search from the draws attains is the better bound. */
+static idm_status mode_upper_bound(const double *x, size_t chains, size_t draws,
+                                   double *ret_upper_bound, idm_error *opt_error)
+{
+  idm_diagnosis all;
+  double variance = 0, best = -INFINITY;
+  const idm_status status = idm_diagnose(x, chains, draws, draws, 1, &all, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t c = 0; c < chains; c++)
+    variance += idm_moments_of(x + c * draws, draws).variance / (double)chains;
+  for (size_t i = 0; i < chains * draws; i++) best = fmax(best, x[i]);
+  const double error = sqrt((variance + 2 * variance * variance) / all.ess_bulk);
+  *ret_upper_bound = fmax(best, all.mean + variance + 2 * error);
+  return IDM_OK;
+}
+
+idm_status idm_higher_mode_gap(const double *x, size_t chains, size_t draws, double highest,
+                               double attained, double *ret_gap, idm_error *opt_error)
+{
+  double upper_bound = NAN;
+  const idm_status status = mode_upper_bound(x, chains, draws, &upper_bound, opt_error);
+  *ret_gap = highest - fmax(upper_bound, attained);
+  return status;
+}
+
+idm_status idm_check_higher_mode(const check_context *q, idm_error *opt_error)
+{
+  const idm_posterior *p = q->posterior;
+  const size_t count = p->chains * p->draws;
+  double gap = NAN;
+  if (!p->search_recorded) return IDM_OK;
+  double *x = idm_new(count, sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < count; i++) x[i] = p->statistics[i].log_density;
+  const idm_status status =
+      idm_higher_mode_gap(x, p->chains, p->draws, p->highest, p->attained, &gap, opt_error);
+  free(x);
+  if (status == IDM_OK &&
+      idm_check_test_optional(&q->assessment->checks, IDM_CHECK_HIGHER_MODE, gap))
+    idm_notes_add(&q->assessment->failures,
+                  "a start of the search has a log-likelihood of %.1f, and the draws reach %.1f: "
+                  "they are of a lower mode; leave --starts out, or raise it",
+                  p->highest, p->highest - gap);
+  return status;
+}
+
+/* === draws ================================================================================== */
+
+/* Checks of draws alone: the chains, the sampler, people's own numbers, a normal approximation.
+ *
+ * Contents: numbers · chains · the sampler · people · a normal approximation */
 
 /* --- numbers -------------------------------------------------------------------------------- */
 
@@ -40,7 +98,7 @@ static bool is_judged(const idm_posterior *p, size_t i)
 /* How a quantity is called. Those of a population, such as log_alpha_sd, are called as in files. */
 static const char *name_of(const idm_posterior *p, size_t i, char *buffer, size_t size)
 {
-  if (!p->series_count) return idm_quantity_spoken(p->quantity.name[i], buffer, size);
+  if (!p->series_count) return idm_quantity_label(p->quantity.name[i], buffer, size);
   snprintf(buffer, size, "%.120s", p->quantity.name[i]);
   return buffer;
 }
@@ -57,7 +115,7 @@ static bool is_finite(const idm_assessment *a, size_t quantity, size_t chains)
 }
 
 /* Numbers without a diagnosis of their own, and points: whether every draw is finite. */
-static size_t find_infinite(const inquiry *q)
+static size_t find_infinite(const check_context *q)
 {
   const idm_posterior *p = q->posterior;
   const size_t count = p->chains * p->draws;
@@ -74,12 +132,12 @@ static size_t find_infinite(const inquiry *q)
     infinite++;
     idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
                   "%s is not finite in every draw; look at its prior",
-                  idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+                  idm_quantity_label(p->quantity.name[i], name, sizeof name));
   }
   return infinite;
 }
 
-idm_status idm_check_finite(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_finite(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
@@ -109,7 +167,7 @@ static bool is_fraction(const char *quantity)
     if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
   }
   for (size_t p = 0; !found && idm_planner_at(p); p++)
-    for (size_t k = 0; k < idm_planner_at(p)->owns; k++) {
+    for (size_t k = 0; k < idm_planner_at(p)->own_count; k++) {
       const idm_block_info *info = &idm_planner_at(p)->own[k];
       if (strlen(info->name) == length && strncmp(info->name, quantity, length) == 0) found = info;
     }
@@ -119,23 +177,23 @@ static bool is_fraction(const char *quantity)
 idm_status idm_draws_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error)
 {
   double shape[2] = {NAN, NAN};
-  double *turned = idm_new(count, sizeof *turned);
-  if (!turned) return idm_fail_memory(opt_error);
-  for (size_t k = 0; k < count; k++) turned[k] = -x[k];
+  double *negated = idm_new(count, sizeof *negated);
+  if (!negated) return idm_fail_memory(opt_error);
+  for (size_t k = 0; k < count; k++) negated[k] = -x[k];
   idm_status status = idm_pareto_shape(x, count, &shape[0], opt_error);
-  if (status == IDM_OK) status = idm_pareto_shape(turned, count, &shape[1], opt_error);
-  free(turned);
+  if (status == IDM_OK) status = idm_pareto_shape(negated, count, &shape[1], opt_error);
+  free(negated);
   *ret_shape = fmax(shape[0], shape[1]);
   return status;
 }
 
-bool idm_diagnosis_is_heavy(const idm_diagnosis *d)
+bool idm_diagnosis_heavy_tailed(const idm_diagnosis *d)
 {
-  return d && !isnan(d->tail) && !idm_check_holds(IDM_CHECK_SD, d->tail);
+  return d && !isnan(d->tail) && !idm_check_passes(IDM_CHECK_SD, d->tail);
 }
 
 /* Three rows by one measurement, and one sentence: of the mean where that is in doubt. */
-static void judge_tail(const inquiry *q, size_t i, double shape)
+static void assess_tail(const check_context *q, size_t i, double shape)
 {
   idm_assessment *a = q->assessment;
   char name[128];
@@ -153,7 +211,7 @@ static void judge_tail(const inquiry *q, size_t i, double shape)
 }
 
 /* People's own numbers are measured for tables; one remark counts them. */
-idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_heavy_tail(const check_context *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
@@ -167,8 +225,8 @@ idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
     status = idm_draws_shape(p->value + i * all, all, &shape, opt_error);
     a->diagnosis[i].tail = shape;
     if (status != IDM_OK || isnan(shape)) continue;
-    if (!person) judge_tail(q, i, shape);
-    personal += person && idm_diagnosis_is_heavy(&a->diagnosis[i]);
+    if (!person) assess_tail(q, i, shape);
+    personal += person && idm_diagnosis_heavy_tailed(&a->diagnosis[i]);
   }
   if (personal)
     idm_notes_add(
@@ -182,7 +240,7 @@ idm_status idm_check_heavy_tail(const inquiry *q, idm_error *opt_error)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
+bool idm_chains_separate(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
 {
   const double *x = p->value + quantity * p->chains * p->draws;
   double widest = 0, within = 0;
@@ -204,7 +262,7 @@ bool idm_chains_apart(const idm_posterior *p, size_t quantity, char *buffer, siz
   return widest > sqrt(within);
 }
 
-static void name_disagreement(const inquiry *q, size_t i)
+static void note_rhat(const check_context *q, size_t i)
 {
   const idm_posterior *p = q->posterior;
   const double rhat = q->assessment->diagnosis[i].rhat;
@@ -217,7 +275,7 @@ static void name_disagreement(const inquiry *q, size_t i)
     idm_notes_add(failures,
                   "R-hat of %s is not defined: its draws are constant, too few, or not finite",
                   name);
-  else if (idm_chains_apart(p, i, places, sizeof places))
+  else if (idm_chains_separate(p, i, places, sizeof places))
     idm_notes_add(failures,
                   "separate modes of %s: the chains sit at %s (R-hat %.3f) and do not change "
                   "places; %s, or a prior that rules some of them out",
@@ -232,18 +290,18 @@ static void name_disagreement(const inquiry *q, size_t i)
                   chosen ? ", or hold a parameter" : "");
 }
 
-idm_status idm_check_rhat(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_rhat(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
   for (size_t i = 0; i < p->quantity.count && p->chains > 1; i++)
     if (is_judged(p, i) &&
         idm_check_test(&q->assessment->checks, IDM_CHECK_RHAT, q->assessment->diagnosis[i].rhat))
-      name_disagreement(q, i);
+      note_rhat(q, i);
   return IDM_OK;
 }
 
-idm_status idm_check_effective(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_effective(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
@@ -264,7 +322,7 @@ idm_status idm_check_effective(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_check_chains(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_chains(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   if (idm_check_test(&q->assessment->checks, IDM_CHECK_ONE_CHAIN, (double)q->posterior->chains))
@@ -277,7 +335,7 @@ idm_status idm_check_chains(const inquiry *q, idm_error *opt_error)
 /* --- the sampler ---------------------------------------------------------------------------- */
 
 /* A sampler without energies has no divergences either. */
-idm_status idm_check_divergences(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_divergences(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
@@ -296,7 +354,7 @@ idm_status idm_check_divergences(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_check_energy(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_energy(const check_context *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
@@ -309,7 +367,7 @@ idm_status idm_check_energy(const inquiry *q, idm_error *opt_error)
     if (isinf(a->ebfmi)) a->ebfmi = NAN;
   }
   free(energy);
-  if (idm_check_beyond(&a->checks, IDM_CHECK_ENERGY, a->ebfmi))
+  if (idm_check_test_optional(&a->checks, IDM_CHECK_ENERGY, a->ebfmi))
     idm_notes_add(&a->remarks, "the energy mixes slowly (E-BFMI %.2f): tails may be missed",
                   a->ebfmi);
   return IDM_OK;
@@ -317,12 +375,12 @@ idm_status idm_check_energy(const inquiry *q, idm_error *opt_error)
 
 /* --- people --------------------------------------------------------------------------------- */
 
-bool idm_person_is_drawn(const idm_diagnosis *d, size_t chains)
+bool idm_person_draws_suffice(const idm_diagnosis *d, size_t chains)
 {
   return isfinite(d->mean) && isfinite(d->sd) &&
-         idm_check_holds(IDM_CHECK_PERSON_DRAWS, d->ess_bulk) &&
-         idm_check_holds(IDM_CHECK_PERSON_DRAWS, d->ess_tail) &&
-         (chains < 2 || idm_check_holds(IDM_CHECK_PERSON_RHAT, d->rhat));
+         idm_check_passes(IDM_CHECK_PERSON_DRAWS, d->ess_bulk) &&
+         idm_check_passes(IDM_CHECK_PERSON_DRAWS, d->ess_tail) &&
+         (chains < 2 || idm_check_passes(IDM_CHECK_PERSON_RHAT, d->rhat));
 }
 
 /* Both rows of one person's number. */
@@ -345,7 +403,7 @@ static bool is_worse(const idm_diagnosis *a, const idm_diagnosis *b)
 }
 
 /* People are judged together, since there may be thousands. */
-static void judge_series(const idm_posterior *p, const idm_series *series, idm_assessment *a)
+static void assess_series(const idm_posterior *p, const idm_series *series, idm_assessment *a)
 {
   const idm_labels *person = &p->axis[series->axis].label;
   size_t count = 0;
@@ -354,7 +412,7 @@ static void judge_series(const idm_posterior *p, const idm_series *series, idm_a
   for (size_t i = 0; i < person->count; i++) {
     const idm_diagnosis *d = &a->diagnosis[series->first + i];
     record_person(&a->checks, d, p->chains);
-    if (idm_person_is_drawn(d, p->chains)) continue;
+    if (idm_person_draws_suffice(d, p->chains)) continue;
     if (!count++ || is_worse(d, &a->diagnosis[series->first + worst])) worst = i;
   }
   if (!count) return;
@@ -363,18 +421,18 @@ static void judge_series(const idm_posterior *p, const idm_series *series, idm_a
                 "the draws of %s are not enough for %zu of %zu people, least for '%s' (R-hat %.3f, "
                 "effective draws %.0f and %.0f in the tails; expected at most %.2f and at least "
                 "%.0f); raise --draws or --warmup",
-                idm_quantity_spoken(series->name, name, sizeof name), count, person->count,
+                idm_quantity_label(series->name, name, sizeof name), count, person->count,
                 person->name[worst], d->rhat, d->ess_bulk, d->ess_tail,
                 idm_check_threshold(IDM_CHECK_PERSON_RHAT),
                 idm_check_threshold(IDM_CHECK_PERSON_DRAWS));
 }
 
-idm_status idm_check_people(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_people(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_posterior *p = q->posterior;
   for (size_t i = 0; i < p->series_count; i++)
-    if (idm_is_of_person(p, p->series[i].first)) judge_series(p, &p->series[i], q->assessment);
+    if (idm_is_of_person(p, p->series[i].first)) assess_series(p, &p->series[i], q->assessment);
   return IDM_OK;
 }
 
@@ -405,9 +463,10 @@ static void weigh(const idm_posterior *p, size_t d, const double *mean, const do
   idm_softmax(weight, count, weight);
 }
 
-idm_status idm_check_approximation(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_approximation(const check_context *q, idm_error *opt_error)
 {
-  static const double alike = 1e-6; /* squared relative sd of weights that count as equal */
+  static const double weight_tolerance =
+      1e-6; /* squared relative sd of weights that count as equal */
   const idm_posterior *p = q->posterior;
   idm_assessment *a = q->assessment;
   const size_t d = idm_posterior_dimension(p);
@@ -423,18 +482,18 @@ idm_status idm_check_approximation(const inquiry *q, idm_error *opt_error)
     weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
     share = idm_effective_size(weight, count) / (double)count;
     /* The shape of a tail has no scale: among equal weights it is that of rounding. */
-    if (share < 1 - alike) status = idm_pareto_shape(weight, count, &shape, opt_error);
+    if (share < 1 - weight_tolerance) status = idm_pareto_shape(weight, count, &shape, opt_error);
   }
   free(weight);
   free(scratch);
   if (status != IDM_OK) return status;
-  const double most_shape = idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
-  if (idm_check_test(&a->checks, IDM_CHECK_APPROXIMATION, share) || shape > most_shape)
+  const double max_shape = idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
+  if (idm_check_test(&a->checks, IDM_CHECK_APPROXIMATION, share) || shape > max_shape)
     idm_notes_add(idm_check_note(a, IDM_CHECK_APPROXIMATION, IDM_CHECK_FAILED),
                   "the normal approximation is not the posterior: weighed by it %.0f %% of the "
                   "draws are effective, fewer than %.0f, or their weights are too unequal (Pareto "
                   "k %.2f, to be at most %.1f); use --inverse bayes",
                   100 * share, 100 * idm_check_threshold(IDM_CHECK_APPROXIMATION), shape,
-                  most_shape);
+                  max_shape);
   return status;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/saddlepoint.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/planner.h"
 #include "idm/prefix.h"
 #include "invert/check.h"
@@ -25,17 +25,17 @@ typedef struct filter {
   idm_sizes sizes;
   size_t first; /* directions first .. first + count - 1 */
   size_t count;
-  double *belief;      /* [depth][1 + direction][state]: p(state|H), then its derivatives */
-  double *scratch;     /* [1 + direction][state] */
-  bool *alive;         /* [depth]: every action so far was recorded, and nothing impossible */
-  size_t capacity;     /* observations that may be part of the test, and */
-  size_t events;       /* those that are */
-  double *probability; /* [event][observation]: p(o|H) */
-  double *value;       /* [direction][capacity][observation]: s(o|H) */
-  double *copies;      /* [event]: trajectories */
-  int32_t *seen;       /* [event] */
+  double *belief;       /* [depth][1 + direction][state]: p(state|H), then its derivatives */
+  double *scratch;      /* [1 + direction][state] */
+  bool *valid;          /* [depth]: every action so far was recorded, and nothing impossible */
+  size_t capacity;      /* observations that may be part of the test, and */
+  size_t events;        /* those that are */
+  double *probability;  /* [event][observation]: p(o|H) */
+  double *value;        /* [direction][capacity][observation]: s(o|H) */
+  double *copies;       /* [event]: trajectories */
+  int32_t *observation; /* [event] */
   const idm_prefix_node **node; /* [event] */
-  uint64_t left_out;            /* as in environment_check */
+  uint64_t excluded;            /* as in environment_check */
   uint64_t impossible;
   size_t impossible_row;
 } filter;
@@ -44,11 +44,11 @@ static void close_filter(filter *f)
 {
   free(f->belief);
   free(f->scratch);
-  free(f->alive);
+  free(f->valid);
   free(f->probability);
   free(f->value);
   free(f->copies);
-  free(f->seen);
+  free(f->observation);
   free(f->node);
 }
 
@@ -70,14 +70,14 @@ static idm_status open_filter(filter *f, idm_error *opt_error)
   const size_t cells = idm_times(f->capacity, f->sizes.observations);
   f->belief = idm_new(idm_times((size_t)f->tree->depth + 1, lanes), sizeof *f->belief);
   f->scratch = idm_new(lanes, sizeof *f->scratch);
-  f->alive = idm_new((size_t)f->tree->depth + 1, sizeof *f->alive);
+  f->valid = idm_new((size_t)f->tree->depth + 1, sizeof *f->valid);
   f->probability = idm_new(cells, sizeof *f->probability);
   f->value = idm_new(idm_times(cells, f->count ? f->count : 1), sizeof *f->value);
   f->copies = idm_new(f->capacity, sizeof *f->copies);
-  f->seen = idm_new(f->capacity, sizeof *f->seen);
+  f->observation = idm_new(f->capacity, sizeof *f->observation);
   f->node = idm_new(f->capacity, sizeof *f->node);
-  const bool made = f->belief && f->scratch && f->alive && f->probability && f->value &&
-                    f->copies && f->seen && f->node;
+  const bool made = f->belief && f->scratch && f->valid && f->probability && f->value &&
+                    f->copies && f->observation && f->node;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
@@ -93,16 +93,18 @@ static void begin(filter *f, const idm_prefix_node *node)
   for (size_t i = 0; own < 0 && i < f->count; i++) {
     const int32_t *entry = idm_direction_rows(f->d, f->first + i, DIRECTION_START, 0);
     for (size_t s = 0; entry && s < k; s++)
-      belief[(1 + i) * k + s] = idm_direction_slope(start, (size_t)entry[0], s);
+      belief[(1 + i) * k + s] = idm_direction_derivative(start, (size_t)entry[0], s);
   }
-  f->alive[node->depth] = true;
+  f->valid[node->depth] = true;
 }
 
 /* to += weight times the slope of a row along a direction. */
-static void add_slope(const double *row, size_t width, int32_t entry, double weight, double *to)
+static void add_derivative(const double *row, size_t width, int32_t entry, double weight,
+                           double *to)
 {
   if (entry < 0 || weight == 0) return;
-  for (size_t o = 0; o < width; o++) to[o] += weight * idm_direction_slope(row, (size_t)entry, o);
+  for (size_t o = 0; o < width; o++)
+    to[o] += weight * idm_direction_derivative(row, (size_t)entry, o);
 }
 
 /* to = from' matrix, with matrix [state][width]. */
@@ -115,7 +117,7 @@ static void multiply(const double *from, const double *matrix, size_t states, si
 }
 
 /* Beliefs after the transition of an action. */
-static void move(const filter *f, size_t action, const double *from, double *to)
+static void transition_step(const filter *f, size_t action, const double *from, double *to)
 {
   const size_t k = f->sizes.states;
   const double *moves = f->at->transition + action * k * k;
@@ -123,31 +125,31 @@ static void move(const filter *f, size_t action, const double *from, double *to)
   for (size_t i = 0; i < f->count; i++) {
     const int32_t *entry = idm_direction_rows(f->d, f->first + i, DIRECTION_TRANSITION, action);
     for (size_t s = 0; entry && s < k; s++)
-      add_slope(moves + s * k, k, entry[s], from[s], to + (1 + i) * k);
+      add_derivative(moves + s * k, k, entry[s], from[s], to + (1 + i) * k);
   }
 }
 
 /* What could be seen, as an event: p(o|H) and its logarithm's derivatives. False where what was
  * seen has probability 0. */
-static bool foresee(filter *f, const idm_prefix_node *node, const double *belief)
+static bool predict_observation(filter *f, const idm_prefix_node *node, const double *belief)
 {
   const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events;
-  const double *shows = f->at->emission + (size_t)node->action * k * width;
+  const double *emission = f->at->emission + (size_t)node->action * k * width;
   double *probability = f->probability + event * width;
-  multiply(belief, shows, k, width, probability);
+  multiply(belief, emission, k, width, probability);
   if (!(probability[node->observation] > 0)) return false;
   for (size_t i = 0; i < f->count; i++) {
     const int32_t *entry =
         idm_direction_rows(f->d, f->first + i, DIRECTION_EMISSION, (size_t)node->action);
     double *value = f->value + (i * f->capacity + event) * width;
-    multiply(belief + (1 + i) * k, shows, k, width, value);
+    multiply(belief + (1 + i) * k, emission, k, width, value);
     for (size_t s = 0; entry && s < k; s++)
-      add_slope(shows + s * width, width, entry[s], belief[s], value);
+      add_derivative(emission + s * width, width, entry[s], belief[s], value);
     for (size_t o = 0; o < width; o++)
       value[o] = probability[o] > 0 ? value[o] / probability[o] : 0;
   }
   f->copies[event] = (double)node->count;
-  f->seen[event] = node->observation;
+  f->observation[event] = node->observation;
   f->node[event] = node;
   f->events++;
   return true;
@@ -158,7 +160,7 @@ static void condition(const filter *f, const idm_prefix_node *node, double *beli
 {
   const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events - 1;
   const size_t o = (size_t)node->observation;
-  const double *shows = f->at->emission + (size_t)node->action * k * width;
+  const double *emission = f->at->emission + (size_t)node->action * k * width;
   const double scale = 1 / f->probability[event * width + o];
   for (size_t i = 0; i < f->count; i++) {
     const int32_t *entry =
@@ -166,19 +168,20 @@ static void condition(const filter *f, const idm_prefix_node *node, double *beli
     const double score = f->value[(i * f->capacity + event) * width + o];
     double *tangent = belief + (1 + i) * k;
     for (size_t s = 0; s < k; s++) {
-      const double *row = shows + s * width;
-      const double slope =
-          entry && entry[s] >= 0 ? idm_direction_slope(row, (size_t)entry[s], o) : 0;
-      tangent[s] = scale * (tangent[s] * row[o] + belief[s] * slope - belief[s] * row[o] * score);
+      const double *row = emission + s * width;
+      const double derivative =
+          entry && entry[s] >= 0 ? idm_direction_derivative(row, (size_t)entry[s], o) : 0;
+      tangent[s] =
+          scale * (tangent[s] * row[o] + belief[s] * derivative - belief[s] * row[o] * score);
     }
   }
-  for (size_t s = 0; s < k; s++) belief[s] *= scale * shows[s * width + o];
+  for (size_t s = 0; s < k; s++) belief[s] *= scale * emission[s * width + o];
 }
 
-static bool see(filter *f, const idm_prefix_node *node, double *belief)
+static bool filter_observation(filter *f, const idm_prefix_node *node, double *belief)
 {
   if (!has_evidence(f->d->setting, node)) return true;
-  if (foresee(f, node, belief)) {
+  if (predict_observation(f, node, belief)) {
     condition(f, node, belief);
     return true;
   }
@@ -188,43 +191,43 @@ static bool see(filter *f, const idm_prefix_node *node, double *belief)
 }
 
 /* One row of the log. What is seen depends on the state after the action, or on that before it. */
-static void follow(filter *f, const idm_prefix_node *node)
+static void filter_row(filter *f, const idm_prefix_node *node)
 {
   const size_t size = (1 + f->count) * f->sizes.states;
   const double *before = belief_at(f, node->depth - 1);
   double *after = belief_at(f, node->depth);
-  const bool known = f->alive[node->depth - 1] && node->action != IDM_MISSING;
-  f->alive[node->depth] = known;
+  const bool known = f->valid[node->depth - 1] && node->action != IDM_MISSING;
+  f->valid[node->depth] = known;
   if (node->missed && node->action == IDM_MISSING && f->sizes.states == 1) {
     /* There is one state to be in, whatever a missed response does. */
     memcpy(after, before, size * sizeof *after);
-    f->alive[node->depth] = f->alive[node->depth - 1];
+    f->valid[node->depth] = f->valid[node->depth - 1];
     return;
   }
   if (!known) {
-    f->left_out += has_evidence(f->d->setting, node) ? node->count : 0;
+    f->excluded += has_evidence(f->d->setting, node) ? node->count : 0;
     return;
   }
   if (!f->d->setting->emits_before) {
-    move(f, (size_t)node->action, before, after);
-    f->alive[node->depth] = see(f, node, after);
+    transition_step(f, (size_t)node->action, before, after);
+    f->valid[node->depth] = filter_observation(f, node, after);
     return;
   }
   memcpy(f->scratch, before, size * sizeof *before);
-  f->alive[node->depth] = see(f, node, f->scratch);
-  move(f, (size_t)node->action, f->scratch, after);
+  f->valid[node->depth] = filter_observation(f, node, f->scratch);
+  transition_step(f, (size_t)node->action, f->scratch, after);
 }
 
 static void run(filter *f)
 {
   f->events = 0;
-  f->left_out = f->impossible = 0;
+  f->excluded = f->impossible = 0;
   for (size_t i = 0; i < f->tree->nodes; i++) {
     const idm_prefix_node *node = &f->tree->node[i];
     if (node->begin >= 0)
       begin(f, node);
     else
-      follow(f, node);
+      filter_row(f, node);
   }
 }
 
@@ -240,7 +243,7 @@ static void add_up(const filter *f, size_t i, double *score, double *information
     const double *probability = f->probability + e * width;
     double squares = 0;
     for (size_t o = 0; o < width; o++) squares += probability[o] * value[o] * value[o];
-    *score += f->copies[e] * value[f->seen[e]];
+    *score += f->copies[e] * value[f->observation[e]];
     *information += f->copies[e] * squares;
   }
 }
@@ -256,9 +259,9 @@ static double two_sided(const filter *f, size_t i, double score, double informat
 }
 
 /* Whether the log has at least the information of one observation of what the direction moves. */
-static bool is_informed(const environment_check *e, size_t i)
+static bool has_information(const environment_check *e, size_t i)
 {
-  const double given = idm_direction_given(&e->directions, i);
+  const double given = idm_direction_probability(&e->directions, i);
   return e->information[i] * given * (1 - given) >= 1;
 }
 
@@ -275,7 +278,7 @@ static void weigh_past(const filter *f, size_t k, double *sum, double *weight)
     sum[node->depth] = node->begin < 0 ? sum[node->depth - 1] : 0;
     if (e == f->events || f->node[e] != node) continue;
     weight[e] = sum[node->depth];
-    sum[node->depth] += (f->seen[e] == (int32_t)k) - f->probability[e * width + k];
+    sum[node->depth] += (f->observation[e] == (int32_t)k) - f->probability[e * width + k];
     e++;
   }
 }
@@ -291,7 +294,7 @@ static void weigh_steps(const filter *f, double *weight)
 
 /* Test one kind of weights; a filter without directions has room for one. */
 static void test_residuals(const filter *f, serial_kind kind, size_t k, const double *weight,
-                           serial_test *least)
+                           serial_test *min_p)
 {
   const size_t width = f->sizes.observations;
   double total = 0, squares = 0, variance = 0, score, information;
@@ -305,8 +308,8 @@ static void test_residuals(const filter *f, serial_kind kind, size_t k, const do
   add_up(f, 0, &score, &information);
   if (!(variance >= 5) || !(information > 0)) return;
   const double p = two_sided(f, 0, score, information);
-  if (!least->looked++ || p < least->p)
-    *least = (serial_test){.looked = least->looked,
+  if (!min_p->evaluated++ || p < min_p->p)
+    *min_p = (serial_test){.evaluated = min_p->evaluated,
                            .p = p,
                            .kind = kind,
                            .observation = k,
@@ -318,9 +321,9 @@ static void test_residuals(const filter *f, serial_kind kind, size_t k, const do
 /* Of two observations one alone: the residuals of the other are opposite. */
 static idm_status test_serial(environment_check *e, const filter *shape, idm_error *opt_error)
 {
-  enum { most_observations = 64 };
+  enum { max_observations = 64 };
   const size_t width = shape->sizes.observations;
-  if (width < 2 || width > most_observations || !shape->capacity) return IDM_OK;
+  if (width < 2 || width > max_observations || !shape->capacity) return IDM_OK;
   filter f = *shape;
   double *weight = idm_new(f.capacity, sizeof *weight);
   double *sum = idm_new((size_t)f.tree->depth + 1, sizeof *sum);
@@ -328,7 +331,7 @@ static idm_status test_serial(environment_check *e, const filter *shape, idm_err
   if (status == IDM_OK) run(&f);
   for (size_t k = width == 2; k < width && status == IDM_OK && !f.impossible; k++) {
     weigh_past(&f, k, sum, weight);
-    test_residuals(&f, SERIAL_PERSISTS, k, weight, &e->serial);
+    test_residuals(&f, SERIAL_AUTOCORRELATION, k, weight, &e->serial);
     weigh_steps(&f, weight);
     test_residuals(&f, SERIAL_TREND, k, weight, &e->serial);
   }
@@ -376,24 +379,26 @@ static double work_of(const environment_check *e, const idm_prefix_tree *tree)
 static idm_status find_directions(environment_check *e, const idm_problem *problem,
                                   const idm_prefix_tree *tree, idm_error *opt_error)
 {
-  static const double most_work = 2e9;
+  static const double max_work = 2e9;
   idm_status status = idm_directions_open(&e->directions, problem, true, opt_error);
-  if (status == IDM_OK && work_of(e, tree) > most_work) {
+  if (status == IDM_OK && work_of(e, tree) > max_work) {
     idm_directions_close(&e->directions);
     e->matrices = true;
     status = idm_directions_open(&e->directions, problem, false, opt_error);
-    if (status == IDM_OK && work_of(e, tree) > most_work)
-      idm_print(e->why, sizeof e->why, "a log of %zu histories with %zu states is too much work",
-                tree->nodes, e->directions.own->sizes.states);
+    if (status == IDM_OK && work_of(e, tree) > max_work)
+      idm_print(e->skip_reason, sizeof e->skip_reason,
+                "a log of %zu histories with %zu states is too much work", tree->nodes,
+                e->directions.own->sizes.states);
   }
-  if (status == IDM_OK && !e->directions.count && !e->why[0])
-    idm_print(e->why, sizeof e->why, "no probability of the dynamics is between 0 and 1");
+  if (status == IDM_OK && !e->directions.count && !e->skip_reason[0])
+    idm_print(e->skip_reason, sizeof e->skip_reason,
+              "no probability of the dynamics is between 0 and 1");
   return status;
 }
 
 /* Some of the directions at a time, so that what every observation could have been fits. */
-static idm_status score_some(environment_check *e, const idm_prefix_tree *tree, size_t first,
-                             size_t count, idm_error *opt_error)
+static idm_status score_block(environment_check *e, const idm_prefix_tree *tree, size_t first,
+                              size_t count, idm_error *opt_error)
 {
   filter f = filter_of(e, tree);
   f.first = first;
@@ -404,12 +409,12 @@ static idm_status score_some(environment_check *e, const idm_prefix_tree *tree, 
     const size_t at = first + i;
     add_up(&f, i, &e->score[at], &e->information[at]);
     e->p[at] =
-        is_informed(e, at) ? two_sided(&f, i, e->score[at], e->information[at]) : (double)NAN;
+        has_information(e, at) ? two_sided(&f, i, e->score[at], e->information[at]) : (double)NAN;
   }
   if (status == IDM_OK) {
     e->observations = 0;
     for (size_t i = 0; i < f.events; i++) e->observations += (uint64_t)f.copies[i];
-    e->left_out = f.left_out;
+    e->excluded = f.excluded;
     e->impossible = f.impossible;
     e->impossible_row = f.impossible_row;
   }
@@ -419,18 +424,18 @@ static idm_status score_some(environment_check *e, const idm_prefix_tree *tree, 
 
 static idm_status score_all(environment_check *e, const idm_prefix_tree *tree, idm_error *opt_error)
 {
-  static const size_t most_cells = (size_t)1 << 22;
+  static const size_t max_cells = (size_t)1 << 22;
   const size_t all = e->directions.count;
   const filter shape = filter_of(e, tree);
   const size_t cells = idm_times(shape.capacity, shape.sizes.observations);
-  const size_t room = cells ? most_cells / cells : all;
-  const size_t some = room < 1 ? 1 : room > all ? all : room;
+  const size_t room = cells ? max_cells / cells : all;
+  const size_t block_size = room < 1 ? 1 : room > all ? all : room;
   e->score = idm_new(all, sizeof *e->score);
   e->information = idm_new(all, sizeof *e->information);
   e->p = idm_new(all, sizeof *e->p);
   idm_status status = e->score && e->information && e->p ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t i = 0; i < all && status == IDM_OK; i += some)
-    status = score_some(e, tree, i, all - i < some ? all - i : some, opt_error);
+  for (size_t i = 0; i < all && status == IDM_OK; i += block_size)
+    status = score_block(e, tree, i, all - i < block_size ? all - i : block_size, opt_error);
   return status;
 }
 
@@ -438,22 +443,23 @@ static void find_worst(environment_check *e)
 {
   for (size_t i = 0; e->p && i < e->directions.count; i++) {
     if (isnan(e->p[i])) continue;
-    if (!e->looked++ || e->p[i] < e->p[e->worst]) e->worst = i;
+    if (!e->evaluated++ || e->p[i] < e->p[e->worst]) e->worst = i;
   }
-  const double direct = e->p && e->looked ? e->p[e->worst] : 1;
-  const double p = fmin(direct, e->serial.looked ? e->serial.p : 1);
-  e->least = fmin(1, (double)(e->looked + e->serial.looked) * p);
-  if (!e->looked && !e->serial.looked)
-    idm_print(e->why, sizeof e->why, "the log has too few observations (%llu)",
+  const double direct = e->p && e->evaluated ? e->p[e->worst] : 1;
+  const double p = fmin(direct, e->serial.evaluated ? e->serial.p : 1);
+  e->min_p = fmin(1, (double)(e->evaluated + e->serial.evaluated) * p);
+  if (!e->evaluated && !e->serial.evaluated)
+    idm_print(e->skip_reason, sizeof e->skip_reason, "the log has too few observations (%llu)",
               (unsigned long long)e->observations);
 }
 
 /* --- the best value ------------------------------------------------------------------------- */
 
 /* Fisher scoring along the direction of least p. */
-static idm_status find_best(environment_check *e, const idm_prefix_tree *tree, idm_error *opt_error)
+static idm_status find_estimate(environment_check *e, const idm_prefix_tree *tree,
+                                idm_error *opt_error)
 {
-  enum { most_steps = 20 };
+  enum { max_steps = 20 };
   idm_dynamics *at = NULL;
   idm_status status = idm_dynamics_create(e->directions.own->sizes, &at, opt_error);
   if (status != IDM_OK) return status;
@@ -464,9 +470,9 @@ static idm_status find_best(environment_check *e, const idm_prefix_tree *tree, i
   status = open_filter(&f, opt_error);
   double low, high, shift = 0;
   idm_direction_limits(&e->directions, e->worst, &low, &high);
-  for (int i = 0; i < most_steps && status == IDM_OK; i++) {
+  for (int i = 0; i < max_steps && status == IDM_OK; i++) {
     double score, information;
-    idm_direction_move(&e->directions, e->worst, shift, at);
+    idm_direction_shift(&e->directions, e->worst, shift, at);
     run(&f);
     add_up(&f, 0, &score, &information);
     if (!(information > 0)) break;
@@ -475,42 +481,42 @@ static idm_status find_best(environment_check *e, const idm_prefix_tree *tree, i
     shift += step;
     if (fabs(step) < 1e-6) break;
   }
-  e->best = idm_direction_given(&e->directions, e->worst) + shift;
+  e->best = idm_direction_probability(&e->directions, e->worst) + shift;
   close_filter(&f);
   idm_dynamics_destroy(at);
   return status;
 }
 
 /* Whether there are matrices to filter with, or rows that make some of a reasonable size. */
-static bool can_filter(const idm_setting *setting, char *why, size_t size)
+static bool can_filter(const idm_setting *setting, char *skip_reason, size_t size)
 {
-  static const size_t most_numbers = (size_t)1 << 22;
+  static const size_t max_numbers = (size_t)1 << 22;
   const idm_sizes n = idm_setting_sizes(setting);
   const bool moves = setting->transition || setting->moves;
-  const bool shows = setting->emission || (setting->moves && setting->fully_observed);
-  const bool large = setting->moves && n.actions * n.states * n.states > most_numbers;
-  if (!moves || !shows)
-    idm_print(why, size, "the problem has no dynamics of its own");
+  const bool emission = setting->emission || (setting->moves && setting->fully_observed);
+  const bool large = setting->moves && n.actions * n.states * n.states > max_numbers;
+  if (!moves || !emission)
+    idm_print(skip_reason, size, "the problem has no dynamics of its own");
   else if (large)
-    idm_print(why, size, "%zu states are too many for matrices of transitions", n.states);
-  return moves && shows && !large;
+    idm_print(skip_reason, size, "%zu states are too many for matrices of transitions", n.states);
+  return moves && emission && !large;
 }
 
 idm_status idm_environment_open(environment_check *e, const idm_problem *problem,
                                 const idm_data *data, bool fitted, idm_error *opt_error)
 {
-  *e = (environment_check){.least = 1, .best = NAN};
+  *e = (environment_check){.min_p = 1, .best = NAN};
   const idm_setting *setting = problem->setting;
-  if (!can_filter(setting, e->why, sizeof e->why)) return IDM_OK;
+  if (!can_filter(setting, e->skip_reason, sizeof e->skip_reason)) return IDM_OK;
   idm_prefix_tree *tree = NULL;
   idm_status status = idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, opt_error);
   if (status == IDM_OK) status = find_directions(e, problem, tree, opt_error);
-  if (status == IDM_OK && !e->why[0]) {
+  if (status == IDM_OK && !e->skip_reason[0]) {
     const filter shape = filter_of(e, tree);
     status = test_serial(e, &shape, opt_error);
     if (status == IDM_OK && !fitted) status = score_all(e, tree, opt_error);
     if (status == IDM_OK) find_worst(e);
-    if (status == IDM_OK && e->looked) status = find_best(e, tree, opt_error);
+    if (status == IDM_OK && e->evaluated) status = find_estimate(e, tree, opt_error);
   }
   idm_prefix_tree_destroy(tree);
   return status;
@@ -518,7 +524,7 @@ idm_status idm_environment_open(environment_check *e, const idm_problem *problem
 
 double idm_environment_error(const environment_check *e, size_t i)
 {
-  return is_informed(e, i) ? 1 / sqrt(e->information[i]) : (double)NAN;
+  return has_information(e, i) ? 1 / sqrt(e->information[i]) : (double)NAN;
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -526,19 +532,30 @@ double idm_environment_error(const environment_check *e, size_t i)
 /* Whether the residuals have the least p. */
 static bool is_serial(const environment_check *e)
 {
-  return e->serial.looked && (!e->looked || e->serial.p < e->p[e->worst]);
+  return e->serial.evaluated && (!e->evaluated || e->serial.p < e->p[e->worst]);
 }
 
-idm_tested idm_environment_tested(const environment_check *e)
+idm_model_test_result idm_environment_result(const environment_check *e)
 {
-  if (e->impossible) return (idm_tested){.looked = true, .statistic = INFINITY, .expected = 1};
-  if (!e->looked && !e->serial.looked) return (idm_tested){0};
-  const double score = e->looked ? e->score[e->worst] : 0;
-  return (idm_tested){.looked = true,
-                      .statistic = is_serial(e) ? e->serial.statistic
-                                                : score * score / e->information[e->worst],
-                      .expected = 1,
-                      .p = e->least};
+  if (e->impossible)
+    return (idm_model_test_result){.evaluated = true, .statistic = INFINITY, .expected = 1};
+  if (!e->evaluated && !e->serial.evaluated) return (idm_model_test_result){0};
+  const double score = e->evaluated ? e->score[e->worst] : 0;
+  return (idm_model_test_result){
+      .evaluated = true,
+      .statistic = is_serial(e) ? e->serial.statistic : score * score / e->information[e->worst],
+      .expected = 1,
+      .p = e->min_p};
+}
+
+/* Whether states are observed, and a planner of values looks no step ahead: its policies follow
+ * from the utility alone. */
+static bool plans_one_step(const idm_problem *problem, const idm_planner *planner)
+{
+  const idm_block *discount = &problem->theta->block[IDM_DISCOUNT];
+  const bool myopic = discount->role != IDM_DESCRIPTIVE && discount->value[0] == 0;
+  return problem->setting->fully_observed && problem->theta->models == 1 && planner &&
+         planner->lattice && (myopic || problem->setting->horizon == 1);
 }
 
 /* Whether an answer can depend on the environment: the planner reads models of it, or plans in it.
@@ -546,8 +563,9 @@ idm_tested idm_environment_tested(const environment_check *e)
 static bool is_read(const idm_problem *problem)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
-  return idm_planner_uses_dynamics(planner, IDM_TRANSITION) ||
-         idm_planner_uses_dynamics(planner, IDM_EMISSION);
+  if (plans_one_step(problem, planner)) return false;
+  return idm_planner_uses_dynamics(planner, problem->setting, IDM_TRANSITION) ||
+         idm_planner_uses_dynamics(planner, problem->setting, IDM_EMISSION);
 }
 
 /* Decimals that a probability and its complement have: 0.70, 0.004, 0.9995. */
@@ -561,13 +579,13 @@ static void describe_worst(const environment_check *e, idm_notes *notes, const c
 {
   static const double smallest_p = 1e-300;
   char where[400], what[200];
-  const double given = idm_direction_given(&e->directions, e->worst);
+  const double given = idm_direction_probability(&e->directions, e->worst);
   idm_direction_describe(&e->directions, e->worst, where, sizeof where, what, sizeof what);
   idm_notes_add(notes,
                 "the observations of this log contradict the environment (p <= %.2g over %zu "
                 "probabilities): %s: the file gives %.*f to %s, this log is best described by %.*f "
                 "(standard error %.2g)%s",
-                fmax(e->least, smallest_p), e->looked, where, decimals(given), given, what,
+                fmax(e->min_p, smallest_p), e->evaluated, where, decimals(given), given, what,
                 decimals(e->best), e->best, idm_environment_error(e, e->worst), ending);
 }
 
@@ -577,8 +595,9 @@ static void describe_serial(const environment_check *e, idm_notes *notes, const 
   static const struct {
     const char *less, *more, *cause;
   } words[SERIAL_KINDS] = {
-      [SERIAL_PERSISTS] = {"recurs less within trajectories", "recurs more within trajectories",
-                           "a state is missing, or trajectories differ"},
+      [SERIAL_AUTOCORRELATION] = {"recurs less within trajectories",
+                                  "recurs more within trajectories",
+                                  "a state is missing, or trajectories differ"},
       [SERIAL_TREND] = {"becomes rarer along trajectories",
                         "becomes more frequent along trajectories",
                         "the dynamics change with time, or a state is missing"}};
@@ -587,7 +606,7 @@ static void describe_serial(const environment_check *e, idm_notes *notes, const 
       notes,
       "the observations of this log contradict the environment (p <= %.2g over %zu "
       "tests): `%.100s` %s than the dynamics imply, by about %.1f %% in probability%s: %s",
-      fmax(e->least, smallest_p), e->looked + t->looked,
+      fmax(e->min_p, smallest_p), e->evaluated + t->evaluated,
       e->directions.setting->observations.name[t->observation],
       t->score < 0 ? words[t->kind].less : words[t->kind].more, 100 * t->size, ending,
       words[t->kind].cause);
@@ -605,41 +624,42 @@ static void describe_impossible(const environment_check *e, idm_notes *notes)
 /* What the test does not cover. */
 static void note_limits(const environment_check *e, idm_assessment *a)
 {
-  if (e->left_out)
+  if (e->excluded)
     idm_notes_add(&a->remarks,
                   "unchecked: %llu observations, which follow an action that is not recorded, are "
                   "no part of the test of the environment",
-                  (unsigned long long)e->left_out);
-  if (e->matrices && e->looked)
+                  (unsigned long long)e->excluded);
+  if (e->matrices && e->evaluated)
     idm_notes_add(&a->remarks,
                   "the test of the environment covers whole matrices, not each of their "
                   "probabilities, which are too many for this log");
 }
 
-void idm_environment_judge(const environment_check *e, const idm_problem *problem, bool used,
-                           double level, idm_assessment *a)
+void idm_environment_record(const environment_check *e, const idm_problem *problem, bool used,
+                            double level, idm_assessment *a)
 {
-  static const double least_share = 0.02;
-  const idm_tested tested = idm_environment_tested(e);
-  if (!tested.looked) {
-    idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", e->why);
-    idm_notes_add(&a->remarks, "unchecked: the environment; %s", e->why);
+  static const double min_share = 0.02;
+  const idm_model_test_result tested = idm_environment_result(e);
+  if (!tested.evaluated) {
+    idm_check_skip(&a->checks, IDM_CHECK_ENVIRONMENT, "%s", e->skip_reason);
+    idm_notes_add(&a->remarks, "unchecked: the environment; %s", e->skip_reason);
     return;
   }
   const bool read = used || is_read(problem);
-  const double off = e->impossible  ? 1
-                     : is_serial(e) ? e->serial.size
-                                    : fabs(e->best - idm_direction_given(&e->directions, e->worst));
-  const idm_check_outcome outcome = tested.p > level             ? IDM_CHECK_PASSED
-                                    : read && off >= least_share ? IDM_CHECK_MISFIT
-                                                                 : IDM_CHECK_REMARK;
+  const double off = e->impossible ? 1
+                     : is_serial(e)
+                         ? e->serial.size
+                         : fabs(e->best - idm_direction_probability(&e->directions, e->worst));
+  const idm_check_outcome outcome = tested.p > level           ? IDM_CHECK_PASSED
+                                    : read && off >= min_share ? IDM_CHECK_MISFIT
+                                                               : IDM_CHECK_REMARK;
   idm_check_record(&a->checks, IDM_CHECK_ENVIRONMENT, outcome, tested.p);
   a->checks.of[IDM_CHECK_ENVIRONMENT].threshold = level;
   note_limits(e, a);
   if (outcome == IDM_CHECK_PASSED) return;
   idm_notes *notes = idm_check_note(a, IDM_CHECK_ENVIRONMENT, outcome);
   const char *small =
-      read ? ", a difference of less than 2 %" : ", which this planner does not read";
+      read ? ", a difference of less than 2 %" : "; the answer does not depend on these";
   if (e->impossible)
     describe_impossible(e, notes);
   else if (is_serial(e))
@@ -657,7 +677,7 @@ idm_status idm_environment_assess(const idm_problem *problem, const idm_data *da
 {
   environment_check e;
   const idm_status status = idm_environment_open(&e, problem, data, fitted, opt_error);
-  if (status == IDM_OK) idm_environment_judge(&e, problem, used, level, assessment);
+  if (status == IDM_OK) idm_environment_record(&e, problem, used, level, assessment);
   idm_environment_close(&e);
   return status;
 }

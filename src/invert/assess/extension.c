@@ -1,26 +1,128 @@
 /* Score tests of extensions of the model by one number: see the header.
  *
- * Contents: candidates · scores · statistics · refits · words */
+ * Contents: anew · extension */
 #include "invert/assess/extension.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/saddlepoint.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/distribution.h"
 #include "idm/planner.h"
 #include "idm/quantile.h"
-#include "invert/assess/anew.h"
-#include "invert/assess/refit.h"
+#include "invert/assess/residual.h"
 #include "setting/freedom.h"
 
+/* === anew ===================================================================================== */
+
+/* What the agent would do if its memory began anew in every trajectory: see the header. */
+
+/* Strata whose trajectories are of an agent each. */
+typedef struct reset_strata {
+  strata strata;          /* its arrays are `one` here, and otherwise those of the residual */
+  idm_data *data;         /* [stratum]: shallow copies, */
+  uint32_t *agent;        /* [trajectory]: with these agents */
+  idm_prefix_tree **tree; /* [stratum] */
+} reset_strata;
+
+static void close_reset_strata(reset_strata *a)
+{
+  for (size_t c = 0; a->tree && c < a->strata.count; c++) idm_prefix_tree_destroy(a->tree[c]);
+  free(a->strata.one);
+  free(a->data);
+  free(a->agent);
+  free(a->tree);
+}
+
+static idm_status open_reset_strata(reset_strata *a, const strata *s, idm_error *opt_error)
+{
+  size_t longest = 0;
+  for (size_t c = 0; c < s->count; c++)
+    if (s->one[c].data->trajectories > longest) longest = s->one[c].data->trajectories;
+  a->strata = *s;
+  a->strata.nodes = 0;
+  a->strata.one = idm_duplicate(s->one, s->count, sizeof *s->one);
+  a->data = idm_new(s->count, sizeof *a->data);
+  a->agent = idm_new(longest, sizeof *a->agent);
+  a->tree = idm_new(s->count, sizeof *a->tree);
+  if (!a->strata.one || !a->data || !a->agent || !a->tree) return idm_fail_memory(opt_error);
+  for (size_t t = 0; t < longest; t++) a->agent[t] = (uint32_t)t;
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < s->count && status == IDM_OK; c++) {
+    stratum *one = &a->strata.one[c];
+    a->data[c] = *one->data;
+    a->data[c].agent = a->agent;
+    a->data[c].agent_name = (idm_labels){.count = one->data->trajectories};
+    status = idm_prefix_tree_create(&a->data[c], one->tree->scope, &a->tree[c], opt_error);
+    if (status != IDM_OK) break;
+    one->data = &a->data[c];
+    one->tree = a->tree[c];
+    one->first = a->strata.nodes;
+    a->strata.nodes += one->tree->nodes;
+  }
+  return status;
+}
+
+/* A node of the strata shares its trajectory's rows so far with one of those anew. */
+static void copy_nodes(const reset_strata *a, const strata *s, size_t actions, const double *from,
+                       double *to)
+{
+  for (size_t c = 0; c < s->count; c++) {
+    const stratum *one = &s->one[c], *other = &a->strata.one[c];
+    for (size_t t = 0; t < one->data->trajectories; t++) {
+      size_t node = one->tree->last[t], same = other->tree->last[t];
+      for (size_t row = one->data->first[t]; row < one->data->first[t + 1]; row++) {
+        memcpy(to + (one->first + node) * actions, from + (other->first + same) * actions,
+               actions * sizeof *to);
+        node = (size_t)one->tree->node[node].parent;
+        same = (size_t)other->tree->node[same].parent;
+      }
+    }
+  }
+}
+
+/* Whether memories last, and an agent has two trajectories. */
+static bool memory_persists(const strata *s)
+{
+  for (size_t c = 0; c < s->count; c++) {
+    const stratum *one = &s->one[c];
+    for (size_t t = 0; t < one->data->trajectories && one->tree->scope & IDM_SCOPE_AGENT; t++)
+      if (one->tree->node[one->tree->first[t]].parent >= 0) return true;
+  }
+  return false;
+}
+
+idm_status idm_memory_reset_predict(const check_context *q, const decision_residuals *r,
+                                    double *probability, bool *seen, idm_error *opt_error)
+{
+  reset_strata a = {0};
+  history_predictor v = {0};
+  *seen = false;
+  if (!memory_persists(r->strata)) return IDM_OK;
+  idm_status status = open_reset_strata(&a, r->strata, opt_error);
+  double *own = NULL;
+  if (status == IDM_OK) {
+    own = idm_new(idm_times(a.strata.nodes, r->actions), sizeof *own);
+    status = own ? idm_predictor_open(&v, q->f, &a.strata, opt_error) : idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK)
+    status = idm_predictor_at(&v, r->strata->centre, NULL, own, seen, opt_error);
+  if (status == IDM_OK && *seen) copy_nodes(&a, r->strata, r->actions, own, probability);
+  idm_predictor_close(&v);
+  free(own);
+  close_reset_strata(&a);
+  return status;
+}
+
+/* === extension ================================================================================ */
+
 /* The quantile that statistics are divided by. */
-static const double common = 0.99;
+static const double normalising_quantile = 0.99;
 /* Extensions with at most this p are fitted again. */
-static const double screen = 0.1;
+static const double refit_level = 0.1;
 /* Extensions that are fitted again and named, at most. */
-enum { shown = 3 };
+enum { max_refits = 3 };
 
 void idm_extensions_close(extensions *x)
 {
@@ -29,7 +131,7 @@ void idm_extensions_close(extensions *x)
     free(x->item[i].statistic);
   }
   free(x->item);
-  idm_past_close(&x->past);
+  idm_carryover_close(&x->carryover);
   free(x->probability);
   free(x->asked);
   *x = (extensions){0};
@@ -39,7 +141,7 @@ void idm_extensions_close(extensions *x)
 
 /* Whether a block is one number that is held, that choices depend on and that could be free. A
  * number that differs between variants of the setting is none. */
-static bool is_held(const idm_problem *problem, size_t id)
+static bool is_fixed_scalar(const idm_problem *problem, size_t id)
 {
   const idm_block *block = &problem->theta->block[id];
   const bool scalar = block->size == 1 && block->info->axis[0] == IDM_AXIS_END;
@@ -55,10 +157,10 @@ static bool find_step(const idm_problem *problem, extension *e)
 {
   const idm_block_info *info = problem->theta->block[e->at].info;
   const double x = problem->theta->block[e->at].value[0];
-  const double unit = info->in_utility ? idm_problem_range(problem, e->at) : 1;
+  const double unit = info->in_utility ? idm_problem_prior_range(problem, e->at) : 1;
   const bool low = x <= 0, inside = x > 0 && x < 1;
   if (info->support == IDM_FRACTION) {
-    *e = (extension){.at = e->at, .held = x, .step = low ? 0.02 : -0.02, .edge = true};
+    *e = (extension){.at = e->at, .held = x, .step = low ? 0.02 : -0.02, .boundary = true};
     if (inside)
       *e =
           (extension){.at = e->at, .scale = IDM_SCALE_LOGIT, .held = log(x / (1 - x)), .step = 0.1};
@@ -70,7 +172,7 @@ static bool find_step(const idm_problem *problem, extension *e)
     *e = (extension){.at = e->at,
                      .held = x,
                      .step = 0.02 * unit,
-                     .edge = low && info->support == IDM_NOT_NEGATIVE};
+                     .boundary = low && info->support == IDM_NOT_NEGATIVE};
   return isinf(x) ? info->reciprocal : x != 0 || !info->reciprocal;
 }
 
@@ -92,10 +194,10 @@ static double number_at(const extension *e, double c)
 /* --- scores --------------------------------------------------------------------------------- */
 
 /* Subtract the mean under pi from the scores of every question. */
-static void centre(const residual *r, double *score)
+static void centre(const decision_residuals *r, double *score)
 {
-  for (size_t i = 0; i < r->questions; i++) {
-    const double *p = idm_residual_probability(r, &r->question[i]);
+  for (size_t i = 0; i < r->decision_points; i++) {
+    const double *p = idm_residual_probability(r, &r->decision_point[i]);
     double *own = score + i * r->actions;
     double mean = 0;
     for (size_t u = 0; u < r->actions; u++) mean += p[u] * own[u];
@@ -103,47 +205,48 @@ static void centre(const residual *r, double *score)
   }
 }
 
-static double variance(const residual *r, const double *score)
+static double variance(const decision_residuals *r, const double *score)
 {
   double sum = 0;
-  for (size_t i = 0; i < r->questions; i++) {
-    const double *p = idm_residual_probability(r, &r->question[i]);
+  for (size_t i = 0; i < r->decision_points; i++) {
+    const double *p = idm_residual_probability(r, &r->decision_point[i]);
     const double *own = score + i * r->actions;
-    for (size_t u = 0; u < r->actions; u++) sum += r->question[i].asked * p[u] * own[u] * own[u];
+    for (size_t u = 0; u < r->actions; u++)
+      sum += r->decision_point[i].asked * p[u] * own[u] * own[u];
   }
   return sum;
 }
 
 /* Subtract Cov(G, S) Var(S)^-1 s. work[2][dimension]. */
-static void project(const residual *r, double *score, double *work)
+static void project(const decision_residuals *r, double *score, double *work)
 {
   const size_t d = r->dimension;
   double *const cross = work, *const weight = work + d;
   memset(work, 0, 2 * d * sizeof *work);
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++) {
-      const double *s = idm_residual_score(r, &r->question[i], u);
-      const double p = idm_residual_probability(r, &r->question[i])[u];
-      const double own = r->question[i].asked * p * score[i * r->actions + u];
+      const double *s = idm_residual_score(r, &r->decision_point[i], u);
+      const double p = idm_residual_probability(r, &r->decision_point[i])[u];
+      const double own = r->decision_point[i].asked * p * score[i * r->actions + u];
       for (size_t j = 0; j < d; j++) cross[j] += own * s[j];
     }
   for (size_t j = 0; j < d; j++)
     for (size_t k = 0; k < d; k++) weight[j] += r->inverse[j * d + k] * cross[k];
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++) {
-      const double *s = idm_residual_score(r, &r->question[i], u);
+      const double *s = idm_residual_score(r, &r->decision_point[i], u);
       for (size_t j = 0; j < d; j++) score[i * r->actions + u] -= weight[j] * s[j];
     }
 }
 
 /* Keep the candidate whose g is in `score`, or drop it where it has no effect of its own: less
  * than the rounding of a plan, or no more than the free numbers have. */
-static idm_status keep(extensions *x, extension e, double *score, double *work,
-                       idm_error *opt_error)
+static idm_status add_candidate(extensions *x, extension e, double *score, double *work,
+                                idm_error *opt_error)
 {
-  const residual *r = x->r;
+  const decision_residuals *r = x->r;
   double decisions = 0;
-  for (size_t i = 0; i < r->questions; i++) decisions += r->question[i].asked;
+  for (size_t i = 0; i < r->decision_points; i++) decisions += r->decision_point[i].asked;
   centre(r, score);
   const double raw = variance(r, score);
   project(r, score, work);
@@ -151,51 +254,51 @@ static idm_status keep(extensions *x, extension e, double *score, double *work,
   e.information = variance(r, score);
   if (!(e.information * e.step * e.step > 1e-10 * decisions) || !(e.information > 1e-4 * raw))
     return IDM_OK;
-  e.score = idm_duplicate(score, r->questions * r->actions, sizeof *score);
+  e.score = idm_duplicate(score, r->decision_points * r->actions, sizeof *score);
   e.statistic = idm_new(x->runs, sizeof *e.statistic);
   x->item[x->count++] = e;
   return e.score && e.statistic ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* g of a held number, [node][action] of the side plans to [question][action]. */
-static void take_difference(const residual *r, const double *from, const double *to, double step,
-                            double *score)
+static void difference_score(const decision_residuals *r, const double *from, const double *to,
+                             double step, double *score)
 {
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++) {
-      const size_t cell = r->question[i].node * r->actions + u;
+      const size_t cell = r->decision_point[i].node * r->actions + u;
       const bool defined = from[cell] > 0 && to[cell] > 0;
       score[i * r->actions + u] = defined ? log(to[cell] / from[cell]) / step : 0;
     }
 }
 
 /* Scratch of the search for extensions. */
-typedef struct search {
-  viewer v;
+typedef struct extension_search {
+  history_predictor v;
   double *side;  /* [2][node][action] */
   double *score; /* [question][action] */
   double *work;  /* [2][dimension] */
-  clocks clocks;
-} search;
+  drift_times drift_times;
+} extension_search;
 
-static idm_status try_held(extensions *x, search *s, extension e, size_t cells,
-                           idm_error *opt_error)
+static idm_status try_fixed(extensions *x, extension_search *s, extension e, size_t cells,
+                            idm_error *opt_error)
 {
   bool above = false, below = false;
   double *const up = s->side, *const down = s->side + cells;
-  view_held held = {.block = e.at, .value = number_at(&e, e.held + e.step)};
-  idm_status status = idm_view_at(&s->v, x->r->strata->centre, &held, up, &above, opt_error);
+  fixed_override held = {.block = e.at, .value = number_at(&e, e.held + e.step)};
+  idm_status status = idm_predictor_at(&s->v, x->r->strata->centre, &held, up, &above, opt_error);
   held.value = number_at(&e, e.held - e.step);
-  if (status == IDM_OK && !e.edge)
-    status = idm_view_at(&s->v, x->r->strata->centre, &held, down, &below, opt_error);
+  if (status == IDM_OK && !e.boundary)
+    status = idm_predictor_at(&s->v, x->r->strata->centre, &held, down, &below, opt_error);
   if (status != IDM_OK || !(above || below)) return status;
-  take_difference(x->r, below ? down : x->r->probability, above ? up : x->r->probability,
-                  (above + below) * e.step, s->score);
-  return keep(x, e, s->score, s->work, opt_error);
+  difference_score(x->r, below ? down : x->r->probability, above ? up : x->r->probability,
+                   (above + below) * e.step, s->score);
+  return add_candidate(x, e, s->score, s->work, opt_error);
 }
 
 /* Whether the entropy of beliefs has a weight that is free, if only that of one action. */
-static bool frees_entropy(const idm_theta *theta)
+static bool entropy_is_free(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
   bool moves = block->role == IDM_DESCRIPTIVE && !block->coordinate;
@@ -205,65 +308,69 @@ static bool frees_entropy(const idm_theta *theta)
 }
 
 /* A utility of certainty: less the belief's entropy, at every step. */
-static idm_status try_belief(extensions *x, search *s, size_t cells, idm_error *opt_error)
+static idm_status try_belief(extensions *x, extension_search *s, size_t cells, idm_error *opt_error)
 {
   const idm_problem *problem = x->q->f->problem;
   const idm_block *block = &problem->theta->block[IDM_BELIEF_UTILITY];
-  if (x->r->setting->fully_observed || frees_entropy(problem->theta) ||
+  if (x->r->setting->fully_observed || entropy_is_free(problem->theta) ||
       !idm_agent_reads(&problem->agent, IDM_BELIEF_UTILITY))
     return IDM_OK;
   const extension e = {.kind = EXTENSION_BELIEF,
                        .at = IDM_BELIEF_UTILITY,
                        .held = block->value[0],
-                       .step = 0.05 * idm_problem_range(problem, IDM_UTILITY)};
-  return try_held(x, s, e, cells, opt_error);
+                       .step = 0.05 * idm_problem_prior_range(problem, IDM_UTILITY)};
+  return try_fixed(x, s, e, cells, opt_error);
 }
 
 /* A free coordinate that moves with time[question]: its score times that. */
-static idm_status try_moving(extensions *x, search *s, extension e, const double *time,
-                             idm_error *opt_error)
+static idm_status try_covariate(extensions *x, extension_search *s, extension e, const double *time,
+                                idm_error *opt_error)
 {
-  const residual *r = x->r;
-  for (size_t i = 0; i < r->questions; i++)
+  const decision_residuals *r = x->r;
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++)
-      s->score[i * r->actions + u] = time[i] * idm_residual_score(r, &r->question[i], u)[e.at];
-  return keep(x, e, s->score, s->work, opt_error);
+      s->score[i * r->actions + u] =
+          time[i] * idm_residual_score(r, &r->decision_point[i], u)[e.at];
+  return add_candidate(x, e, s->score, s->work, opt_error);
 }
 
 /* Free coordinate j over every clock, and by every signal. */
-static idm_status try_free(extensions *x, search *s, size_t j, idm_error *opt_error)
+static idm_status try_coordinate(extensions *x, extension_search *s, size_t j, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  for (size_t k = 0; k < s->clocks.count && status == IDM_OK; k++)
-    status = try_moving(
-        x, s, (extension){.kind = EXTENSION_DRIFT, .at = j, .clock = s->clocks.kind[k], .step = 1},
-        s->clocks.time[k], opt_error);
-  for (size_t k = 0; k < x->past.count && status == IDM_OK; k++)
-    status = try_moving(x, s, (extension){.kind = EXTENSION_AFTER, .at = j, .signal = k, .step = 1},
-                        x->past.signal[k].last, opt_error);
+  for (size_t k = 0; k < s->drift_times.count && status == IDM_OK; k++)
+    status = try_covariate(
+        x, s,
+        (extension){.kind = EXTENSION_DRIFT, .at = j, .drift = s->drift_times.kind[k], .step = 1},
+        s->drift_times.time[k], opt_error);
+  for (size_t k = 0; k < x->carryover.count && status == IDM_OK; k++)
+    status =
+        try_covariate(x, s, (extension){.kind = EXTENSION_SIGNAL, .at = j, .signal = k, .step = 1},
+                      x->carryover.signal[k].last, opt_error);
   return status;
 }
 
-static idm_status try_traces(extensions *x, search *s, idm_error *opt_error)
+static idm_status try_traces(extensions *x, extension_search *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (int trace = 0; trace < TRACE_KINDS; trace++)
-    for (size_t k = 0; k < MOST_SIGNALS && status == IDM_OK; k++) {
-      extension e = {.kind = EXTENSION_TRACE, .trace = (past_trace)trace, .signal = k, .step = 1};
-      if (!idm_past_has(&x->past, e.trace, k)) continue;
-      idm_past_trace(&x->past, e.trace, k, s->score);
-      status = keep(x, e, s->score, s->work, opt_error);
+    for (size_t k = 0; k < MAX_SIGNALS && status == IDM_OK; k++) {
+      extension e = {
+          .kind = EXTENSION_TRACE, .trace = (carryover_trace)trace, .signal = k, .step = 1};
+      if (!idm_carryover_has(&x->carryover, e.trace, k)) continue;
+      idm_carryover_trace(&x->carryover, e.trace, k, s->score);
+      status = add_candidate(x, e, s->score, s->work, opt_error);
     }
   return status;
 }
 
 /* What the decisions gain if they are by other probabilities [node][action]. */
-static double gain_of(const residual *r, const double *other)
+static double gain_of(const decision_residuals *r, const double *other)
 {
   double sum = 0;
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++) {
-      const size_t cell = r->question[i].node * r->actions + u;
+      const size_t cell = r->decision_point[i].node * r->actions + u;
       const double taken = r->taken[i * r->actions + u];
       if (taken > 0) sum += taken * log(other[cell] / r->probability[cell]);
     }
@@ -273,15 +380,16 @@ static double gain_of(const residual *r, const double *other)
 /* A memory that begins anew: the mean slope of log((1 - x) pi + x pi_anew) from 0 to a half. The
  * Newton step is far off where single decisions dominate its gain: that of x = 1 or of a half
  * replaces it, with the free numbers as they are. */
-static idm_status try_anew(extensions *x, search *s, size_t cells, idm_error *opt_error)
+static idm_status try_memory_reset(extensions *x, extension_search *s, size_t cells,
+                                   idm_error *opt_error)
 {
   static const double half = 0.5;
   bool seen;
   double *const mixed = s->side;
-  const residual *r = x->r;
-  const idm_status status = idm_anew_view(x->q, r, mixed, &seen, opt_error);
+  const decision_residuals *r = x->r;
+  const idm_status status = idm_memory_reset_predict(x->q, r, mixed, &seen, opt_error);
   if (status != IDM_OK || !seen) return status;
-  extension e = {.kind = EXTENSION_ANEW, .step = half, .edge = true, .value = 1};
+  extension e = {.kind = EXTENSION_MEMORY_RESET, .step = half, .boundary = true, .value = 1};
   e.gain = gain_of(r, mixed);
   for (size_t i = 0; i < cells; i++) mixed[i] = half * mixed[i] + (1 - half) * r->probability[i];
   const double gain = gain_of(r, mixed);
@@ -289,62 +397,64 @@ static idm_status try_anew(extensions *x, search *s, size_t cells, idm_error *op
     e.value = half;
     e.gain = fmax(0, gain);
   }
-  take_difference(r, r->probability, mixed, half, s->score);
-  return keep(x, e, s->score, s->work, opt_error);
+  difference_score(r, r->probability, mixed, half, s->score);
+  return add_candidate(x, e, s->score, s->work, opt_error);
 }
 
-static idm_status try_all(extensions *x, search *s, idm_error *opt_error)
+static idm_status try_all(extensions *x, extension_search *s, idm_error *opt_error)
 {
   const idm_problem *problem = x->q->f->problem;
   const size_t cells = x->r->strata->nodes * x->r->actions;
   idm_status status = IDM_OK;
   for (size_t b = 0; b < problem->theta->blocks && status == IDM_OK; b++) {
     extension e = {.at = b};
-    if (is_held(problem, b) && find_step(problem, &e)) status = try_held(x, s, e, cells, opt_error);
+    if (is_fixed_scalar(problem, b) && find_step(problem, &e))
+      status = try_fixed(x, s, e, cells, opt_error);
   }
   if (status == IDM_OK) status = try_belief(x, s, cells, opt_error);
   for (size_t j = 0; j < x->r->dimension && status == IDM_OK; j++)
-    status = try_free(x, s, j, opt_error);
+    status = try_coordinate(x, s, j, opt_error);
   if (status == IDM_OK) status = try_traces(x, s, opt_error);
-  if (status == IDM_OK) status = try_anew(x, s, cells, opt_error);
+  if (status == IDM_OK) status = try_memory_reset(x, s, cells, opt_error);
   return status;
 }
 
 /* The distribution of every answer, in the order of the scores. */
-static bool list_answers(extensions *x)
+static bool copy_probabilities(extensions *x)
 {
-  const residual *r = x->r;
-  x->probability = idm_new(idm_times(r->questions, r->actions), sizeof *x->probability);
-  x->asked = idm_new(r->questions, sizeof *x->asked);
+  const decision_residuals *r = x->r;
+  x->probability = idm_new(idm_times(r->decision_points, r->actions), sizeof *x->probability);
+  x->asked = idm_new(r->decision_points, sizeof *x->asked);
   if (!x->probability || !x->asked) return false;
-  for (size_t i = 0; i < r->questions; i++) {
-    memcpy(x->probability + i * r->actions, idm_residual_probability(r, &r->question[i]),
+  for (size_t i = 0; i < r->decision_points; i++) {
+    memcpy(x->probability + i * r->actions, idm_residual_probability(r, &r->decision_point[i]),
            r->actions * sizeof *x->probability);
-    x->asked[i] = r->question[i].asked;
+    x->asked[i] = r->decision_point[i].asked;
   }
   return true;
 }
 
-idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *r, size_t runs,
-                               idm_error *opt_error)
+idm_status idm_extensions_open(extensions *x, const check_context *q, const decision_residuals *r,
+                               size_t runs, idm_error *opt_error)
 {
   *x = (extensions){.q = q, .r = r, .runs = runs};
   if (!r->dimension) return IDM_OK;
-  const size_t pairs = idm_times(r->questions, r->actions);
-  search s = {.side = idm_new(idm_times(2 * r->strata->nodes, r->actions), sizeof *s.side),
-              .score = idm_new(pairs, sizeof *s.score),
-              .work = idm_new(2 * r->dimension, sizeof *s.work)};
-  const size_t most = q->f->problem->theta->blocks + (CLOCK_KINDS + MOST_SIGNALS) * r->dimension +
-                      TRACE_KINDS * MOST_SIGNALS + 2;
+  const size_t pairs = idm_times(r->decision_points, r->actions);
+  extension_search s = {.side =
+                            idm_new(idm_times(2 * r->strata->nodes, r->actions), sizeof *s.side),
+                        .score = idm_new(pairs, sizeof *s.score),
+                        .work = idm_new(2 * r->dimension, sizeof *s.work)};
+  const size_t most = q->f->problem->theta->blocks + (DRIFT_KINDS + MAX_SIGNALS) * r->dimension +
+                      TRACE_KINDS * MAX_SIGNALS + 2;
   x->item = idm_new(most, sizeof *x->item);
-  const bool made = s.side && s.score && s.work && x->item && list_answers(x);
+  const bool made = s.side && s.score && s.work && x->item && copy_probabilities(x);
   idm_status status =
-      made ? idm_view_open(&s.v, q->f, r->strata, opt_error) : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_clocks_open(&s.clocks, r, opt_error);
-  if (status == IDM_OK) status = idm_past_open(&x->past, r, opt_error);
+      made ? idm_predictor_open(&s.v, q->f, r->strata, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_drift_times_open(&s.drift_times, r, opt_error);
+  if (status == IDM_OK) status = idm_carryover_open(&x->carryover, r, opt_error);
   if (status == IDM_OK) status = try_all(x, &s, opt_error);
-  idm_clocks_close(&s.clocks);
-  idm_view_close(&s.v);
+  idm_drift_times_close(&s.drift_times);
+  idm_predictor_close(&s.v);
   free(s.side);
   free(s.score);
   free(s.work);
@@ -354,14 +464,14 @@ idm_status idm_extensions_open(extensions *x, const inquiry *q, const residual *
 
 /* --- statistics ----------------------------------------------------------------------------- */
 
-void idm_extensions_take(extensions *x, size_t run, const double *taken)
+void idm_extensions_add_run(extensions *x, size_t run, const double *taken)
 {
-  const size_t pairs = x->r->questions * x->r->actions;
+  const size_t pairs = x->r->decision_points * x->r->actions;
   for (size_t k = 0; k < x->count; k++) {
     extension *e = &x->item[k];
     e->sum = 0;
     for (size_t i = 0; i < pairs; i++) e->sum += taken[i] * e->score[i];
-    const bool out = e->edge && e->sum * e->step < 0;
+    const bool out = e->boundary && e->sum * e->step < 0;
     e->statistic[run] = out ? 0 : e->sum * e->sum / e->information;
   }
 }
@@ -371,12 +481,12 @@ static double ratio_of(const extension *e, size_t run)
   return e->limit > 0 ? e->statistic[run] / e->limit : 0;
 }
 
-void idm_extensions_compare(extensions *x, double *largest, double *work)
+void idm_extensions_normalise(extensions *x, double *largest, double *work)
 {
   for (size_t k = 0; k < x->count; k++) {
     extension *e = &x->item[k];
     memcpy(work, e->statistic, x->runs * sizeof *work);
-    e->limit = idm_quantile(work, x->runs, common);
+    e->limit = idm_quantile(work, x->runs, normalising_quantile);
     for (size_t i = 0; i < x->runs; i++) largest[i] = fmax(largest[i], ratio_of(e, i));
   }
 }
@@ -387,9 +497,9 @@ static double factor_of(const extensions *x, const extension *e)
 {
   static const double share = 0.5; /* of held numbers */
   size_t held = 0;
-  for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_HELD;
+  for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_FIXED;
   const size_t others = x->count - held;
-  if (e->kind == EXTENSION_HELD) return (double)held / (others ? share : 1);
+  if (e->kind == EXTENSION_FIXED) return (double)held / (others ? share : 1);
   return (double)others / (held ? 1 - share : 1);
 }
 
@@ -397,28 +507,28 @@ static double factor_of(const extensions *x, const extension *e)
 static double score_p(const extensions *x, const extension *e)
 {
   if (!(e->statistic[0] > 0)) return 1;
-  const idm_discrete_sum sum = {.terms = x->r->questions,
+  const idm_discrete_sum sum = {.terms = x->r->decision_points,
                                 .width = x->r->actions,
                                 .probability = x->probability,
                                 .value = e->score,
                                 .copies = x->asked};
   const double p = idm_saddlepoint_two_sided(&sum, e->sum, e->information);
-  return fmin(1, factor_of(x, e) * (e->edge ? p / 2 : p));
+  return fmin(1, factor_of(x, e) * (e->boundary ? p / 2 : p));
 }
 
 /* Value and gain after one Newton step. */
-static void step_once(extension *e)
+static void newton_step(extension *e)
 {
-  if (e->kind == EXTENSION_ANEW) return;
+  if (e->kind == EXTENSION_MEMORY_RESET) return;
   const double moved = e->sum / e->information;
   switch (e->kind) {
-  case EXTENSION_HELD:
+  case EXTENSION_FIXED:
     e->value = number_at(e, e->held + moved);
     break;
   case EXTENSION_BELIEF:
     e->value = e->held + moved;
     break;
-  case EXTENSION_AFTER: /* from a signal of -1 to one of 1 */
+  case EXTENSION_SIGNAL: /* from a signal of -1 to one of 1 */
     e->value = 2 * moved;
     break;
   default:
@@ -437,7 +547,7 @@ static extension *next_by_gain(const extensions *x, bool held, double level, dou
   extension *best = NULL;
   for (size_t k = 0; k < x->count; k++) {
     extension *e = &x->item[k];
-    if ((held && e->kind != EXTENSION_HELD) || e->p > level || !(e->gain < last)) continue;
+    if ((held && e->kind != EXTENSION_FIXED) || e->p > level || !(e->gain < last)) continue;
     if (!best || e->gain > best->gain) best = e;
   }
   return best;
@@ -445,14 +555,15 @@ static extension *next_by_gain(const extensions *x, bool held, double level, dou
 
 /* Climb from the Newton step, where it is inside the range, and from one step of the difference:
  * the former may be far off. p is that of the likelihood ratio. */
-static idm_status fit_again(const extensions *x, double without, extension *e, idm_error *opt_error)
+static idm_status refit_extension(const extensions *x, double without, extension *e,
+                                  idm_error *opt_error)
 {
   const double start[2] = {number_at(e, e->held + e->step), e->value};
-  const bool usable = isfinite(e->value) && (!e->edge || (e->value > 0 && e->value < 1));
+  const bool usable = isfinite(e->value) && (!e->boundary || (e->value > 0 && e->value < 1));
   double best = -INFINITY;
   for (int k = 0; k < (usable ? 2 : 1); k++) {
     refit one;
-    const view_held from = {.block = e->at, .value = start[k]};
+    const fixed_override from = {.block = e->at, .value = start[k]};
     const idm_status status = idm_refit(x->q, &from, &one, opt_error);
     if (status != IDM_OK) return status;
     if (!(one.log_likelihood > best)) continue;
@@ -465,28 +576,28 @@ static idm_status fit_again(const extensions *x, double without, extension *e, i
 }
 
 /* Fit those again whose score is significant, three at most. */
-static idm_status fit_chosen(const extensions *x, idm_error *opt_error)
+static idm_status refit_significant(const extensions *x, idm_error *opt_error)
 {
-  extension *chosen[shown] = {NULL};
+  extension *chosen[max_refits] = {NULL};
   double last = INFINITY;
-  for (size_t i = 0; i < shown && (chosen[i] = next_by_gain(x, true, screen, last)); i++)
+  for (size_t i = 0; i < max_refits && (chosen[i] = next_by_gain(x, true, refit_level, last)); i++)
     last = chosen[i]->gain;
   if (!chosen[0] || x->q->people) return IDM_OK;
   refit without = {0};
   idm_status status = idm_refit(x->q, NULL, &without, opt_error);
   const double before = fmax(without.log_likelihood, x->r->log_likelihood);
-  for (size_t i = 0; i < shown && chosen[i] && status == IDM_OK; i++)
-    status = fit_again(x, before, chosen[i], opt_error);
+  for (size_t i = 0; i < max_refits && chosen[i] && status == IDM_OK; i++)
+    status = refit_extension(x, before, chosen[i], opt_error);
   return status;
 }
 
-idm_status idm_extensions_confirm(extensions *x, double *ret_p, idm_error *opt_error)
+idm_status idm_extensions_test(extensions *x, double *ret_p, idm_error *opt_error)
 {
   for (size_t k = 0; k < x->count; k++) {
-    step_once(&x->item[k]);
+    newton_step(&x->item[k]);
     x->item[k].p = score_p(x, &x->item[k]);
   }
-  const idm_status status = fit_chosen(x, opt_error);
+  const idm_status status = refit_significant(x, opt_error);
   *ret_p = 1;
   for (size_t k = 0; k < x->count; k++) *ret_p = fmin(*ret_p, x->item[k].p);
   return status;
@@ -498,25 +609,25 @@ void idm_extension_name(const extensions *x, const extension *e, char *text, siz
 {
   char after[100];
   switch (e->kind) {
-  case EXTENSION_HELD:
+  case EXTENSION_FIXED:
     idm_print(text, size, "%.100s", x->q->f->problem->theta->block[e->at].info->name);
     break;
   case EXTENSION_DRIFT:
     idm_print(text, size, "drift of %.80s %s", x->q->f->parameters->coordinate.name[e->at],
-              idm_clock_name(e->clock));
+              idm_drift_name(e->drift));
     break;
-  case EXTENSION_ANEW:
+  case EXTENSION_MEMORY_RESET:
     idm_print(text, size, "memory of single trajectories");
     break;
   case EXTENSION_BELIEF:
     idm_print(text, size, "utility of certainty");
     break;
-  case EXTENSION_AFTER:
-    idm_past_name_signal(&x->past, e->signal, after, sizeof after);
+  case EXTENSION_SIGNAL:
+    idm_carryover_signal_name(&x->carryover, e->signal, after, sizeof after);
     idm_print(text, size, "%.60s %s", x->q->f->parameters->coordinate.name[e->at], after);
     break;
   case EXTENSION_TRACE:
-    idm_past_name_trace(&x->past, e->trace, e->signal, text, size);
+    idm_carryover_trace_name(&x->carryover, e->trace, e->signal, text, size);
     break;
   }
 }
@@ -528,9 +639,9 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   model->extensions = x->count;
   for (size_t k = 0; k < x->count; k++) {
     const extension *e = &x->item[k];
-    idm_extended *to = &model->extension[k];
+    idm_score_test *to = &model->extension[k];
     idm_extension_name(x, e, to->name, sizeof to->name);
-    if (e->kind == EXTENSION_HELD) to->held = x->q->f->problem->theta->block[e->at].value[0];
+    if (e->kind == EXTENSION_FIXED) to->held = x->q->f->problem->theta->block[e->at].value[0];
     to->value = e->value;
     to->statistic = e->statistic[0];
     to->gain = e->gain;
@@ -579,11 +690,10 @@ static void describe_size(const extensions *x, const extension *e, char *text, s
   for (size_t i = 0; i < p->items && !x->q->people; i++) {
     const parameter *item = &p->item[i];
     if (item->first != e->at || !idm_parameter_is_scalar(item)) continue;
-    idm_print(
-        text, size, "%.100s from about %.2g to %.2g",
-        idm_quantity_spoken(p->quantity.name[idm_parameter_reported(item)], name, sizeof name),
-        idm_parameter_reported_at(item, y - e->value / 2),
-        idm_parameter_reported_at(item, y + e->value / 2));
+    idm_print(text, size, "%.100s from about %.2g to %.2g",
+              idm_quantity_label(p->quantity.name[idm_parameter_reported(item)], name, sizeof name),
+              idm_parameter_reported_at(item, y - e->value / 2),
+              idm_parameter_reported_at(item, y + e->value / 2));
     return;
   }
   idm_print(text, size, "%.100s by about %+.2g", p->coordinate.name[e->at], e->value);
@@ -594,30 +704,30 @@ static size_t describe_drift(const extensions *x, const extension *e, char *text
   char moved[200];
   describe_size(x, e, moved, sizeof moved);
   return (size_t)idm_print(text, size, "a drift of %s %s would gain about %.0f nats: %s", moved,
-                           idm_clock_span(e->clock), e->gain,
-                           idm_clock_cure(e->clock, x->q->people));
+                           idm_drift_span(e->drift), e->gain,
+                           idm_drift_cure(e->drift, x->q->people));
 }
 
 /* What is carried over from the rows before: no number of the planner has that. */
-static size_t describe_past(const extensions *x, const extension *e, char *text, size_t size)
+static size_t describe_carryover(const extensions *x, const extension *e, char *text, size_t size)
 {
   static const char cure[] = "no number of this planner has that; try another planner (idm list "
                              "planners)";
   char moved[200], span[160];
   if (e->kind == EXTENSION_TRACE) {
-    idm_past_name_trace(&x->past, e->trace, e->signal, moved, sizeof moved);
+    idm_carryover_trace_name(&x->carryover, e->trace, e->signal, moved, sizeof moved);
     return (size_t)idm_print(text, size,
                              "a weight of about %+.2g of a trace of the past (%s) would gain about "
                              "%.0f nats: %s",
                              e->value, moved, e->gain, cure);
   }
   describe_size(x, e, moved, sizeof moved);
-  idm_past_span(&x->past, e->signal, span, sizeof span);
+  idm_carryover_span(&x->carryover, e->signal, span, sizeof span);
   return (size_t)idm_print(text, size, "a change of %s %s would gain about %.0f nats: %s", moved,
                            span, e->gain, cure);
 }
 
-static size_t describe_held(const extensions *x, const extension *e, char *text, size_t size)
+static size_t describe_fixed(const extensions *x, const extension *e, char *text, size_t size)
 {
   const idm_theta *theta = x->q->f->problem->theta;
   const idm_block *block = &theta->block[e->at];
@@ -646,12 +756,12 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
   switch (e->kind) {
   case EXTENSION_DRIFT:
     return describe_drift(x, e, text, size);
-  case EXTENSION_AFTER:
+  case EXTENSION_SIGNAL:
   case EXTENSION_TRACE:
-    return describe_past(x, e, text, size);
+    return describe_carryover(x, e, text, size);
   case EXTENSION_BELIEF:
     return describe_belief(x, e, text, size);
-  case EXTENSION_ANEW:
+  case EXTENSION_MEMORY_RESET:
     return (size_t)idm_print(
         text, size,
         "a memory that begins anew in every trajectory would gain about %.0f nats: make every "
@@ -660,7 +770,7 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
         "of trajectories)",
         e->gain);
   default:
-    return describe_held(x, e, text, size);
+    return describe_fixed(x, e, text, size);
   }
 }
 
@@ -670,7 +780,7 @@ size_t idm_extensions_describe(const extensions *x, double level, char *text, si
   text[0] = '\0';
   for (const extension *e = next_by_gain(x, false, level, INFINITY); e;
        e = next_by_gain(x, false, level, e->gain)) {
-    if (count++ >= shown) continue;
+    if (count++ >= max_refits) continue;
     if (used) used += (size_t)idm_print(text + used, size - used, "; ");
     used += describe_one(x, e, text + used, size - used);
   }

@@ -1,25 +1,29 @@
 /* Findings: the verdict on an answer that does not go by the likelihood, and the finding of one
  * that does.
  *
- * Contents: certificates · behaviour · soft policy matching */
-#include "invert/assess/finding.h"
+ * Contents: finding · saturated */
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/part.h"
 #include "idm/project.h"
-#include "invert/assess/checks.h"
+#include "idm/random.h"
 #include "invert/policy.h"
+
+/* === finding ================================================================================== */
 
 /* --- certificates --------------------------------------------------------------------------- */
 
-idm_status idm_check_certificate(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_certificate(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   idm_assessment *a = q->assessment;
-  const idm_finding *f = a->finding;
+  const idm_optimality *f = a->finding;
   if (!f) return IDM_OK;
   idm_check_record(&a->checks, IDM_CHECK_CERTIFICATE, IDM_CHECK_PASSED, f->attained);
   a->checks.of[IDM_CHECK_CERTIFICATE].threshold = f->closed;
@@ -27,7 +31,7 @@ idm_status idm_check_certificate(const inquiry *q, idm_error *opt_error)
     idm_notes_add(idm_check_note(a, IDM_CHECK_CERTIFICATE, IDM_CHECK_FAILED), "%s",
                   f->faults.text[i]);
   /* Of draws R-hat is looked at number by number. */
-  if (a->answer != IDM_POSTERIOR && !idm_finding_holds(f))
+  if (a->answer != IDM_POSTERIOR && !idm_optimality_certified(f))
     idm_notes_add(idm_check_note(a, IDM_CHECK_CERTIFICATE, IDM_CHECK_FAILED),
                   "the certificate is not closed: its %s is %.3g, expected at most %.3g; nothing "
                   "shows that this is the answer",
@@ -36,18 +40,19 @@ idm_status idm_check_certificate(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_check_coverage(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_coverage(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   const idm_inverse *by = idm_inverse_find(q->posterior->inverse);
   if (by && by->own_objective && q->posterior->answer == IDM_POSTERIOR)
-    idm_check_leave_open(&q->assessment->checks, IDM_CHECK_COVERAGE,
-                         "a generalised posterior has no likelihood to test the model by, which "
-                         "--inverse bayes does; idm recover RUN measures what intervals cover");
+    idm_check_mark_unavailable(
+        &q->assessment->checks, IDM_CHECK_COVERAGE,
+        "a generalised posterior has no likelihood to test the model by, which "
+        "--inverse bayes does; idm recover RUN measures what intervals cover");
   /* Errors of the policies are in both sides of the equations, so that the discount is biased. */
   const bool batches = by && by->columns & 1U << IDM_COLUMN_BATCH;
   if (batches && idm_labels_find(&q->posterior->quantity, "discount", strlen("discount")) >= 0)
-    idm_check_leave_open(
+    idm_check_mark_unavailable(
         &q->assessment->checks, IDM_CHECK_COVERAGE,
         "errors of the batches' policies bias the discount; idm recover RUN measures "
         "how far");
@@ -63,7 +68,7 @@ static bool is_better(const idm_projection *p)
   return p->log_loss < p->uniform_log_loss * (1 - 1e-9);
 }
 
-static void judge_behavior(idm_assessment *a, const idm_projection *p)
+static void assess_behavior(idm_assessment *a, const idm_projection *p)
 {
   const double ratio = p->log_loss / p->uniform_log_loss;
   const bool fails = isinf(p->log_loss) || (p->decisions && !is_better(p));
@@ -88,7 +93,24 @@ static void judge_behavior(idm_assessment *a, const idm_projection *p)
                   p->log_loss, p->uniform_log_loss);
 }
 
-idm_status idm_check_behavior(const inquiry *q, idm_error *opt_error)
+/* The trajectories of a learner's last batch: its earlier policies are not those of the answer,
+ * which every batch comes nearer to. */
+static idm_status select_last_batch(const idm_data *data, idm_data **ret_last, idm_error *opt_error)
+{
+  const double *batch = data->number[IDM_COLUMN_BATCH];
+  uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
+  double last = -INFINITY;
+  size_t count = 0;
+  if (!trajectory) return idm_fail_memory(opt_error);
+  for (size_t t = 0; t < data->trajectories; t++) last = fmax(last, batch[t]);
+  for (size_t t = 0; t < data->trajectories; t++)
+    if (batch[t] == last) trajectory[count++] = (uint32_t)t;
+  const idm_status status = idm_data_subset(data, trajectory, count, ret_last, opt_error);
+  free(trajectory);
+  return status;
+}
+
+idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
 {
   idm_projection projection;
   if (!q->assessment->finding) return IDM_OK; /* people record their own */
@@ -97,9 +119,15 @@ idm_status idm_check_behavior(const inquiry *q, idm_error *opt_error)
                    "trajectories were compared, not imitated");
     return IDM_OK;
   }
-  const idm_status status =
-      idm_projection_centre(q->f->problem, q->posterior, q->f->data, &projection, opt_error);
-  if (status == IDM_OK) judge_behavior(q->assessment, &projection);
+  const idm_inverse *by = idm_inverse_find(q->posterior->inverse);
+  const bool batches = by && by->columns & 1U << IDM_COLUMN_BATCH;
+  idm_data *last = NULL;
+  idm_status status = batches ? select_last_batch(q->f->data, &last, opt_error) : IDM_OK;
+  if (status == IDM_OK)
+    status = idm_projection_centre(q->f->problem, q->posterior, last ? last : q->f->data,
+                                   &projection, opt_error);
+  if (status == IDM_OK) assess_behavior(q->assessment, &projection);
+  idm_data_destroy(last);
   return status;
 }
 
@@ -110,7 +138,7 @@ idm_status idm_check_behavior(const inquiry *q, idm_error *opt_error)
  * log-likelihood. */
 
 /* The largest R-hat of what is summarised; NaN where there is none, or one chain. */
-static double worst_rhat(const idm_posterior *p, const idm_assessment *a)
+static double max_rhat(const idm_posterior *p, const idm_assessment *a)
 {
   double worst = p->chains > 1 ? 1 : NAN;
   for (size_t i = 0; p->chains > 1 && i < a->quantities; i++) {
@@ -121,9 +149,10 @@ static double worst_rhat(const idm_posterior *p, const idm_assessment *a)
 }
 
 /* What is read off the answer's centre. */
-static idm_status look_at_centre(const inquiry *q, idm_finding *finding, idm_error *opt_error)
+static idm_status evaluate_centre(const check_context *q, idm_optimality *finding,
+                                  idm_error *opt_error)
 {
-  const fit *f = q->f;
+  const fit_context *f = q->f;
   idm_theta *theta = NULL;
   double log_likelihood = NAN;
   double *centre = idm_new(f->parameters->dimension, sizeof *centre);
@@ -145,21 +174,107 @@ static idm_status look_at_centre(const inquiry *q, idm_finding *finding, idm_err
   return status;
 }
 
-idm_status idm_assess_matched(const inquiry *q, idm_error *opt_error)
+idm_status idm_assess_matched(const check_context *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
-  idm_finding *finding = NULL;
-  idm_status status = idm_finding_create(0, &finding, opt_error);
-  if (status == IDM_OK) status = look_at_centre(q, finding, opt_error);
+  idm_optimality *finding = NULL;
+  idm_status status = idm_optimality_create(0, &finding, opt_error);
+  if (status == IDM_OK) status = evaluate_centre(q, finding, opt_error);
   if (status != IDM_OK) {
-    idm_finding_destroy(finding);
+    idm_optimality_destroy(finding);
     return status;
   }
   if (q->posterior->answer == IDM_POSTERIOR) {
     snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
-    finding->attained = worst_rhat(q->posterior, a);
+    finding->attained = max_rhat(q->posterior, a);
     finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
   }
   a->matched = finding;
+  return IDM_OK;
+}
+
+/* === saturated ================================================================================ */
+
+/* Whether the policy of an answer describes the actions of every state as well as a right model
+ * does: compared with a saturated one, the actions' own frequencies by state. The likelihood ratio
+ * is referred to replicates from the policy, since most cells are too small for chi-square. A
+ * policy that was fitted to these actions is nearer to them than to replicates, so that the test is
+ * conservative. */
+
+typedef struct policy_counts {
+  size_t states;
+  size_t actions;
+  const double *policy; /* [state][action] */
+  const double *count;  /* [state][action] */
+} policy_counts;
+
+static double visits_of(const policy_counts *t, const double *count, size_t state)
+{
+  double sum = 0;
+  for (size_t u = 0; u < t->actions; u++) sum += count[state * t->actions + u];
+  return sum;
+}
+
+/* sum of count log(frequency / probability), in nats. */
+static double gain_of(const policy_counts *t, const double *count)
+{
+  double sum = 0;
+  for (size_t s = 0; s < t->states; s++) {
+    const double visits = visits_of(t, count, s);
+    for (size_t u = 0; u < t->actions; u++) {
+      const double own = count[s * t->actions + u];
+      if (own > 0) sum += own * log(own / (visits * t->policy[s * t->actions + u]));
+    }
+  }
+  return sum;
+}
+
+/* Counts of a log whose states are those of this one, and whose actions are of the policy. */
+static void replicate(const policy_counts *t, idm_random *random, double *count)
+{
+  for (size_t s = 0; s < t->states; s++) {
+    const size_t visits = (size_t)visits_of(t, t->count, s);
+    for (size_t u = 0; u < t->actions; u++) count[s * t->actions + u] = 0;
+    for (size_t k = 0; k < visits; k++)
+      count[s * t->actions + idm_random_choice(random, t->policy + s * t->actions, t->actions)]++;
+  }
+}
+
+static void assess_saturated(idm_assessment *a, double decisions, double gain, double expected,
+                             double p)
+{
+  if (!idm_check_test(&a->checks, IDM_CHECK_SATURATED, p)) return;
+  idm_notes_add(&a->misfits,
+                "the policy at this answer underfits: the actions' own frequencies by state have a "
+                "log-loss that is lower by %.4f a decision, where %.4f are expected of a policy "
+                "that is right (p <= %.2g); use --lambda auto or a larger one, free more numbers, "
+                "or use another planner",
+                gain / decisions, expected / decisions, p);
+}
+
+idm_status idm_check_saturated(const check_context *q, idm_error *opt_error)
+{
+  static const double max_draws = 5e7;
+  idm_assessment *a = q->assessment;
+  const idm_optimality *f = a->finding;
+  if (!f || !f->count || !f->policy) return IDM_OK;
+  const policy_counts t = {f->state.count, f->action.count, f->policy, f->count};
+  double decisions = 0, expected = 0;
+  for (size_t s = 0; s < t.states; s++) decisions += visits_of(&t, t.count, s);
+  const size_t replicates = decisions * 999 > max_draws ? 399 : 999;
+  const double gain = gain_of(&t, t.count);
+  double *count = idm_new(t.states * t.actions, sizeof *count);
+  idm_random random;
+  size_t more = 1;
+  if (!count) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < replicates; i++) {
+    idm_random_init(&random, q->posterior->seed, (uint64_t)1 << 41 | i);
+    replicate(&t, &random, count);
+    const double own = gain_of(&t, count);
+    expected += own / (double)replicates;
+    more += own >= gain;
+  }
+  free(count);
+  assess_saturated(a, decisions, gain, expected, (double)more / (double)(replicates + 1));
   return IDM_OK;
 }

@@ -1,32 +1,30 @@
 /* Does the lattice matter? A sample of draws is weighed again on a finer one. */
-#include "invert/assess/lattice.h"
-#include "base/log_sum.h"
+#include "base/statistics.h"
+#include "invert/assess/inquiry.h"
 #include "invert/matching/halt.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/matching.h"
 #include "idm/parameters.h"
-#include "invert/assess/checks.h"
-#include "invert/assess/response.h"
-#include "invert/finer.h"
-#include "invert/matching/matching.h"
+#include "invert/assess/environment.h"
+#include "invert/fork.h"
+#include "invert/matching/fit.h"
 
 /* Lattices held side by side, at most: what fits must not depend on the threads. */
-enum { most_workers = 4 };
+enum { max_workers = 4 };
 /* Draws of a population below which nothing is compared. */
-enum { least_draws = 10 };
+enum { min_draws = 10 };
 /* Draws below which their changes are smoothed. */
-enum { few = 100 };
+enum { smoothing_limit = 100 };
 /* A table that is off by more is no measure of what lattices disagree about. */
-static const double most_table_error = 0.05;
+static const double max_table_error = 0.05;
 /* Draws that the weights must leave effective for a shift to be believed; and the share of all of
  * them, where few were weighed and what is smooth of that stands for the rest. */
-static const double least_effective = 8;
-static const double least_share = 0.25;
+static const double min_ess = 8;
+static const double min_share = 0.25;
 
 /* --- weights -------------------------------------------------------------------------------- */
 
@@ -34,18 +32,18 @@ static const double least_share = 0.25;
  * exp(change), which replaces the change; and the share of draws that the weights leave effective.
  * Interpolation errs by 1/r at worst, so that a lattice less than twice as fine shows part of what
  * doubling would. */
-static void weigh(const inquiry *q, double *change, size_t size)
+static void weigh(const check_context *q, double *change, size_t size)
 {
   idm_assessment *a = q->assessment;
   const size_t count = q->posterior->chains * q->posterior->draws;
-  const double part = idm_lattice_doubling(a->resolution, a->finer);
+  const double part = idm_lattice_doubling_factor(a->resolution, a->finer);
   idm_softmax(change, size, change);
   a->finer_share = idm_effective_size(change, size) / (double)size;
   for (size_t i = 0; i < a->quantities; i++) {
     double weighted = 0;
     double plain = 0;
     for (size_t k = 0; k < size && a->finer_share > 0; k++) {
-      const double value = q->posterior->value[i * count + idm_inquiry_sample_at(q, k, size)];
+      const double value = q->posterior->value[i * count + idm_context_sample_at(q, k, size)];
       weighted += change[k] * value;
       plain += value / (double)size;
     }
@@ -59,7 +57,7 @@ static void weigh(const inquiry *q, double *change, size_t size)
 /* The sample on both lattices, shared out between workers that each have a matching of their own.
  * Plans start from the same draw, so that no number depends on who made it. */
 typedef struct comparison {
-  const inquiry *q;
+  const check_context *q;
   const idm_problem *finer;
   size_t size;
   size_t workers;
@@ -72,14 +70,14 @@ typedef struct comparison {
 static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_problem *problem,
                                   double sign, double *y, idm_error *error)
 {
-  const fit *f = c->q->f;
+  const fit_context *f = c->q->f;
   idm_matching *matching = NULL;
-  idm_status status = idm_fit_match(f, problem, &matching, error);
-  idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, c->size / 2, c->size), y);
-  if (status == IDM_OK) status = idm_matching_anchor(matching, y, error);
+  idm_status status = idm_fit_create_matching(f, problem, &matching, error);
+  idm_context_draw(c->q, idm_context_sample_at(c->q, c->size / 2, c->size), y);
+  if (status == IDM_OK) status = idm_matching_fix_start(matching, y, error);
   for (size_t k = worker; k < c->size && status == IDM_OK; k += c->workers) {
     double value = 0;
-    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
+    idm_context_draw(c->q, idm_context_sample_at(c->q, k, c->size), y);
     status = idm_matching_log_likelihood(matching, y, &value, NULL, error);
     c->change[k] += sign * value;
   }
@@ -90,15 +88,15 @@ static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_
 /* The same on the lattice of the fit, off its table where that holds them all. */
 static idm_status subtract_known(const comparison *c, size_t worker, double *y, idm_error *error)
 {
-  const fit *f = c->q->f;
-  bool known = f->table && f->table->error <= most_table_error;
+  const fit_context *f = c->q->f;
+  bool known = f->table && f->table->error <= max_table_error;
   for (size_t k = 0; k < c->size && known; k++) {
-    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
-    known = idm_table_holds(f->table, y);
+    idm_context_draw(c->q, idm_context_sample_at(c->q, k, c->size), y);
+    known = idm_table_contains(f->table, y);
   }
   if (!known) return add_likelihoods(c, worker, f->problem, -1, y, error);
   for (size_t k = worker; k < c->size; k += c->workers) {
-    idm_inquiry_draw(c->q, idm_inquiry_sample_at(c->q, k, c->size), y);
+    idm_context_draw(c->q, idm_context_sample_at(c->q, k, c->size), y);
     c->change[k] -= idm_table_at(f->table, y, NULL);
   }
   return IDM_OK;
@@ -119,13 +117,13 @@ static void compare_part(void *context, size_t worker)
 static idm_status compare(comparison *c, idm_error *opt_error)
 {
   const int threads = c->q->f->settings->threads;
-  c->workers = threads < 1 ? 1 : threads > most_workers ? most_workers : (size_t)threads;
+  c->workers = threads < 1 ? 1 : threads > max_workers ? max_workers : (size_t)threads;
   c->status = idm_new(c->workers, sizeof *c->status);
   c->error = idm_new(c->workers, sizeof *c->error);
   idm_status status = c->status && c->error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_halt_parallel(c->q->f->parameters->halt, c->workers, threads, compare_part, c,
-                               opt_error);
+    status = idm_cancel_parallel(c->q->f->parameters->cancel, c->workers, threads, compare_part, c,
+                                 opt_error);
   for (size_t i = 0; i < c->workers && status == IDM_OK; i++) {
     status = c->status[i];
     if (status != IDM_OK && opt_error) *opt_error = c->error[i];
@@ -137,78 +135,79 @@ static idm_status compare(comparison *c, idm_error *opt_error)
 
 /* --- the comparison ------------------------------------------------------------------------- */
 
-static idm_status record(const inquiry *q, double *change, size_t size, idm_error *opt_error)
+static idm_status record(const check_context *q, double *change, size_t size, idm_error *opt_error)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
   idm_assessment *a = q->assessment;
   for (size_t k = 0; k < size; k++) a->finer_change = fmax(a->finer_change, fabs(change[k]));
   a->finer_error = NAN;
-  bool told = false;
-  double *all = size < few && size < count ? idm_new(count, sizeof *all) : NULL;
-  if (size < few && size < count && !all) return idm_fail_memory(opt_error);
+  bool smoothed = false;
+  double *all = size < smoothing_limit && size < count ? idm_new(count, sizeof *all) : NULL;
+  if (size < smoothing_limit && size < count && !all) return idm_fail_memory(opt_error);
   const idm_status status =
       all ? idm_response_smooth(q, change, size, count, all, &a->finer_error, opt_error) : IDM_OK;
-  told = isfinite(a->finer_error);
-  a->finer_error *= idm_lattice_doubling(a->resolution, a->finer);
+  smoothed = isfinite(a->finer_error);
+  a->finer_error *= idm_lattice_doubling_factor(a->resolution, a->finer);
   /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
    */
-  if (status == IDM_OK) weigh(q, told ? all : change, told ? count : size);
+  if (status == IDM_OK) weigh(q, smoothed ? all : change, smoothed ? count : size);
   free(all);
   return status;
 }
 
 /* By first order in a population: weights of all people together would leave no draw effective, and
  * no person's numbers move by much. */
-static idm_status respond(const inquiry *q, const idm_problem *finer, idm_error *opt_error)
+static idm_status compare_population(const check_context *q, const idm_problem *finer,
+                                     idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
-  const double part = idm_lattice_doubling(a->resolution, a->finer);
+  const double part = idm_lattice_doubling_factor(a->resolution, a->finer);
   const size_t points = idm_workspace_points(idm_matching_workspace(q->f->matching[0]));
   response r;
-  double *uncertain = idm_new(a->quantities, sizeof *uncertain);
-  idm_status status = uncertain
-                          ? idm_response_open(&r, q, idm_inquiry_sample(q, points), 1, opt_error)
+  double *shift_error = idm_new(a->quantities, sizeof *shift_error);
+  idm_status status = shift_error
+                          ? idm_response_open(&r, q, idm_context_sample(q, points), 1, opt_error)
                           : idm_fail_memory(opt_error);
   if (status != IDM_OK) {
-    free(uncertain);
+    free(shift_error);
     return status;
   }
   status = idm_response_add(&r, 0, q->f->problem, -1, opt_error);
   if (status == IDM_OK) status = idm_response_add(&r, 0, finer, 1, opt_error);
-  if (status == IDM_OK) status = idm_response_find(&r, 0, a->finer_shift, uncertain, opt_error);
+  if (status == IDM_OK) status = idm_response_shifts(&r, 0, a->finer_shift, shift_error, opt_error);
   a->finer_share = NAN;
   a->finer_error = 0;
   for (size_t k = 0; k < r.strata * r.points && status == IDM_OK; k++)
     a->finer_change = fmax(a->finer_change, fabs(r.table[k]));
   for (size_t i = 0; i < a->quantities && status == IDM_OK; i++) {
     a->finer_shift[i] *= part / a->diagnosis[i].sd;
-    if (idm_inquiry_is_judged(q, i)) a->finer_error = fmax(a->finer_error, part * uncertain[i]);
+    if (idm_context_is_assessed(q, i)) a->finer_error = fmax(a->finer_error, part * shift_error[i]);
   }
   idm_response_close(&r);
-  free(uncertain);
+  free(shift_error);
   return status;
 }
 
-static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
+static idm_status compare_lattices(const check_context *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
   const idm_problem *problem = q->f->problem;
   idm_problem finer = *problem;
   const idm_workspace *workspace = idm_matching_workspace(q->f->matching[0]);
-  if (!idm_lattice_matters(problem, workspace)) return IDM_OK;
-  if (q->people && q->posterior->chains * q->posterior->draws < least_draws) {
-    idm_check_skip(&a->checks, IDM_CHECK_LATTICE, "needs %d draws or more", least_draws);
+  if (!idm_lattice_is_used(problem, workspace)) return IDM_OK;
+  if (q->people && q->posterior->chains * q->posterior->draws < min_draws) {
+    idm_check_skip(&a->checks, IDM_CHECK_LATTICE, "needs %d draws or more", min_draws);
     return IDM_OK;
   }
   a->resolution = idm_lattice_resolution(problem);
   a->finer = finer.agent.resolution =
-      idm_lattice_finer(problem, workspace, a->resolution, most_workers);
+      idm_lattice_finer(problem, workspace, a->resolution, max_workers);
   if (!a->finer) return IDM_OK;
   a->finer_shift = idm_new(a->quantities, sizeof *a->finer_shift);
   if (!a->finer_shift) return idm_fail_memory(opt_error);
-  if (q->people) return respond(q, &finer, opt_error);
+  if (q->people) return compare_population(q, &finer, opt_error);
   comparison c = {.q = q, .finer = &finer};
-  c.size = idm_inquiry_sample(q, idm_workspace_points(workspace));
+  c.size = idm_context_sample(q, idm_workspace_points(workspace));
   c.change = idm_new(c.size, sizeof *c.change);
   idm_status status = c.change ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = compare(&c, opt_error);
@@ -220,48 +219,47 @@ static idm_status compare_lattices(const inquiry *q, idm_error *opt_error)
 /* --- the verdict ---------------------------------------------------------------------------- */
 
 /* Whether the shifts are resolved. */
-static bool is_believed(const inquiry *q, size_t sample)
+static bool is_resolved(const check_context *q, size_t sample)
 {
   const idm_assessment *a = q->assessment;
   bool finite = isfinite(a->finer_error);
   for (size_t i = 0; i < a->quantities && q->people; i++)
-    finite = finite && (!idm_inquiry_is_judged(q, i) || isfinite(a->finer_shift[i]));
+    finite = finite && (!idm_context_is_assessed(q, i) || isfinite(a->finer_shift[i]));
   if (q->people) return finite;
-  return isnan(a->finer_error)
-             ? a->finer_share * (double)sample >= fmin(least_effective, (double)sample)
-             : a->finer_share >= least_share;
+  return isnan(a->finer_error) ? a->finer_share * (double)sample >= fmin(min_ess, (double)sample)
+                               : a->finer_share >= min_share;
 }
 
-static void judge_shift(const inquiry *q, size_t sample)
+static void assess_shift(const check_context *q, size_t sample)
 {
   idm_assessment *a = q->assessment;
   double most = 0;
   size_t at = 0;
   char name[128];
   for (size_t i = 0; i < a->quantities; i++)
-    if (idm_inquiry_is_judged(q, i) && fabs(a->finer_shift[i]) >= most) {
+    if (idm_context_is_assessed(q, i) && fabs(a->finer_shift[i]) >= most) {
       most = fabs(a->finer_shift[i]);
       at = i;
     }
-  idm_inquiry_name(q, at, name, sizeof name);
-  const bool told = !isnan(a->finer_error);
-  const bool believed = is_believed(q, sample);
+  idm_context_quantity_name(q, at, name, sizeof name);
+  const bool smoothed = !isnan(a->finer_error);
+  const bool resolved = is_resolved(q, sample);
   /* Twice the standard error: a mean that may have moved by too much is not passed over. */
-  const double shift = most + (told ? 2 * a->finer_error : 0);
+  const double shift = most + (smoothed ? 2 * a->finer_error : 0);
   const bool moved = shift > idm_check_threshold(IDM_CHECK_LATTICE);
   idm_check_record(&a->checks, IDM_CHECK_LATTICE,
-                   moved || !believed ? IDM_CHECK_FAILED : IDM_CHECK_PASSED, shift);
+                   moved || !resolved ? IDM_CHECK_FAILED : IDM_CHECK_PASSED, shift);
   char error[48] = "";
-  if (told) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
+  if (smoothed) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
   const char *whose = q->people ? " of a person" : "";
-  if (!believed && q->people)
+  if (!resolved && q->people)
     idm_notes_add(
         &a->failures,
         "a lattice of resolution %d instead of %d moves the log-likelihood of a person by up to "
         "%.3g, in ways that %zu points do not resolve; the lattice is too coarse, raise "
         "agent.resolution",
         a->finer, a->resolution, a->finer_change, sample);
-  else if (!believed)
+  else if (!resolved)
     idm_notes_add(
         &a->failures,
         "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: "
@@ -277,7 +275,7 @@ static void judge_shift(const inquiry *q, size_t sample)
                   moved ? ": the lattice is too coarse, raise agent.resolution" : "");
 }
 
-void idm_judge_lattice(const inquiry *q)
+void idm_assess_lattice(const check_context *q)
 {
   idm_assessment *a = q->assessment;
   if (!a->resolution) return;
@@ -291,13 +289,13 @@ void idm_judge_lattice(const inquiry *q)
                   "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",
                   a->finer, a->resolution, a->finer_change);
   else
-    judge_shift(
-        q, idm_inquiry_sample(q, idm_workspace_points(idm_matching_workspace(q->f->matching[0]))));
+    assess_shift(
+        q, idm_context_sample(q, idm_workspace_points(idm_matching_workspace(q->f->matching[0]))));
 }
 
-idm_status idm_check_lattice(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_lattice(const check_context *q, idm_error *opt_error)
 {
   const idm_status status = compare_lattices(q, opt_error);
-  if (status == IDM_OK) idm_judge_lattice(q);
+  if (status == IDM_OK) idm_assess_lattice(q);
   return status;
 }

@@ -4,45 +4,42 @@
  * those points show, all weighted by importance.
  *
  * Contents: looking · comparing · judging */
-#include "invert/assess/look.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/samplers.h"
-#include "invert/assess/checks.h"
-#include "invert/matching/drawing.h"
-#include "invert/matching/explore.h"
-#include "invert/matching/matching.h"
+#include "invert/matching/fit.h"
 
 /* Streams beyond those of a fit. */
-static const uint64_t look_stream = (uint64_t)5 << 32;
+static const uint64_t importance_stream = (uint64_t)5 << 32;
 /* Lanes that points are drawn in, whatever the number of threads. */
-enum { lanes = 4, most_rounds = 4, most_numbers = 20 };
+enum { lanes = 4, max_rounds = 4, max_numbers = 20 };
 /* Points that an estimate must be worth, and the largest share that one of them may have. */
-static const double least_effective = 200, most_weight = 0.05;
+static const double min_ess = 200, max_weight = 0.05;
 /* Standard errors of the look that a difference must be. The error that a look aims at, and the
  * largest at which it can tell. */
-static const double errors = 4, aimed_error = 0.03, most_error = 0.05;
+static const double errors = 4, target_error = 0.03, max_error = 0.05;
 /* A share of the posterior around a mode of its own that is worth a word. */
-static const double little = 0.02;
+static const double min_missed = 0.02;
 
 /* --- looking -------------------------------------------------------------------------------- */
 
 /* A fit with a matching a lane, of which the first is borrowed. */
-typedef struct outlook {
-  fit f;
+typedef struct importance_run {
+  fit_context f;
   idm_matching *matching[lanes];
-  start *start[lanes];
+  chain_start *start[lanes];
   idm_exploration *exploration;
-} outlook;
+} importance_run;
 
-static void close_outlook(outlook *l)
+static void close_importance_run(importance_run *l)
 {
-  (void)idm_matching_stand_in(l->matching[0], NULL, NULL, NULL);
+  (void)idm_matching_use_table(l->matching[0], NULL, NULL, NULL);
   for (size_t i = 0; i < lanes; i++) idm_start_destroy(l->start[i]);
   for (size_t i = 1; i < lanes; i++) idm_matching_destroy(l->matching[i]);
   idm_exploration_destroy(l->exploration);
@@ -51,36 +48,39 @@ static void close_outlook(outlook *l)
 /* Points a lane and round: fewer where a plan is dear, or where few draws are all there is to
  * check.
  */
-static size_t effort(const inquiry *q)
+static size_t round_size(const check_context *q)
 {
-  enum { least = 10, dear = 50, most = 500, draws_a_point = 8 };
+  enum { least = 10, max_expensive = 50, most = 500, draws_a_point = 8 };
   const size_t draws = q->posterior->chains * q->posterior->draws / draws_a_point;
   const bool coarse = idm_workspace_points(idm_matching_workspace(q->f->matching[0])) <= 2000;
-  return draws < least ? least : draws > (coarse ? most : dear) ? (coarse ? most : dear) : draws;
+  return draws < least                             ? least
+         : draws > (coarse ? most : max_expensive) ? (coarse ? most : max_expensive)
+                                                   : draws;
 }
 
-static idm_status open_outlook(const inquiry *q, outlook *l, idm_error *opt_error)
+static idm_status open_importance_run(const check_context *q, importance_run *l,
+                                      idm_error *opt_error)
 {
-  const fit *f = q->f;
-  *l = (outlook){.f = *f, .matching = {f->matching[0]}};
+  const fit_context *f = q->f;
+  *l = (importance_run){.f = *f, .matching = {f->matching[0]}};
   l->f.matching = l->matching;
   l->f.matchings = lanes;
   idm_status status = IDM_OK;
   for (size_t i = 1; i < lanes && status == IDM_OK; i++)
-    status = idm_fit_match(f, f->problem, &l->matching[i], opt_error);
+    status = idm_fit_create_matching(f, f->problem, &l->matching[i], opt_error);
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)
-    status = idm_fit_stand_in(f, l->matching[i], opt_error);
+    status = idm_fit_use_table(f, l->matching[i], opt_error);
   for (size_t i = 0; i < lanes && status == IDM_OK; i++)
     status = idm_start_create(f->parameters->dimension, &l->start[i], opt_error);
   if (status == IDM_OK)
-    status =
-        idm_exploration_create(&l->f, lanes, look_stream, lanes * effort(q) * (1 + most_rounds),
-                               &l->exploration, opt_error);
+    status = idm_exploration_create(&l->f, lanes, importance_stream,
+                                    lanes * round_size(q) * (1 + max_rounds), &l->exploration,
+                                    opt_error);
   return status;
 }
 
 /* Mean and covariance of the draws, as one more part to propose from. */
-static idm_status add_draws(const inquiry *q, outlook *l, idm_error *opt_error)
+static idm_status add_draws(const check_context *q, importance_run *l, idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
   const size_t count = q->posterior->chains * q->posterior->draws;
@@ -122,36 +122,36 @@ static estimate estimate_of(const idm_exploration *e, size_t k)
 }
 
 /* Whether the points so far tell every mean and sd to an error, in sds. */
-static bool can_tell(const idm_exploration *e, double error)
+static bool is_precise(const idm_exploration *e, double error)
 {
   double most = 0;
   for (size_t i = 0; i < e->points; i++) most = fmax(most, e->weight[i]);
-  bool well = idm_exploration_effective(e) >= least_effective && most <= most_weight;
-  for (size_t k = 0; k < e->f->parameters->dimension && well; k++) {
+  bool precise = idm_exploration_ess(e) >= min_ess && most <= max_weight;
+  for (size_t k = 0; k < e->f->parameters->dimension && precise; k++) {
     const estimate at = estimate_of(e, k);
-    well = at.mean_error <= error * at.sd && at.sd_error <= error * at.sd;
+    precise = at.mean_error <= error * at.sd && at.sd_error <= error * at.sd;
   }
-  return well;
+  return precise;
 }
 
-static idm_status explore(const inquiry *q, outlook *l, idm_error *opt_error)
+static idm_status sample_points(const check_context *q, importance_run *l, idm_error *opt_error)
 {
-  const size_t points = effort(q);
+  const size_t points = round_size(q);
   idm_exploration *e = l->exploration;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < lanes && status == IDM_OK; i++) {
-    fit one = l->f;
+    fit_context one = l->f;
     one.key += i;
     status = idm_start_find(&one, 0, l->start[i], opt_error);
   }
   if (status == IDM_OK) status = idm_explore_modes(e, l->start, lanes, points / 4, opt_error);
   for (size_t i = 1; i < lanes && status == IDM_OK && e->modes; i++)
-    status = idm_matching_anchor(l->matching[i], e->part[0].centre, opt_error);
+    status = idm_matching_fix_start(l->matching[i], e->component[0].centre, opt_error);
   if (status == IDM_OK) status = idm_explore_round(e, points / 4, opt_error);
   if (status == IDM_OK) status = add_draws(q, l, opt_error);
-  for (int i = 0; i < most_rounds && status == IDM_OK; i++) {
+  for (int i = 0; i < max_rounds && status == IDM_OK; i++) {
     status = idm_explore_round(e, points, opt_error);
-    if (can_tell(e, aimed_error)) break;
+    if (is_precise(e, target_error)) break;
   }
   return status;
 }
@@ -159,7 +159,7 @@ static idm_status explore(const inquiry *q, outlook *l, idm_error *opt_error)
 /* --- comparing ------------------------------------------------------------------------------ */
 
 /* The share of the draws that lie nearest to each mode. */
-static idm_status draw_shares(const inquiry *q, const idm_exploration *e, double *share,
+static idm_status draw_shares(const check_context *q, const idm_exploration *e, double *share,
                               idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
@@ -168,8 +168,8 @@ static idm_status draw_shares(const inquiry *q, const idm_exploration *e, double
   if (!work) return idm_fail_memory(opt_error);
   for (size_t m = 0; m < e->modes; m++) share[m] = 0;
   for (size_t i = 0; i < count; i++) {
-    idm_inquiry_draw(q, i, work);
-    share[idm_exploration_nearest(e, work, work + d)] += 1 / (double)count;
+    idm_context_draw(q, i, work);
+    share[idm_exploration_nearest_mode(e, work, work + d)] += 1 / (double)count;
   }
   free(work);
   return IDM_OK;
@@ -178,7 +178,7 @@ static idm_status draw_shares(const inquiry *q, const idm_exploration *e, double
 /* What a difference may be, where the look has an error. */
 static double tolerance(double error)
 {
-  return fmax(idm_check_threshold(IDM_CHECK_LOOK), errors * error);
+  return fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), errors * error);
 }
 
 static bool differs(double difference, double error)
@@ -189,18 +189,18 @@ static bool differs(double difference, double error)
 /* Draws agree with the look, differ from it by what their own error may have added, or by more. */
 typedef enum agreement { AGREES, UNCERTAIN, DIFFERS } agreement;
 
-static agreement weigh(double difference, double error, double own)
+static agreement classify_difference(double difference, double error, double own)
 {
   if (!differs(difference, error)) return AGREES;
   return fabs(difference) <= tolerance(error) + errors * own ? UNCERTAIN : DIFFERS;
 }
 
 /* How far the draws of coordinate k are from the look; the least agreement so far. */
-static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k, agreement *least,
-                          idm_error *opt_error)
+static idm_status compare(const check_context *q, const idm_exploration *e, size_t k,
+                          agreement *least, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
-  idm_look *look = &q->assessment->look;
+  idm_importance_check *look = &q->assessment->look;
   idm_diagnosis d;
   const idm_status status = idm_diagnose(p->unconstrained + k * p->chains * p->draws, p->chains,
                                          p->draws, p->draws, 1, &d, opt_error);
@@ -212,14 +212,16 @@ static idm_status compare(const inquiry *q, const idm_exploration *e, size_t k, 
   look->shift_error[k] = at.mean_error / at.sd;
   look->spread[k] = d.sd / at.sd;
   look->spread_error[k] = at.sd_error / at.sd;
-  const agreement mean = weigh(look->shift[k], look->shift_error[k], d.mcse_mean / at.sd);
-  const agreement sd = weigh(log(look->spread[k]), look->spread_error[k], d.mcse_sd / d.sd);
+  const agreement mean =
+      classify_difference(look->shift[k], look->shift_error[k], d.mcse_mean / at.sd);
+  const agreement sd =
+      classify_difference(log(look->spread[k]), look->spread_error[k], d.mcse_sd / d.sd);
   if (mean > *least) *least = mean;
   if (sd > *least) *least = sd;
   return IDM_OK;
 }
 
-void idm_look_clear(idm_look *look)
+void idm_importance_check_clear(idm_importance_check *look)
 {
   free(look->mean);
   free(look->sd);
@@ -227,12 +229,12 @@ void idm_look_clear(idm_look *look)
   free(look->shift_error);
   free(look->spread);
   free(look->spread_error);
-  *look = (idm_look){0};
+  *look = (idm_importance_check){0};
 }
 
-static idm_status make_room(const inquiry *q, idm_error *opt_error)
+static idm_status allocate(const check_context *q, idm_error *opt_error)
 {
-  idm_look *look = &q->assessment->look;
+  idm_importance_check *look = &q->assessment->look;
   const size_t d = q->f->parameters->dimension;
   double **const columns[] = {&look->mean,        &look->sd,     &look->shift,
                               &look->shift_error, &look->spread, &look->spread_error};
@@ -242,67 +244,67 @@ static idm_status make_room(const inquiry *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-static idm_status conclude(const inquiry *q, const idm_exploration *e, idm_error *opt_error)
+static idm_status summarise(const check_context *q, const idm_exploration *e, idm_error *opt_error)
 {
-  idm_look *look = &q->assessment->look;
-  double by_points[IDM_LOOK_MODES] = {0}, by_draws[IDM_LOOK_MODES] = {0};
+  idm_importance_check *look = &q->assessment->look;
+  double by_points[IDM_IMPORTANCE_MODES] = {0}, by_draws[IDM_IMPORTANCE_MODES] = {0};
   const size_t all = q->posterior->chains * q->posterior->draws;
   double highest = -INFINITY;
   agreement least = AGREES;
   look->points = e->points;
-  look->effective = idm_exploration_effective(e);
-  look->checked = can_tell(e, most_error);
+  look->effective = idm_exploration_ess(e);
+  look->checked = is_precise(e, max_error);
   look->modes = e->modes;
-  idm_status status = make_room(q, opt_error);
+  idm_status status = allocate(q, opt_error);
   for (size_t k = 0; k < look->numbers && status == IDM_OK; k++)
     status = compare(q, e, k, &least, opt_error);
   look->chance = look->checked && least == UNCERTAIN;
-  if (status == IDM_OK) status = idm_exploration_shares(e, by_points, opt_error);
+  if (status == IDM_OK) status = idm_exploration_mode_mass(e, by_points, opt_error);
   if (status == IDM_OK) status = draw_shares(q, e, by_draws, opt_error);
   for (size_t m = 0; m < e->modes; m++)
     look->missed = fmax(look->missed, by_points[m] - by_draws[m]);
   for (size_t i = 0; i < all; i++) highest = fmax(highest, q->posterior->statistics[i].log_density);
-  look->higher = e->modes ? e->part[0].log_density - highest : -INFINITY;
+  look->higher = e->modes ? e->component[0].log_density - highest : -INFINITY;
   for (size_t m = 1; m < e->modes; m++)
-    look->higher = fmax(look->higher, e->part[m].log_density - highest);
+    look->higher = fmax(look->higher, e->component[m].log_density - highest);
   return status;
 }
 
-static idm_status take_look(const inquiry *q, idm_error *opt_error)
+static idm_status run_importance(const check_context *q, idm_error *opt_error)
 {
-  outlook l;
-  if (q->f->parameters->dimension > most_numbers) return IDM_OK;
-  idm_status status = open_outlook(q, &l, opt_error);
-  if (status == IDM_OK) status = explore(q, &l, opt_error);
-  if (status == IDM_OK) status = conclude(q, l.exploration, opt_error);
-  close_outlook(&l);
+  importance_run l;
+  if (q->f->parameters->dimension > max_numbers) return IDM_OK;
+  idm_status status = open_importance_run(q, &l, opt_error);
+  if (status == IDM_OK) status = sample_points(q, &l, opt_error);
+  if (status == IDM_OK) status = summarise(q, l.exploration, opt_error);
+  close_importance_run(&l);
   return status;
 }
 
 /* --- judging -------------------------------------------------------------------------------- */
 
 /* What coordinate k is called: that of the prior where it is one number, else as in files. */
-static void coordinate_spoken(const inquiry *q, size_t k, char *buffer, size_t size)
+static void coordinate_label(const check_context *q, size_t k, char *buffer, size_t size)
 {
   const idm_parameters *p = q->f->parameters;
   char name[128];
   idm_print(name, sizeof name, "%.120s", q->posterior->coordinate.name[k]);
   for (size_t i = 0; i < p->items; i++)
     if (p->item[i].first == k && idm_parameter_is_scalar(&p->item[i]))
-      idm_parameter_called(p, &p->item[i], name, sizeof name);
-  idm_quantity_spoken(name, buffer, size);
+      idm_parameter_name(p, &p->item[i], name, sizeof name);
+  idm_quantity_label(name, buffer, size);
 }
 
 /* One failure a coordinate that differs. */
-static void judge_coordinate(const inquiry *q, size_t k)
+static void assess_coordinate(const check_context *q, size_t k)
 {
-  const idm_look *look = &q->assessment->look;
+  const idm_importance_check *look = &q->assessment->look;
   char name[128];
-  coordinate_spoken(q, k, name, sizeof name);
+  coordinate_label(q, k, name, sizeof name);
   const bool moved = differs(look->shift[k], look->shift_error[k]);
   const bool narrow = look->spread[k] < 1;
   const bool agrees = !moved && !differs(log(look->spread[k]), look->spread_error[k]);
-  idm_check_record(&q->assessment->checks, IDM_CHECK_LOOK,
+  idm_check_record(&q->assessment->checks, IDM_CHECK_IMPORTANCE,
                    agrees ? IDM_CHECK_PASSED : IDM_CHECK_FAILED,
                    fmax(fabs(look->shift[k]), fabs(log(look->spread[k]))));
   if (agrees) return;
@@ -311,7 +313,7 @@ static void judge_coordinate(const inquiry *q, size_t k)
             name, look->shift[k], look->spread[k]);
   const bool chains = idm_sampler_find(q->posterior->sampler);
   const char *cure = chains ? "raise --warmup and --draws" : "use --inverse bayes";
-  if (look->modes > 1 && look->missed > little)
+  if (look->modes > 1 && look->missed > min_missed)
     idm_notes_add(&q->assessment->failures,
                   "separate modes: the draws miss %.0f %% of the posterior, around a mode of its "
                   "own; they are off an independent look in the %s; use %s, which leaps between "
@@ -330,11 +332,11 @@ static void judge_coordinate(const inquiry *q, size_t k)
 
 /* A look that cannot compare means and sds may still have found a mode higher than any draw, by
  * more than a normal posterior leaves open. */
-static void judge_modes(const inquiry *q)
+static void assess_modes(const check_context *q)
 {
   idm_assessment *a = q->assessment;
   const double higher = a->look.higher;
-  idm_check_skip(&a->checks, IDM_CHECK_LOOK,
+  idm_check_skip(&a->checks, IDM_CHECK_IMPORTANCE,
                  "importance sampling leaves means or sds too uncertain to compare the draws with");
   if (idm_check_test(&a->checks, IDM_CHECK_MODES, higher - (double)q->f->parameters->dimension))
     idm_notes_add(&a->failures,
@@ -343,10 +345,10 @@ static void judge_modes(const inquiry *q)
                   higher);
 }
 
-static void judge_look(const inquiry *q)
+static void assess_importance(const check_context *q)
 {
   idm_assessment *a = q->assessment;
-  const idm_look *look = &a->look;
+  const idm_importance_check *look = &a->look;
   if (!look->points) {
     idm_notes_add(&a->remarks,
                   "unchecked: no independent look at the posterior of so many free numbers; R-hat "
@@ -354,8 +356,8 @@ static void judge_look(const inquiry *q)
     return;
   }
   const size_t before = a->failures.count;
-  for (size_t k = 0; k < look->numbers && look->checked; k++) judge_coordinate(q, k);
-  if (!look->checked) judge_modes(q);
+  for (size_t k = 0; k < look->numbers && look->checked; k++) assess_coordinate(q, k);
+  if (!look->checked) assess_modes(q);
   if (!look->checked)
     idm_notes_add(
         &a->remarks,
@@ -369,16 +371,16 @@ static void judge_look(const inquiry *q)
                   look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
 }
 
-idm_status idm_check_look(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_importance(const check_context *q, idm_error *opt_error)
 {
-  const idm_status status = take_look(q, opt_error);
-  if (status == IDM_OK) judge_look(q);
+  const idm_status status = run_importance(q, opt_error);
+  if (status == IDM_OK) assess_importance(q);
   return status;
 }
 
-long idm_assess_again(const idm_fit_settings *settings, const idm_posterior *posterior,
-                      const idm_assessment *assessment)
+long idm_assess_redraw_thin(const idm_fit_settings *settings, const idm_posterior *posterior,
+                            const idm_assessment *assessment)
 {
   if (!settings || !posterior || !assessment || !assessment->look.chance) return 0;
-  return idm_drawing_again(settings, posterior);
+  return idm_sampling_rerun_steps(settings, posterior);
 }

@@ -1,58 +1,92 @@
-/* The model's half of the verdict.
+/* The model's half of the verdict. A right model fails one of the tests in about one fit of a
+ * hundred: what is expected of each is drawn from the answer itself, and each of m tests fails
+ * below p = IDM_CHECK_LEVEL / m (Bonferroni). validation/alarms.py measures it.
  *
- * A right model fails one of the tests in about one fit of a hundred: what is expected of each is
- * drawn from the answer itself, and each of m tests fails below p = IDM_CHECK_LEVEL / m
- * (Bonferroni). validation/alarms.py measures it.
- *
- * Contents: chance · tests · words */
-#include "invert/assess/model.h"
+ * Contents: evidence · model */
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/distribution.h"
+#include "idm/matching.h"
 #include "idm/quantile.h"
-#include "invert/assess/agents.h"
-#include "invert/assess/allowance.h"
-#include "invert/assess/checks.h"
+#include "idm/workspace.h"
 #include "invert/assess/environment.h"
-#include "invert/assess/evidence.h"
 #include "invert/assess/extension.h"
-#include "invert/assess/predictive.h"
-#include "invert/assess/reliability.h"
 #include "invert/assess/residual.h"
-#include "invert/assess/spread.h"
-#include "invert/assess/trajectories.h"
-#include "invert/chance.h"
+#include "invert/policy.h"
+
+/* === evidence ================================================================================= */
+
+/* Evidence for the model against chance: see the header. It is estimated where the largest
+ * likelihood is near that of uniform choice, so that no draw of the prior dominates the mean. */
+
+static const uint64_t evidence_stream = (uint64_t)9 << 32;
+
+/* Draws of the prior: fewer where a plan takes long. */
+static size_t draws_of(idm_matching *matching)
+{
+  enum { cheap = 2000, many = 400, few = 100 };
+  return idm_workspace_points(idm_matching_workspace(matching)) <= cheap ? many : few;
+}
+
+idm_status idm_evidence_against_chance(const check_context *q, double uniform, double *ret_factor,
+                                       idm_error *opt_error)
+{
+  const idm_parameters *p = q->f->parameters;
+  idm_matching *matching = NULL;
+  idm_random random;
+  double sum = 0;
+  *ret_factor = NAN;
+  if (!idm_parameters_proper(p)) return IDM_OK;
+  double *y = idm_new(p->dimension, sizeof *y);
+  idm_status status = y ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_fit_create_matching(q->f, q->f->problem, &matching, opt_error);
+  const size_t draws = status == IDM_OK ? draws_of(matching) : 0;
+  idm_random_init(&random, q->posterior->seed, evidence_stream);
+  for (size_t i = 0; i < draws && status == IDM_OK; i++) {
+    double log_likelihood = -INFINITY;
+    idm_parameters_draw(p, &random, y);
+    status = idm_matching_log_likelihood(matching, y, &log_likelihood, NULL, opt_error);
+    sum += isnan(log_likelihood) ? 0 : exp(log_likelihood - uniform);
+  }
+  if (status == IDM_OK) *ret_factor = sum / (double)draws;
+  idm_matching_destroy(matching);
+  free(y);
+  return status;
+}
+
+/* === model ==================================================================================== */
 
 /* The threshold of a row for one answer among several. */
-static double level_of(const inquiry *q, idm_check_id id)
+static double level_of(const check_context *q, idm_check_id id)
 {
   return idm_check_threshold(id) / (double)q->among;
 }
 
 /* A rate that is off by less than this is not held against a model, however surely it is off. */
-static const double least_share = 0.02;
+static const double min_share = 0.02;
 /* The band of an agent holds this share of what is expected of it. */
 static const double band = 0.95;
 
 const char *idm_model_test_name(idm_model_test test)
 {
   static const char *const name[IDM_TEST_COUNT] = {
-      [IDM_TEST_ALIKE] = "agents_alike",
+      [IDM_TEST_HOMOGENEITY] = "agents_alike",
       [IDM_TEST_TRAJECTORIES] = "trajectories_alike",
       [IDM_TEST_STEPS] = "actions_by_step",
-      [IDM_TEST_ENDS] = "ends_by_step",
-      [IDM_TEST_STAYS] = "stays_by_observation",
-      [IDM_TEST_RETURNS] = "returns_by_observation",
+      [IDM_TEST_LENGTHS] = "ends_by_step",
+      [IDM_TEST_REPETITION] = "stays_by_observation",
+      [IDM_TEST_ALTERNATION] = "returns_by_observation",
       [IDM_TEST_RESPONSES] = "actions_by_observation",
       [IDM_TEST_BELIEFS] = "actions_by_belief",
       [IDM_TEST_CONDITIONS] = "actions_by_condition",
-      [IDM_TEST_OUTSIDE] = "agents_outside",
+      [IDM_TEST_AGENT_BANDS] = "agents_outside",
       [IDM_TEST_CALIBRATION] = "calibration",
       [IDM_TEST_EXTENSIONS] = "extensions",
       [IDM_TEST_ENVIRONMENT] = "environment",
@@ -66,13 +100,13 @@ const char *idm_model_test_name(idm_model_test test)
  * degrees: by chance alone a likelihood ratio exceeds e^x with probability e^-x at most, and each
  * number that was fitted adds a square to it. The same the other way round for the rates, which
  * were fitted too. */
-static double chance_p(const inquiry *q, double log_likelihood)
+static double chance_p(const check_context *q, double log_likelihood)
 {
   const double gain = 2 * (log_likelihood - q->assessment->model.uniform);
   return gain > 0 ? idm_chi_square_tail(gain, (double)q->f->parameters->dimension) : 1;
 }
 
-static double rates_p(const inquiry *q)
+static double rates_p(const check_context *q)
 {
   const idm_model_check *m = &q->assessment->model;
   const double loss = 2 * (m->rates - m->log_likelihood);
@@ -80,7 +114,7 @@ static double rates_p(const inquiry *q)
 }
 
 /* Record a p beside the level that it is compared with. */
-static void record(const inquiry *q, idm_check_id id, idm_check_outcome outcome, double p,
+static void record(const check_context *q, idm_check_id id, idm_check_outcome outcome, double p,
                    double level)
 {
   idm_check_record(&q->assessment->checks, id, outcome, p);
@@ -89,14 +123,14 @@ static void record(const inquiry *q, idm_check_id id, idm_check_outcome outcome,
 
 /* Unnamed numbers are no degrees of freedom to count, as their prior holds most of them, and may
  * learn a log by heart: what they gain on it tells nothing either way. */
-static bool is_untold(const inquiry *q)
+static bool is_overparameterised(const check_context *q)
 {
   const idm_model_check *m = &q->assessment->model;
   return q->posterior->coordinate_size && m->log_likelihood > m->uniform &&
          chance_p(q, m->log_likelihood) > level_of(q, IDM_CHECK_CHANCE);
 }
 
-static void judge_untold(const inquiry *q, double own, double uniform)
+static void assess_overparameterised(const check_context *q, double own, double uniform)
 {
   const unsigned long long decisions = q->assessment->model.decisions;
   const size_t numbers = q->f->parameters->dimension;
@@ -109,7 +143,7 @@ static void judge_untold(const inquiry *q, double own, double uniform)
                 numbers, decisions, own, uniform);
 }
 
-static void judge_rates(const inquiry *q, double own)
+static void assess_rates(const check_context *q, double own)
 {
   const idm_model_check *m = &q->assessment->model;
   const double level = level_of(q, IDM_CHECK_RATES), p = rates_p(q);
@@ -124,7 +158,7 @@ static void judge_rates(const inquiry *q, double own)
 /* Decisions that do not distinguish the model from chance: whether they contradict it depends on
  * what agents of the prior would decide, of whom some are near chance too. Few decisions contradict
  * nothing. */
-static void judge_undistinguished(const inquiry *q, double factor, double own, double uniform)
+static void assess_indistinct(const check_context *q, double factor, double own, double uniform)
 {
   const idm_model_check *m = &q->assessment->model;
   const unsigned long long decisions = m->decisions;
@@ -159,7 +193,7 @@ static void judge_undistinguished(const inquiry *q, double factor, double own, d
 }
 
 /* A log-likelihood of 0 is that of certain predictions which are all right. */
-static idm_status judge_chance(const inquiry *q, idm_error *opt_error)
+static idm_status assess_chance(const check_context *q, idm_error *opt_error)
 {
   const idm_model_check *m = &q->assessment->model;
   const unsigned long long decisions = m->decisions;
@@ -167,20 +201,20 @@ static idm_status judge_chance(const inquiry *q, idm_error *opt_error)
   const double own = idm_log_loss(m->log_likelihood, (double)decisions);
   const double uniform = idm_log_loss(m->uniform, (double)decisions);
   const double level = level_of(q, IDM_CHECK_CHANCE), p = chance_p(q, m->log_likelihood);
-  if (is_untold(q)) {
-    judge_untold(q, own, uniform);
+  if (is_overparameterised(q)) {
+    assess_overparameterised(q, own, uniform);
     return IDM_OK;
   }
   record(q, IDM_CHECK_CHANCE, IDM_CHECK_PASSED, p, level);
   if (p <= level) {
     idm_check_skip(&q->assessment->checks, IDM_CHECK_EVIDENCE, "the model is better than chance");
-    judge_rates(q, own);
+    assess_rates(q, own);
     return IDM_OK;
   }
   idm_check_skip(&q->assessment->checks, IDM_CHECK_RATES, "the model is no better than chance");
   double factor = NAN;
   const idm_status status = idm_evidence_against_chance(q, m->uniform, &factor, opt_error);
-  if (status == IDM_OK) judge_undistinguished(q, factor, own, uniform);
+  if (status == IDM_OK) assess_indistinct(q, factor, own, uniform);
   return status;
 }
 
@@ -190,10 +224,10 @@ static idm_status judge_chance(const inquiry *q, idm_error *opt_error)
 enum { REPLICATED = IDM_TEST_ENVIRONMENT };
 
 /* Statistics of the log ([0]) and of replicates of its decisions. */
-typedef struct trial {
-  const inquiry *q;
+typedef struct model_tests {
+  const check_context *q;
   environment_check environment;
-  residual r;
+  decision_residuals r;
   agents_check agents;
   trajectories_check trajectories;
   spread_check spread;
@@ -207,9 +241,9 @@ typedef struct trial {
   double *limit;                 /* [agent]: end of its band */
   double *shift;                 /* [dimension] */
   double *taken;                 /* [question][action] */
-} trial;
+} model_tests;
 
-static void close_trial(trial *t)
+static void close_model_tests(model_tests *t)
 {
   idm_agents_close(&t->agents);
   idm_trajectories_close(&t->trajectories);
@@ -226,20 +260,20 @@ static void close_trial(trial *t)
   free(t->taken);
 }
 
-static size_t agent_count(const trial *t)
+static size_t agent_count(const model_tests *t)
 {
   return t->r.strata->agents;
 }
 
 /* Agents whose bands are looked at: none where one is everybody, or where they would fill the
  * memory. */
-static size_t band_count(const trial *t)
+static size_t band_count(const model_tests *t)
 {
-  enum { most_agents = 40000 };
-  return agent_count(t) > 1 && agent_count(t) <= most_agents ? agent_count(t) : 0;
+  enum { max_agents = 40000 };
+  return agent_count(t) > 1 && agent_count(t) <= max_agents ? agent_count(t) : 0;
 }
 
-static idm_status open_trial(trial *t, idm_error *opt_error)
+static idm_status open_model_tests(model_tests *t, idm_error *opt_error)
 {
   /* Enough for a p of the level over IDM_TEST_COUNT. */
   t->replicates = 1499 * t->q->among;
@@ -259,44 +293,44 @@ static idm_status open_trial(trial *t, idm_error *opt_error)
   t->agent = idm_new(idm_times(band_count(t), runs), sizeof *t->agent);
   t->limit = idm_new(agent_count(t), sizeof *t->limit);
   t->shift = idm_new(t->r.dimension, sizeof *t->shift);
-  t->taken = idm_new(t->r.questions * t->r.actions, sizeof *t->taken);
+  t->taken = idm_new(t->r.decision_points * t->r.actions, sizeof *t->taken);
   made = made && t->agent && t->limit && t->shift && t->taken;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* The statistics of some answers. */
-static void take(trial *t, size_t run, const double *taken)
+static void add_run(model_tests *t, size_t run, const double *taken)
 {
   idm_residual_shift(&t->r, taken, t->shift);
   if (t->agents.agents)
-    t->statistic[IDM_TEST_ALIKE][run] = idm_agents_take(&t->agents, taken, t->shift);
+    t->statistic[IDM_TEST_HOMOGENEITY][run] = idm_agents_statistic(&t->agents, taken, t->shift);
   if (t->trajectories.trajectories)
     t->statistic[IDM_TEST_TRAJECTORIES][run] =
-        idm_trajectories_take(&t->trajectories, taken, t->shift);
-  if (t->spread.effects) idm_spread_take(&t->spread, taken, run > 0);
-  idm_predictive_take(&t->predictive, taken, t->shift);
+        idm_trajectories_statistic(&t->trajectories, taken, t->shift);
+  if (t->spread.effects) idm_spread_add_run(&t->spread, taken, run > 0);
+  idm_predictive_count(&t->predictive, taken, t->shift);
   t->statistic[IDM_TEST_STEPS][run] = idm_predictive_sum(&t->predictive, CELLS_STEP);
-  t->statistic[IDM_TEST_ENDS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
-  t->statistic[IDM_TEST_STAYS][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
-  t->statistic[IDM_TEST_RETURNS][run] = idm_predictive_sum(&t->predictive, CELLS_RETURN);
-  t->statistic[IDM_TEST_RESPONSES][run] = idm_predictive_sum(&t->predictive, CELLS_SEEN);
+  t->statistic[IDM_TEST_LENGTHS][run] = idm_predictive_sum(&t->predictive, CELLS_END);
+  t->statistic[IDM_TEST_REPETITION][run] = idm_predictive_sum(&t->predictive, CELLS_STAY);
+  t->statistic[IDM_TEST_ALTERNATION][run] = idm_predictive_sum(&t->predictive, CELLS_RETURN);
+  t->statistic[IDM_TEST_RESPONSES][run] = idm_predictive_sum(&t->predictive, CELLS_RESPONSE);
   t->statistic[IDM_TEST_BELIEFS][run] = idm_predictive_sum(&t->predictive, CELLS_BELIEF);
   t->statistic[IDM_TEST_CONDITIONS][run] = idm_predictive_sum(&t->predictive, CELLS_VARIANT);
-  t->statistic[IDM_TEST_CALIBRATION][run] = idm_reliability_take(&t->reliability, taken, t->shift);
-  idm_extensions_take(&t->extensions, run, taken);
+  t->statistic[IDM_TEST_CALIBRATION][run] = idm_reliability_gain(&t->reliability, taken, t->shift);
+  idm_extensions_add_run(&t->extensions, run, taken);
   for (size_t a = 0; a < band_count(t); a++)
     t->agent[a * (t->replicates + 1) + run] = idm_predictive_agent(&t->predictive, a);
 }
 
 /* How many agents each run leaves outside their bands. `work` holds a copy to sort. */
-static void count_outside(trial *t, double *work)
+static void count_outside(model_tests *t, double *work)
 {
   const size_t runs = t->replicates + 1;
   for (size_t a = 0; a < band_count(t); a++) {
     const double *own = t->agent + a * runs;
     memcpy(work, own, runs * sizeof *work);
     t->limit[a] = idm_quantile(work, runs, band);
-    for (size_t i = 0; i < runs; i++) t->statistic[IDM_TEST_OUTSIDE][i] += own[i] > t->limit[a];
+    for (size_t i = 0; i < runs; i++) t->statistic[IDM_TEST_AGENT_BANDS][i] += own[i] > t->limit[a];
   }
 }
 
@@ -310,16 +344,16 @@ static bool varies(const double *statistic, size_t runs)
 idm_check_id idm_model_test_row(idm_model_test test)
 {
   static const idm_check_id row[IDM_TEST_COUNT] = {
-      [IDM_TEST_ALIKE] = IDM_CHECK_ALIKE,
+      [IDM_TEST_HOMOGENEITY] = IDM_CHECK_HOMOGENEITY,
       [IDM_TEST_TRAJECTORIES] = IDM_CHECK_TRAJECTORIES,
       [IDM_TEST_STEPS] = IDM_CHECK_STEPS,
-      [IDM_TEST_ENDS] = IDM_CHECK_ENDS,
-      [IDM_TEST_STAYS] = IDM_CHECK_STAYS,
-      [IDM_TEST_RETURNS] = IDM_CHECK_RETURNS,
+      [IDM_TEST_LENGTHS] = IDM_CHECK_LENGTHS,
+      [IDM_TEST_REPETITION] = IDM_CHECK_REPETITION,
+      [IDM_TEST_ALTERNATION] = IDM_CHECK_ALTERNATION,
       [IDM_TEST_RESPONSES] = IDM_CHECK_RESPONSES,
       [IDM_TEST_BELIEFS] = IDM_CHECK_BELIEFS,
       [IDM_TEST_CONDITIONS] = IDM_CHECK_CONDITIONS,
-      [IDM_TEST_OUTSIDE] = IDM_CHECK_OUTSIDE,
+      [IDM_TEST_AGENT_BANDS] = IDM_CHECK_AGENT_BANDS,
       [IDM_TEST_CALIBRATION] = IDM_CHECK_CALIBRATION,
       [IDM_TEST_EXTENSIONS] = IDM_CHECK_EXTENSIONS,
       [IDM_TEST_ENVIRONMENT] = IDM_CHECK_ENVIRONMENT,
@@ -327,12 +361,12 @@ idm_check_id idm_model_test_row(idm_model_test test)
   return row[test];
 }
 
-static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
+static void find_p(const model_tests *t, idm_model_test test, idm_model_test_result *tested)
 {
   const double *statistic = t->statistic[test];
-  const bool by_agent = test == IDM_TEST_ALIKE || test == IDM_TEST_OUTSIDE;
+  const bool by_agent = test == IDM_TEST_HOMOGENEITY || test == IDM_TEST_AGENT_BANDS;
   size_t more = 1;
-  tested->looked = (!by_agent || agent_count(t) > 1) && varies(statistic, t->replicates + 1);
+  tested->evaluated = (!by_agent || agent_count(t) > 1) && varies(statistic, t->replicates + 1);
   tested->statistic = statistic[0];
   tested->expected = 0;
   for (size_t i = 1; i <= t->replicates; i++) {
@@ -344,54 +378,54 @@ static void find_p(const trial *t, idm_model_test test, idm_tested *tested)
 
 static bool fails(const idm_model_check *m, idm_model_test test)
 {
-  return m->test[test].looked && m->test[test].p <= m->level;
+  return m->test[test].evaluated && m->test[test].p <= m->level;
 }
 
 /* Why trajectories differ whatever those of one agent are like; NULL: they need not. */
-static const char *find_difference(const trial *t)
+static const char *find_difference(const model_tests *t)
 {
-  if (fails(&t->q->assessment->model, IDM_TEST_ALIKE)) return "the agents differ";
-  return idm_spread_judge(&t->spread, t->q->assessment)
+  if (fails(&t->q->assessment->model, IDM_TEST_HOMOGENEITY)) return "the agents differ";
+  return idm_spread_record(&t->spread, t->q->assessment)
              ? "the people differ more than a prior lets them"
              : NULL;
 }
 
-static void record_tests(const trial *t)
+static void record_tests(const model_tests *t)
 {
   const idm_model_check *m = &t->q->assessment->model;
   if (t->opt_difference)
     idm_check_skip(&t->q->assessment->checks, IDM_CHECK_TRAJECTORIES, "%s", t->opt_difference);
   for (size_t i = 0; i < REPLICATED; i++)
-    if (m->test[i].looked && !(t->opt_difference && i == IDM_TEST_TRAJECTORIES))
+    if (m->test[i].evaluated && !(t->opt_difference && i == IDM_TEST_TRAJECTORIES))
       record(t->q, idm_model_test_row((idm_model_test)i), IDM_CHECK_PASSED, m->test[i].p, m->level);
 }
 
-static idm_status run_tests(trial *t, idm_error *opt_error)
+static idm_status run_tests(model_tests *t, idm_error *opt_error)
 {
   idm_model_check *m = &t->q->assessment->model;
   idm_random random;
   for (size_t run = 1; run <= t->replicates; run++) {
     idm_random_init(&random, t->q->posterior->seed, (uint64_t)1 << 32 | run);
     idm_residual_draw(&t->r, &random, t->taken);
-    take(t, run, t->taken);
+    add_run(t, run, t->taken);
   }
-  take(t, 0, t->r.taken); /* last, since it is spoken of */
+  add_run(t, 0, t->r.taken); /* last, since it is spoken of */
   double *work = idm_new(t->replicates + 1, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   count_outside(t, work);
-  idm_extensions_compare(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS], work);
+  idm_extensions_normalise(&t->extensions, t->statistic[IDM_TEST_EXTENSIONS], work);
   free(work);
-  double looked = 0;
+  double evaluated = 0;
   for (size_t i = 0; i < REPLICATED; i++) find_p(t, (idm_model_test)i, &m->test[i]);
-  m->test[IDM_TEST_ENVIRONMENT] = idm_environment_tested(&t->environment);
-  for (size_t i = 0; i < IDM_TEST_COUNT; i++) looked += m->test[i].looked;
+  m->test[IDM_TEST_ENVIRONMENT] = idm_environment_result(&t->environment);
+  for (size_t i = 0; i < IDM_TEST_COUNT; i++) evaluated += m->test[i].evaluated;
   const idm_status status =
-      idm_extensions_confirm(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
-  if (idm_allowance_leave_part(t->q, IDM_CHECK_EXTENSIONS))
-    m->test[IDM_TEST_EXTENSIONS].looked = false;
+      idm_extensions_test(&t->extensions, &m->test[IDM_TEST_EXTENSIONS].p, opt_error);
+  if (idm_check_time_skip(t->q, IDM_CHECK_EXTENSIONS))
+    m->test[IDM_TEST_EXTENSIONS].evaluated = false;
   else if (status != IDM_OK)
     return status;
-  m->level = level_of(t->q, IDM_CHECK_ALIKE) / fmax(1, looked);
+  m->level = level_of(t->q, IDM_CHECK_HOMOGENEITY) / fmax(1, evaluated);
   t->opt_difference = find_difference(t);
   record_tests(t);
   if (!t->agents.agents) return IDM_OK;
@@ -404,20 +438,20 @@ static idm_status run_tests(trial *t, idm_error *opt_error)
 /* --- words ---------------------------------------------------------------------------------- */
 
 /* "alpha, 1/beta and 3 more". */
-static void list_shared(const inquiry *q, char *text, size_t size)
+static void list_shared(const check_context *q, char *text, size_t size)
 {
-  enum { shown = 4 };
+  enum { max_listed = 4 };
   const idm_posterior *p = q->posterior;
   size_t count = 0;
   size_t used = 0;
   text[0] = '\0';
   for (size_t i = 0; i < p->quantity.count; i++) {
     char name[128];
-    if (!p->summarised[i] || count++ >= shown) continue;
+    if (!p->summarised[i] || count++ >= max_listed) continue;
     used += (size_t)idm_print(text + used, size - used, "%s%.100s", used ? ", " : "",
-                              idm_quantity_spoken(p->quantity.name[i], name, sizeof name));
+                              idm_quantity_label(p->quantity.name[i], name, sizeof name));
   }
-  if (count > shown) idm_print(text + used, size - used, " and %zu more", count - shown);
+  if (count > max_listed) idm_print(text + used, size - used, " and %zu more", count - max_listed);
 }
 
 /* The posterior's sd of a coordinate; 0 for a point. */
@@ -430,19 +464,19 @@ static double posterior_sd(const idm_posterior *p, size_t coordinate)
 
 /* "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of 0.02":
  * of the number that differs most between units, in its posterior sds. */
-static void describe_difference(const inquiry *q, const char *unit, const double *between,
+static void describe_difference(const check_context *q, const char *unit, const double *between,
                                 char *text, size_t size)
 {
   const idm_parameters *p = q->f->parameters;
   const parameter *most = NULL;
-  double furthest = 0;
+  double largest_deviation = 0;
   for (size_t i = 0; i < p->items; i++) {
     const parameter *item = &p->item[i];
     if (!idm_parameter_is_scalar(item)) continue;
     const double sd = posterior_sd(q->posterior, item->first);
     const double far = between[item->first] / (sd > 0 ? sd : 1);
-    if (!(far > furthest)) continue;
-    furthest = far;
+    if (!(far > largest_deviation)) continue;
+    largest_deviation = far;
     most = item;
   }
   text[0] = '\0';
@@ -454,22 +488,22 @@ static void describe_difference(const inquiry *q, const char *unit, const double
   if (sd > 0) idm_print(text + used, size - (size_t)used, ", against a posterior sd of %.2g", sd);
 }
 
-static void judge_alike(const trial *t)
+static void assess_agents(const model_tests *t)
 {
-  const inquiry *q = t->q;
-  const idm_tested *tested = &q->assessment->model.test[IDM_TEST_ALIKE];
+  const check_context *q = t->q;
+  const idm_model_test_result *tested = &q->assessment->model.test[IDM_TEST_HOMOGENEITY];
   const size_t agents = agent_count(t);
   char shared[600];
   char difference[400] = "";
   if (agents < 2 || q->people) return;
   list_shared(q, shared, sizeof shared);
-  if (!tested->looked) {
+  if (!tested->evaluated) {
     idm_notes_add(&q->assessment->remarks,
                   "%zu agents share one set of numbers (%s); unchecked: whether they are alike",
                   agents, shared);
     return;
   }
-  if (!fails(&q->assessment->model, IDM_TEST_ALIKE)) {
+  if (!fails(&q->assessment->model, IDM_TEST_HOMOGENEITY)) {
     idm_notes_add(&q->assessment->remarks,
                   "%zu agents share one set of numbers (%s), and nothing says that they differ: an "
                   "effective number of parameters of %.3g, where %.3g is expected of agents who "
@@ -479,7 +513,7 @@ static void judge_alike(const trial *t)
   }
   describe_difference(q, "agent", q->assessment->model.between, difference, sizeof difference);
   idm_notes_add(
-      idm_check_note(q->assessment, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT),
+      idm_check_note(q->assessment, IDM_CHECK_HOMOGENEITY, IDM_CHECK_MISFIT),
       "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
       "number of parameters of %.3g, where %.3g is expected of agents who are alike "
       "(p <= %.2g)%s. Errors of the pooled answer are too small, and it may be nobody's; "
@@ -489,7 +523,7 @@ static void judge_alike(const trial *t)
 }
 
 /* What trajectories share: a population's people have numbers of their own. */
-static void describe_sharing(const trial *t, char *text, size_t size)
+static void describe_sharing(const model_tests *t, char *text, size_t size)
 {
   char shared[600];
   list_shared(t->q, shared, sizeof shared);
@@ -499,10 +533,10 @@ static void describe_sharing(const trial *t, char *text, size_t size)
     idm_print(text, size, "one set of numbers (%s)", shared);
 }
 
-static idm_status judge_trajectories(const trial *t, idm_error *opt_error)
+static idm_status assess_trajectories(const model_tests *t, idm_error *opt_error)
 {
-  const inquiry *q = t->q;
-  const idm_tested *tested = &q->assessment->model.test[IDM_TEST_TRAJECTORIES];
+  const check_context *q = t->q;
+  const idm_model_test_result *tested = &q->assessment->model.test[IDM_TEST_TRAJECTORIES];
   char sharing[640], difference[400] = "";
   if (!fails(&q->assessment->model, IDM_TEST_TRAJECTORIES) || t->opt_difference) return IDM_OK;
   double *between = idm_new(t->r.dimension, sizeof *between);
@@ -527,15 +561,15 @@ typedef struct summary {
   idm_model_test test;
   cell_family family;
   const char *title;
-  misfit worst; /* of its cells; 0 where none is off by much */
+  cell_misfit worst; /* of its cells; 0 where none is off by much */
   char text[400];
 } summary;
 
-static void judge_summary(const trial *t, const summary *s)
+static void assess_summary(const model_tests *t, const summary *s)
 {
   idm_assessment *a = t->q->assessment;
   if (!fails(&a->model, s->test)) return;
-  if (s->worst.sds >= 2)
+  if (s->worst.z_score >= 2)
     idm_notes_add(idm_check_note(a, idm_model_test_row(s->test), IDM_CHECK_MISFIT),
                   "%s are not what the model predicts (p <= %.2g): %s. Something is missing: free "
                   "another number, or try another planner",
@@ -544,7 +578,7 @@ static void judge_summary(const trial *t, const summary *s)
     idm_notes_add(idm_check_note(a, idm_model_test_row(s->test), IDM_CHECK_REMARK),
                   "%s are not quite what the model predicts (p <= %.2g), but off by less than %.0f "
                   "%% of the decisions",
-                  s->title, a->model.test[s->test].p, 100 * least_share);
+                  s->title, a->model.test[s->test].p, 100 * min_share);
 }
 
 static int by_size(const void *a, const void *b)
@@ -555,18 +589,20 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The largest misfit comes first. */
-static void judge_summaries(const trial *t)
+static void assess_summaries(const model_tests *t)
 {
   const bool seen = t->r.setting->observations.count > 1; /* one alone shows nothing */
   summary all[] = {
       {.test = IDM_TEST_STEPS, .family = CELLS_STEP, .title = "the actions' rates by step"},
-      {.test = IDM_TEST_ENDS, .family = CELLS_END, .title = "the trajectories' lengths"},
-      {.test = IDM_TEST_STAYS,
+      {.test = IDM_TEST_LENGTHS, .family = CELLS_END, .title = "the trajectories' lengths"},
+      {.test = IDM_TEST_REPETITION,
        .family = CELLS_STAY,
        .title = seen ? "stays after each observation" : "stays with the last action"},
-      {.test = IDM_TEST_RETURNS, .family = CELLS_RETURN, .title = "returns to an earlier action"},
+      {.test = IDM_TEST_ALTERNATION,
+       .family = CELLS_RETURN,
+       .title = "returns to an earlier action"},
       {.test = IDM_TEST_RESPONSES,
-       .family = CELLS_SEEN,
+       .family = CELLS_RESPONSE,
        .title = seen ? "the actions' rates after each observation"
                      : "the actions' rates after the first row"},
       {.test = IDM_TEST_BELIEFS, .family = CELLS_BELIEF, .title = "the actions' rates by belief"},
@@ -575,21 +611,21 @@ static void judge_summaries(const trial *t)
        .title = "the actions' rates by condition"}};
   enum { count = sizeof all / sizeof *all };
   for (size_t i = 0; i < count; i++)
-    (void)idm_predictive_worst(&t->predictive, all[i].family, least_share, &all[i].worst,
-                               all[i].text, sizeof all[i].text);
+    (void)idm_predictive_worst(&t->predictive, all[i].family, min_share, &all[i].worst, all[i].text,
+                               sizeof all[i].text);
   qsort(all, count, sizeof *all, by_size);
-  for (size_t i = 0; i < count; i++) judge_summary(t, &all[i]);
+  for (size_t i = 0; i < count; i++) assess_summary(t, &all[i]);
 }
 
 /* The names of the agents that are furthest outside, a few of them. */
-static void list_outside(const trial *t, char *text, size_t size)
+static void list_outside(const model_tests *t, char *text, size_t size)
 {
-  enum { shown = 5 };
+  enum { max_listed = 5 };
   const size_t runs = t->replicates + 1;
   size_t used = 0;
   double last = INFINITY;
   text[0] = '\0';
-  for (int k = 0; k < shown; k++) {
+  for (int k = 0; k < max_listed; k++) {
     size_t most = agent_count(t);
     double ratio = 0;
     for (size_t a = 0; a < agent_count(t); a++) {
@@ -605,20 +641,20 @@ static void list_outside(const trial *t, char *text, size_t size)
   }
 }
 
-static void judge_outside(const trial *t)
+static void assess_agent_bands(const model_tests *t)
 {
   const idm_assessment *a = t->q->assessment;
-  const idm_tested *tested = &a->model.test[IDM_TEST_OUTSIDE];
+  const idm_model_test_result *tested = &a->model.test[IDM_TEST_AGENT_BANDS];
   char names[400];
   if (agent_count(t) > 1 && !band_count(t))
     idm_notes_add(&t->q->assessment->remarks,
                   "unchecked: whether each of the %zu agents is within its own band",
                   agent_count(t));
-  if (!tested->looked) return;
+  if (!tested->evaluated) return;
   list_outside(t, names, sizeof names);
-  const bool out = fails(&a->model, IDM_TEST_OUTSIDE);
+  const bool out = fails(&a->model, IDM_TEST_AGENT_BANDS);
   idm_notes_add(
-      idm_check_note(t->q->assessment, IDM_CHECK_OUTSIDE,
+      idm_check_note(t->q->assessment, IDM_CHECK_AGENT_BANDS,
                      out ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED),
       "%.0f of %zu agents are outside their own 95 %% band (rates of their actions, and "
       "of taking one again after each observation), where %.1f are expected (p %s %.2g)%s%s",
@@ -626,27 +662,27 @@ static void judge_outside(const trial *t)
       names[0] ? "; the furthest: " : "", names);
 }
 
-static void judge_calibration(const trial *t)
+static void assess_calibration(const model_tests *t)
 {
   idm_assessment *a = t->q->assessment;
   if (!fails(&a->model, IDM_TEST_CALIBRATION)) return;
   const double p = a->model.test[IDM_TEST_CALIBRATION].p;
-  const reliability_pool *worst = idm_reliability_worst(&t->reliability, least_share);
+  const reliability_bin *worst = idm_reliability_worst(&t->reliability, min_share);
   if (worst)
     idm_notes_add(idm_check_note(a, IDM_CHECK_CALIBRATION, IDM_CHECK_MISFIT),
                   "predicted probabilities are not calibrated (p <= %.2g): actions predicted with "
                   "probabilities of %.2g to %.2g (%.3f on average) were taken in a share of %.3f "
                   "(%.0f decisions)",
-                  p, worst->least, worst->most, worst->expected / worst->chances,
-                  worst->taken / worst->chances, worst->chances);
+                  p, worst->least, worst->most, worst->expected / worst->trials,
+                  worst->taken / worst->trials, worst->trials);
   else
     idm_notes_add(idm_check_note(a, IDM_CHECK_CALIBRATION, IDM_CHECK_REMARK),
                   "predicted probabilities are not quite calibrated (p <= %.2g), but off by less "
                   "than %.0f %%",
-                  p, 100 * least_share);
+                  p, 100 * min_share);
 }
 
-static idm_status judge_extensions(const trial *t, idm_error *opt_error)
+static idm_status assess_extensions(const model_tests *t, idm_error *opt_error)
 {
   idm_assessment *a = t->q->assessment;
   char text[2400];
@@ -661,49 +697,49 @@ static idm_status judge_extensions(const trial *t, idm_error *opt_error)
 }
 
 /* Draws of dynamics that were learnt from another log are not tested. */
-static bool tests_environment(const inquiry *q)
+static bool tests_dynamics(const check_context *q)
 {
   return !q->learnt || q->fitted;
 }
 
 /* The tests, once the decisions have been looked at. */
-static idm_status judge(trial *t, const idm_chance *chance, idm_error *opt_error)
+static idm_status assess_tests(model_tests *t, const idm_chance *chance, idm_error *opt_error)
 {
-  t->q->assessment->model = (idm_model_check){.looked = true,
+  t->q->assessment->model = (idm_model_check){.evaluated = true,
                                               .decisions = chance->decisions,
                                               .log_likelihood = t->r.log_likelihood,
                                               .uniform = chance->uniform,
                                               .rates = chance->rates,
                                               .agents = agent_count(t)};
-  const fit *f = t->q->f;
-  idm_status status = t->q->people ? IDM_OK : judge_chance(t->q, opt_error);
-  if (status == IDM_OK && tests_environment(t->q))
+  const fit_context *f = t->q->f;
+  idm_status status = t->q->people ? IDM_OK : assess_chance(t->q, opt_error);
+  if (status == IDM_OK && tests_dynamics(t->q))
     status = idm_environment_open(&t->environment, f->problem, f->data, t->q->fitted, opt_error);
-  if (status == IDM_OK) status = open_trial(t, opt_error);
+  if (status == IDM_OK) status = open_model_tests(t, opt_error);
   if (status == IDM_OK) status = run_tests(t, opt_error);
   if (status != IDM_OK) return status;
-  judge_alike(t);
-  status = judge_trajectories(t, opt_error);
+  assess_agents(t);
+  status = assess_trajectories(t, opt_error);
   if (status != IDM_OK) return status;
-  judge_summaries(t);
-  judge_outside(t);
-  judge_calibration(t);
-  if (!tests_environment(t->q))
+  assess_summaries(t);
+  assess_agent_bands(t);
+  assess_calibration(t);
+  if (!tests_dynamics(t->q))
     idm_check_skip(&t->q->assessment->checks, IDM_CHECK_ENVIRONMENT,
                    "the answer is over draws of learnt dynamics");
   else
-    idm_environment_judge(&t->environment, f->problem, false, t->q->assessment->model.level,
-                          t->q->assessment);
-  return judge_extensions(t, opt_error);
+    idm_environment_record(&t->environment, f->problem, false, t->q->assessment->model.level,
+                           t->q->assessment);
+  return assess_extensions(t, opt_error);
 }
 
-idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_chance(const check_context *q, idm_error *opt_error)
 {
-  trial t = {.q = q};
+  model_tests t = {.q = q};
   idm_chance chance;
   idm_status status = idm_chance_measure(q->f->data, &chance, opt_error);
   if (status == IDM_OK) status = idm_residual_open(&t.r, q, opt_error);
-  if (status == IDM_OK && t.r.seen) status = judge(&t, &chance, opt_error);
+  if (status == IDM_OK && t.r.seen) status = assess_tests(&t, &chance, opt_error);
   if (status == IDM_OK && !t.r.seen) {
     if (!q->people)
       idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE,
@@ -711,13 +747,13 @@ idm_status idm_check_chance(const inquiry *q, idm_error *opt_error)
     idm_notes_add(&q->assessment->remarks,
                   "unchecked: whether the model fits, since its best draw cannot be planned for");
   }
-  close_trial(&t);
+  close_model_tests(&t);
   return status;
 }
 
-idm_status idm_assess_model(const inquiry *q, idm_error *opt_error)
+idm_status idm_assess_model(const check_context *q, idm_error *opt_error)
 {
-  const idm_status status = idm_allowance_run(q, IDM_CHECK_INERT, idm_check_inert, opt_error);
-  return status == IDM_OK ? idm_allowance_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
+  const idm_status status = idm_check_time_run(q, IDM_CHECK_INERT, idm_check_inert, opt_error);
+  return status == IDM_OK ? idm_check_time_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
                           : status;
 }

@@ -1,14 +1,14 @@
 /* Scores of extensions of several answers added up: see the header.
  *
  * Contents: one answer · several · tails · words */
-#include "invert/assess/pool.h"
+#include "invert/assess/extension.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/distribution.h"
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 #include "invert/matching/halt.h"
 
 void idm_pool_close(pool *p)
@@ -31,55 +31,56 @@ static void limit_question(size_t actions, const double *probability, double mos
 }
 
 /* Cumulants of the sum of scores, and its value at the answers. */
-static void add_up(const extensions *x, const extension *e, pool_score *s)
+static void add_cumulants(const extensions *x, const extension *e, pool_score *s)
 {
-  const residual *r = x->r;
-  s->sum = s->variance = s->third = 0;
-  for (size_t i = 0; i < r->questions * r->actions; i++) {
+  const decision_residuals *r = x->r;
+  s->sum = s->variance = s->third_cumulant = 0;
+  for (size_t i = 0; i < r->decision_points * r->actions; i++) {
     const double own = e->score[i], weight = x->asked[i / r->actions] * x->probability[i];
     s->sum += r->taken[i] * own;
     s->variance += weight * own * own;
-    s->third += weight * own * own * own;
+    s->third_cumulant += weight * own * own * own;
   }
 }
 
 /* At a draw where some action is nearly impossible its score can have most of the variance of all
  * people together, and a tail that no few cumulants describe. So scores are limited to some of
  * their own sds, which a right model allows: they keep mean 0 given the past. */
-static void tame(const extensions *x, extension *e, pool_score *s)
+static void limit_scores(const extensions *x, extension *e, pool_score *s)
 {
   static const double sds = 6;
-  const residual *r = x->r;
+  const decision_residuals *r = x->r;
   double decisions = 0;
-  for (size_t i = 0; i < r->questions; i++) decisions += x->asked[i];
+  for (size_t i = 0; i < r->decision_points; i++) decisions += x->asked[i];
   for (int pass = 0; pass < 2; pass++) {
-    add_up(x, e, s);
+    add_cumulants(x, e, s);
     const double most = sds * sqrt(s->variance / decisions);
-    for (size_t i = 0; i < r->questions; i++)
+    for (size_t i = 0; i < r->decision_points; i++)
       limit_question(r->actions, x->probability + i * r->actions, most, e->score + i * r->actions);
   }
-  add_up(x, e, s);
+  add_cumulants(x, e, s);
 }
 
 static pool_score score_of(const extensions *x, extension *e)
 {
   const bool signals =
-      e->kind == EXTENSION_AFTER || (e->kind == EXTENSION_TRACE && e->trace == TRACE_CREDIT);
+      e->kind == EXTENSION_SIGNAL || (e->kind == EXTENSION_TRACE && e->trace == TRACE_CREDIT);
   pool_score s = {.kind = e->kind,
                   .block = (uint32_t)e->at,
-                  .clock = e->clock,
+                  .drift = e->drift,
                   .trace = e->trace,
-                  .observation = signals ? x->past.signal[e->signal].observation : IDM_MISSING};
-  tame(x, e, &s);
-  if (e->edge) s.edge = e->step > 0 ? 1 : -1;
+                  .observation =
+                      signals ? x->carryover.signal[e->signal].observation : IDM_MISSING};
+  limit_scores(x, e, &s);
+  if (e->boundary) s.boundary = e->step > 0 ? 1 : -1;
   idm_extension_name(x, e, s.name, sizeof s.name);
   return s;
 }
 
 /* The scores at one draw. */
-static idm_status read_scores(pool *p, const inquiry *q, idm_error *opt_error)
+static idm_status read_scores(pool *p, const check_context *q, idm_error *opt_error)
 {
-  residual r;
+  decision_residuals r;
   extensions x = {0};
   idm_status status = idm_residual_open(&r, q, opt_error);
   if (status != IDM_OK) return status;
@@ -103,13 +104,13 @@ static void average(pool *p, size_t draws)
     pool_score *s = &p->score[i];
     s->sum /= n;
     s->variance /= n;
-    s->third /= n;
+    s->third_cumulant /= n;
     s->spread = sqrt(fmax(0, s->spread - n * s->sum * s->sum) / fmax(1, n - 1));
   }
 }
 
 /* At draws spread evenly over all. */
-static idm_status read_draws(pool *p, inquiry *q, idm_error *opt_error)
+static idm_status average_draws(pool *p, check_context *q, idm_error *opt_error)
 {
   enum { looked = 4 };
   const size_t all = q->posterior->chains * q->posterior->draws;
@@ -129,19 +130,22 @@ static idm_status read_draws(pool *p, inquiry *q, idm_error *opt_error)
 }
 
 idm_status idm_pool_open(pool *p, const idm_problem *problem, const idm_data *data,
-                         const idm_posterior *posterior, const idm_fit_watch *opt_watch,
+                         const idm_posterior *posterior, const idm_fit_monitor *opt_monitor,
                          idm_error *opt_error)
 {
   const idm_fit_settings settings = idm_assess_settings(posterior, 1);
-  fit f = {.problem = problem, .data = data};
-  idm_halt halt;
-  inquiry q = {
-      .f = &f, .posterior = posterior, .among = 1, .elsewhere = idm_check_is_elsewhere(posterior)};
+  fit_context f = {.problem = problem, .data = data};
+  idm_cancel cancel;
+  check_context q = {.f = &f,
+                     .posterior = posterior,
+                     .among = 1,
+                     .no_likelihood = idm_check_has_no_likelihood(posterior)};
   *p = (pool){0};
-  idm_halt_begin(&halt, opt_watch, "looking at what the data say");
-  idm_status status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, opt_error);
+  idm_cancel_init(&cancel, opt_monitor, "looking at what the data say");
+  idm_status status =
+      idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, opt_error);
   f.table = posterior->table;
-  if (status == IDM_OK) status = read_draws(p, &q, opt_error);
+  if (status == IDM_OK) status = average_draws(p, &q, opt_error);
   idm_fit_close(&f);
   if (status != IDM_OK) idm_pool_close(p);
   return status;
@@ -151,8 +155,8 @@ bool idm_pool_pass(pool *p, idm_record *record)
 {
   enum { most = 1 << 16 };
   uint64_t count = p->count;
-  idm_record_pass(record, &count, sizeof count);
-  if (record->cut || count > most) return false;
+  idm_record_transfer(record, &count, sizeof count);
+  if (record->truncated || count > most) return false;
   if (record->reading) {
     pool_score *score = idm_new((size_t)count, sizeof *score);
     if (!score) return false;
@@ -160,19 +164,19 @@ bool idm_pool_pass(pool *p, idm_record *record)
     p->score = score;
     p->count = (size_t)count;
   }
-  for (size_t i = 0; i < p->count && !record->cut; i++) {
-    idm_record_pass(record, &p->score[i], sizeof p->score[i]);
+  for (size_t i = 0; i < p->count && !record->truncated; i++) {
+    idm_record_transfer(record, &p->score[i], sizeof p->score[i]);
     p->score[i].name[sizeof p->score[i].name - 1] = '\0';
   }
-  return !record->cut;
+  return !record->truncated;
 }
 
 /* --- several -------------------------------------------------------------------------------- */
 
 /* Names may differ in a threshold of rewards. */
-static bool are_alike(const pool_score *a, const pool_score *b)
+static bool same_extension(const pool_score *a, const pool_score *b)
 {
-  return a->kind == b->kind && a->block == b->block && a->clock == b->clock &&
+  return a->kind == b->kind && a->block == b->block && a->drift == b->drift &&
          a->trace == b->trace && a->observation == b->observation;
 }
 
@@ -186,14 +190,14 @@ idm_status idm_pool_add(pool *to, const pool *from, idm_error *opt_error)
   for (size_t i = 0; i < from->count; i++) {
     const pool_score *own = &from->score[i];
     size_t at = 0;
-    while (at < to->count && !are_alike(&all[at], own)) at++;
+    while (at < to->count && !same_extension(&all[at], own)) at++;
     if (at == to->count) {
       all[to->count++] = *own;
       continue;
     }
     all[at].sum += own->sum;
     all[at].variance += own->variance;
-    all[at].third += own->third;
+    all[at].third_cumulant += own->third_cumulant;
     all[at].spread += own->spread;
   }
   return IDM_OK;
@@ -205,8 +209,8 @@ idm_status idm_pool_add(pool *to, const pool *from, idm_error *opt_error)
  * ends, it is that of a normal distribution, which is larger. */
 static double upper_tail(double z, double skewness)
 {
-  static const double straight = 1e-3; /* below which X is normal */
-  if (skewness < straight) return 0.5 * erfc(z / sqrt(2));
+  static const double min_skewness = 1e-3; /* below which X is normal */
+  if (skewness < min_skewness) return 0.5 * erfc(z / sqrt(2));
   const double degrees = 8 / (skewness * skewness);
   return idm_chi_square_tail(degrees + z * sqrt(2 * degrees), degrees);
 }
@@ -219,21 +223,22 @@ static double excess_of(const pool_score *s)
 
 static double tail_of(const pool_score *s)
 {
-  const double z = excess_of(s) / sqrt(s->variance), skewness = s->third / pow(s->variance, 1.5);
+  const double z = excess_of(s) / sqrt(s->variance),
+               skewness = s->third_cumulant / pow(s->variance, 1.5);
   const double above = upper_tail(z, skewness), below = upper_tail(-z, -skewness);
-  if (s->edge) return s->edge > 0 ? above : below;
+  if (s->boundary) return s->boundary > 0 ? above : below;
   return 2 * fmin(above, below);
 }
 
 double idm_pool_p(const pool *p, size_t i)
 {
-  const bool held = p->score[i].kind == EXTENSION_HELD;
-  double alike = 0;
-  for (size_t k = 0; k < p->count; k++) alike += (p->score[k].kind == EXTENSION_HELD) == held;
-  return fmin(1, (alike < (double)p->count ? 2 : 1) * alike * tail_of(&p->score[i]));
+  const bool held = p->score[i].kind == EXTENSION_FIXED;
+  double same_kind = 0;
+  for (size_t k = 0; k < p->count; k++) same_kind += (p->score[k].kind == EXTENSION_FIXED) == held;
+  return fmin(1, (same_kind < (double)p->count ? 2 : 1) * same_kind * tail_of(&p->score[i]));
 }
 
-double idm_pool_least(const pool *p)
+double idm_pool_min_p(const pool *p)
 {
   double least = 1;
   for (size_t i = 0; i < p->count; i++) least = fmin(least, idm_pool_p(p, i));
@@ -251,8 +256,8 @@ static double gain_of(const pool_score *s)
 /* Whether one is described before the other. */
 static bool is_before(const pool_score *a, const pool_score *b)
 {
-  const bool held_a = a->kind == EXTENSION_HELD, held_b = b->kind == EXTENSION_HELD;
-  return held_a != held_b ? held_a : gain_of(a) > gain_of(b);
+  const bool a_is_fixed = a->kind == EXTENSION_FIXED, b_is_fixed = b->kind == EXTENSION_FIXED;
+  return a_is_fixed != b_is_fixed ? a_is_fixed : gain_of(a) > gain_of(b);
 }
 
 /* The next to be described after `last`; NULL: the first of all. */
@@ -270,7 +275,7 @@ static const pool_score *next_after(const pool *p, double level, const pool_scor
 static size_t describe_one(const pool_score *s, const idm_theta *theta, char *text, size_t size)
 {
   char others[400];
-  if (s->kind != EXTENSION_HELD)
+  if (s->kind != EXTENSION_FIXED)
     return (size_t)idm_print(text, size, "%s would gain about %.0f nats", s->name, gain_of(s));
   idm_extensions_list_free(theta, others, sizeof others);
   return (size_t)idm_print(text, size,
@@ -280,11 +285,11 @@ static size_t describe_one(const pool_score *s, const idm_theta *theta, char *te
 
 void idm_pool_describe(const pool *p, const idm_theta *theta, double level, char *text, size_t size)
 {
-  enum { shown = 3 };
+  enum { max_listed = 3 };
   size_t used = 0;
   text[0] = '\0';
   const pool_score *s = next_after(p, level, NULL);
-  for (int k = 0; k < shown && s; k++, s = next_after(p, level, s)) {
+  for (int k = 0; k < max_listed && s; k++, s = next_after(p, level, s)) {
     if (used) used += (size_t)idm_print(text + used, size - used, "; ");
     used += describe_one(s, theta, text + used, size - used);
   }

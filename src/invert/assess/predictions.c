@@ -1,13 +1,12 @@
 /* The log's own summaries beside what the answer predicts of them: see the header. */
-#include "invert/assess/predictions.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "idm/distribution.h"
 #include "idm/quantile.h"
-#include "invert/assess/checks.h"
-#include "invert/assess/predictive.h"
+#include "invert/assess/inquiry.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
@@ -17,45 +16,46 @@ static const struct {
   cell_family family;
   idm_model_test test;
   bool rates; /* cells are of every action in turn, so that shares of a group of them sum to 1 */
-} looked_at[FAMILIES] = {
-    {CELLS_STEP, IDM_TEST_STEPS, true},        {CELLS_END, IDM_TEST_ENDS, false},
-    {CELLS_STAY, IDM_TEST_STAYS, false},       {CELLS_RETURN, IDM_TEST_RETURNS, false},
-    {CELLS_SEEN, IDM_TEST_RESPONSES, true},    {CELLS_BELIEF, IDM_TEST_BELIEFS, true},
+} predicted_cells[FAMILIES] = {
+    {CELLS_STEP, IDM_TEST_STEPS, true},         {CELLS_END, IDM_TEST_LENGTHS, false},
+    {CELLS_STAY, IDM_TEST_REPETITION, false},   {CELLS_RETURN, IDM_TEST_ALTERNATION, false},
+    {CELLS_RESPONSE, IDM_TEST_RESPONSES, true}, {CELLS_BELIEF, IDM_TEST_BELIEFS, true},
     {CELLS_VARIANT, IDM_TEST_CONDITIONS, true}};
 
 /* What is left of every cell in every replicate. */
-typedef struct replicated {
+typedef struct replicate_residuals {
   predictive p;
-  double *left[FAMILIES]; /* [cell][replicates] */
-  double *taken;          /* [question][action] */
-  double *shift;          /* [dimension] */
-} replicated;
+  double *residual[FAMILIES]; /* [cell][replicates] */
+  double *taken;              /* [question][action] */
+  double *shift;              /* [dimension] */
+} replicate_residuals;
 
-static void close_replicated(replicated *r)
+static void close_replicated(replicate_residuals *r)
 {
-  for (size_t f = 0; f < FAMILIES; f++) free(r->left[f]);
+  for (size_t f = 0; f < FAMILIES; f++) free(r->residual[f]);
   free(r->taken);
   free(r->shift);
   idm_predictive_close(&r->p);
 }
 
-static idm_status open_replicated(replicated *r, const residual *of, idm_error *opt_error)
+static idm_status open_replicated(replicate_residuals *r, const decision_residuals *of,
+                                  idm_error *opt_error)
 {
   const idm_status status = idm_predictive_open(&r->p, of, opt_error);
   if (status != IDM_OK) return status;
-  r->taken = idm_new(idm_times(of->questions, of->actions), sizeof *r->taken);
+  r->taken = idm_new(idm_times(of->decision_points, of->actions), sizeof *r->taken);
   r->shift = idm_new(of->dimension, sizeof *r->shift);
   bool made = r->taken && r->shift;
   for (size_t f = 0; f < FAMILIES; f++) {
-    const size_t count = r->p.family[looked_at[f].family].count;
-    r->left[f] = idm_new(idm_times(count, replicates), sizeof *r->left[f]);
-    made = made && r->left[f];
+    const size_t count = r->p.family[predicted_cells[f].family].count;
+    r->residual[f] = idm_new(idm_times(count, replicates), sizeof *r->residual[f]);
+    made = made && r->residual[f];
   }
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* Every decision anew, so many times; then the log's own, which stay. */
-static void replicate(replicated *r, const residual *of, uint64_t seed)
+static void replicate(replicate_residuals *r, const decision_residuals *of, uint64_t seed)
 {
   for (size_t k = 0; k <= replicates; k++) {
     idm_random random;
@@ -63,24 +63,24 @@ static void replicate(replicated *r, const residual *of, uint64_t seed)
     if (k < replicates) idm_residual_draw(of, &random, r->taken);
     const double *taken = k < replicates ? r->taken : of->taken;
     idm_residual_shift(of, taken, r->shift);
-    idm_predictive_take(&r->p, taken, r->shift);
+    idm_predictive_count(&r->p, taken, r->shift);
     for (size_t f = 0; f < FAMILIES && k < replicates; f++) {
-      const cells *c = &r->p.family[looked_at[f].family];
-      for (size_t i = 0; i < c->count; i++) r->left[f][i * replicates + k] = c->left[i];
+      const cell_counts *c = &r->p.family[predicted_cells[f].family];
+      for (size_t i = 0; i < c->count; i++) r->residual[f][i * replicates + k] = c->residual[i];
     }
   }
 }
 
 /* The expected count of a cell, with the answer shifted to the log as the residuals are. */
-static double expected_count(const replicated *r, size_t family, size_t cell)
+static double expected_count(const replicate_residuals *r, size_t family, size_t cell)
 {
-  const cells *c = &r->p.family[looked_at[family].family];
-  return idm_predictive_observed(&r->p, looked_at[family].family, cell) - c->left[cell];
+  const cell_counts *c = &r->p.family[predicted_cells[family].family];
+  return idm_predictive_observed(&r->p, predicted_cells[family].family, cell) - c->residual[cell];
 }
 
 /* Whether the shift is within what chance leaves of a fit, by a score test of the log: a prior can
  * hold an answer elsewhere, and the agents that it describes then do something else. */
-static bool is_near(const replicated *r, const residual *of)
+static bool shift_is_plausible(const replicate_residuals *r, const decision_residuals *of)
 {
   const size_t d = of->dimension;
   double squares = 0;
@@ -91,13 +91,13 @@ static bool is_near(const replicated *r, const residual *of)
 }
 
 /* Whether every expectation is a count, which the shift, being linear, does not make sure of. */
-static bool is_sound(const replicated *r)
+static bool counts_are_valid(const replicate_residuals *r)
 {
   for (size_t f = 0; f < FAMILIES; f++) {
-    const cells *c = &r->p.family[looked_at[f].family];
+    const cell_counts *c = &r->p.family[predicted_cells[f].family];
     for (size_t i = 0; i < c->count; i++) {
-      const double expected = expected_count(r, f, i), slack = 1e-9 * (1 + c->chances[i]);
-      if (expected < -slack || expected > c->chances[i] + slack) return false;
+      const double expected = expected_count(r, f, i), slack = 1e-9 * (1 + c->trials[i]);
+      if (expected < -slack || expected > c->trials[i] + slack) return false;
     }
   }
   return true;
@@ -106,72 +106,74 @@ static bool is_sound(const replicated *r)
 /* Decisions that a share of a cell refers to: of rates all of the step, observation or condition,
  * whatever was open there, so that their shares sum to 1; of other cells those that could have
  * fallen there. 0: not shown. */
-static double decisions_of(const replicated *r, size_t family, size_t cell)
+static double decisions_of(const replicate_residuals *r, size_t family, size_t cell)
 {
-  const cell_family own = looked_at[family].family;
-  const cells *c = &r->p.family[own];
+  const cell_family own = predicted_cells[family].family;
+  const cell_counts *c = &r->p.family[own];
   const size_t actions = r->p.r->actions, first = cell - cell % actions;
   double sum = 0;
-  if (!looked_at[family].rates) return c->chances[cell];
+  if (!predicted_cells[family].rates) return c->trials[cell];
   for (size_t u = 0; u < actions; u++) sum += idm_predictive_observed(&r->p, own, first + u);
   const bool seen = idm_predictive_observed(&r->p, own, cell) > 0.5;
-  return c->chances[cell] > 0 || seen ? rint(sum) : 0;
+  return c->trials[cell] > 0 || seen ? rint(sum) : 0;
 }
 
 /* A cell in shares of its decisions. Where hardly anything is expected a quantile of the replicates
  * can be below the mean: the interval reaches to it. */
-static void put(replicated *r, size_t family, size_t cell, idm_prediction *to)
+static void set_prediction(replicate_residuals *r, size_t family, size_t cell, idm_prediction *to)
 {
   const double all = decisions_of(r, family, cell);
-  double *left = r->left[family] + cell * replicates;
-  const double observed = idm_predictive_observed(&r->p, looked_at[family].family, cell);
+  double *residual = r->residual[family] + cell * replicates;
+  const double observed = idm_predictive_observed(&r->p, predicted_cells[family].family, cell);
   const double expected = expected_count(r, family, cell);
   const struct {
     double *end;
     double share;
   } ends[] = {
       {&to->low, 0.025}, {&to->inner_low, 0.25}, {&to->inner_high, 0.75}, {&to->high, 0.975}};
-  *to = (idm_prediction){.test = looked_at[family].test,
-                         .group = looked_at[family].rates ? cell / r->p.r->actions : cell,
-                         .chances = all,
+  *to = (idm_prediction){.test = predicted_cells[family].test,
+                         .group = predicted_cells[family].rates ? cell / r->p.r->actions : cell,
+                         .trials = all,
                          .observed = observed / all,
                          .expected = fmin(fmax(expected / all, 0), 1)};
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
-    const double off = idm_quantile(left, replicates, ends[k].share);
+    const double off = idm_quantile(residual, replicates, ends[k].share);
     const double count = expected + (ends[k].share < 0.5 ? fmin(off, 0) : fmax(off, 0));
     *ends[k].end = fmin(fmax(count / all, 0), 1);
   }
-  idm_predictive_label(&r->p, looked_at[family].family, cell, to->label, sizeof to->label);
+  idm_predictive_label(&r->p, predicted_cells[family].family, cell, to->label, sizeof to->label);
 }
 
-static idm_status list(replicated *r, idm_predictions *to, idm_error *opt_error)
+static idm_status list_predictions(replicate_residuals *r, idm_predictions *to,
+                                   idm_error *opt_error)
 {
   size_t count = 0;
-  for (size_t f = 0; f < FAMILIES; f++) count += r->p.family[looked_at[f].family].count;
+  for (size_t f = 0; f < FAMILIES; f++) count += r->p.family[predicted_cells[f].family].count;
   to->one = idm_new(count, sizeof *to->one);
   if (!to->one) return idm_fail_memory(opt_error);
   for (size_t f = 0; f < FAMILIES; f++) {
-    const cells *c = &r->p.family[looked_at[f].family];
+    const cell_counts *c = &r->p.family[predicted_cells[f].family];
     for (size_t i = 0; i < c->count; i++)
-      if (decisions_of(r, f, i) > 0) put(r, f, i, &to->one[to->count++]);
+      if (decisions_of(r, f, i) > 0) set_prediction(r, f, i, &to->one[to->count++]);
   }
   return IDM_OK;
 }
 
-static idm_status predict(const inquiry *q, idm_predictions *to, idm_error *opt_error)
+static idm_status predict(const check_context *q, idm_predictions *to, idm_error *opt_error)
 {
-  residual of;
-  replicated r = {0};
+  decision_residuals of;
+  replicate_residuals r = {0};
   idm_status status = idm_residual_open(&of, q, opt_error);
   if (status != IDM_OK) return status;
-  bool sound = !of.seen || !of.questions;
+  bool sound = !of.seen || !of.decision_points;
   while (!sound && status == IDM_OK) {
     status = open_replicated(&r, &of, opt_error);
     if (status == IDM_OK) replicate(&r, &of, q->posterior->seed);
-    sound = status == IDM_OK && (!of.dimension || (is_near(&r, &of) && is_sound(&r)));
-    if (sound) status = list(&r, to, opt_error);
+    sound = status == IDM_OK &&
+            (!of.dimension || (shift_is_plausible(&r, &of) && counts_are_valid(&r)));
+    if (sound) status = list_predictions(&r, to, opt_error);
     close_replicated(&r);
-    r = (replicated){0};
+    r = (replicate_residuals){0};
     of.dimension = 0; /* else what the answer itself predicts */
   }
   idm_residual_close(&of);
@@ -182,25 +184,25 @@ idm_status idm_predictions_find(const idm_problem *problem, const idm_data *data
                                 const idm_posterior *posterior, idm_predictions *ret_predictions,
                                 idm_error *opt_error)
 {
-  fit f = {0};
+  fit_context f = {0};
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;
   idm_problem *fork;
   *ret_predictions = (idm_predictions){0};
-  idm_status status = idm_problem_fork(problem, &fork, opt_error);
+  idm_status status = idm_problem_clone(problem, &fork, opt_error);
   if (status == IDM_OK)
-    status = idm_drawn_put(posterior, idm_posterior_highest(posterior), fork, opt_error);
+    status = idm_dynamics_sets_apply(posterior, idm_posterior_highest(posterior), fork, opt_error);
   if (status == IDM_OK) status = idm_fit_open(&f, NULL, fork, data, &settings, 1, opt_error);
   if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
   if (status == IDM_OK)
-    status = predict(&(inquiry){.f = &f,
-                                .posterior = posterior,
-                                .among = 1,
-                                .elsewhere = idm_check_is_elsewhere(posterior)},
+    status = predict(&(check_context){.f = &f,
+                                      .posterior = posterior,
+                                      .among = 1,
+                                      .no_likelihood = idm_check_has_no_likelihood(posterior)},
                      ret_predictions, opt_error);
   idm_fit_close(&f);
-  idm_fork_destroy(fork);
+  idm_clone_destroy(fork);
   if (status != IDM_OK) idm_predictions_clear(ret_predictions);
   return status;
 }

@@ -1,13 +1,161 @@
 /* Whether the log's own summaries are what the answer predicts: see the header.
  *
- * Contents: cells · expectations · counts · words */
-#include "invert/assess/predictive.h"
+ * Contents: beliefs · predictive */
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
+#include "belief/filter.h"
+
+/* === beliefs ================================================================================== */
+
+/* Groups of decisions by what a Bayesian would believe: see the header. */
+
+void idm_beliefs_close(beliefs *b)
+{
+  free(b->group);
+  *b = (beliefs){0};
+}
+
+/* --- beliefs -------------------------------------------------------------------------------- */
+
+/* Beliefs after the nodes of one stratum; NaN where something that they need was not recorded. */
+typedef struct filtered {
+  const decision_residuals *r;
+  const stratum *of;
+  double *z;       /* [node][state] */
+  double *emitter; /* [state] */
+} filtered;
+
+/* Where trajectories begin. */
+static void begin(const filtered *f, const idm_prefix_node *node, double *z)
+{
+  const idm_setting *setting = f->r->setting;
+  const size_t states = setting->states.count;
+  const int32_t own = f->of->tree->begin_start[node->begin];
+  memcpy(z, own >= 0 ? f->of->tree->data->start_belief + (size_t)own * states : setting->start,
+         states * sizeof *z);
+}
+
+/* After a row. */
+static void step(const filtered *f, const idm_prefix_node *node, const double *before, double *z)
+{
+  const size_t states = f->r->setting->states.count;
+  bool possible = node->action != IDM_MISSING && !node->missed && isfinite(before[0]);
+  if (possible) {
+    const idm_action_model world = idm_action_model_of(f->r->setting, (size_t)node->action);
+    if (node->observation == IDM_MISSING) {
+      idm_filter_predict(states, world.transition, before, z);
+    } else {
+      idm_filter_emitter(&world, before, f->emitter);
+      possible = idm_filter_correct(&world, f->emitter, (size_t)node->observation, z) > 0;
+    }
+  }
+  for (size_t s = 0; s < states && !possible; s++) z[s] = NAN;
+}
+
+/* A parent comes before its children. */
+static void filter_stratum(const filtered *f)
+{
+  const size_t states = f->r->setting->states.count;
+  for (size_t i = 0; i < f->of->tree->nodes; i++) {
+    const idm_prefix_node *node = &f->of->tree->node[i];
+    double *z = f->z + i * states;
+    if (node->begin >= 0)
+      begin(f, node, z);
+    else
+      step(f, node, node->parent < 0 ? f->r->setting->start : f->z + (size_t)node->parent * states,
+           z);
+  }
+}
+
+/* --- groups --------------------------------------------------------------------------------- */
+
+/* A decision by its belief. Probabilities are rounded, so that histories which lead to the same
+ * belief are alike on every machine. */
+typedef struct belief_decision {
+  size_t at; /* of the question */
+  int32_t state;
+  double probability;
+} belief_decision;
+
+static belief_decision classify_belief(size_t at, size_t states, const double *z)
+{
+  static const double unit = 1e-9;
+  belief_decision p = {.at = at, .probability = z[0]};
+  for (size_t s = 1; s < states; s++)
+    if (z[s] > p.probability + unit) {
+      p.state = (int32_t)s;
+      p.probability = z[s];
+    }
+  p.probability = unit * round(p.probability / unit);
+  return p;
+}
+
+static int by_probability(const void *a, const void *b)
+{
+  const double x = ((const belief_decision *)a)->probability,
+               y = ((const belief_decision *)b)->probability;
+  return x < y ? -1 : x > y;
+}
+
+/* Thirds of the decisions; of equal probabilities all are in one. */
+static void divide_by_thirds(beliefs *b, const decision_residuals *r, belief_decision *all,
+                             size_t count)
+{
+  double total = 0, before = 0;
+  size_t bin = 0;
+  qsort(all, count, sizeof *all, by_probability);
+  for (size_t i = 0; i < count; i++) total += r->decision_point[all[i].at].asked;
+  b->edge[0] = count ? all[0].probability : 0;
+  for (size_t i = 0; i < count; i++) {
+    const bool same = i && all[i].probability == all[i - 1].probability;
+    while (!same && bin + 1 < BELIEF_BINS && before * BELIEF_BINS >= total * (double)(bin + 1))
+      b->edge[++bin] = all[i].probability;
+    b->group[all[i].at] = all[i].state * BELIEF_BINS + (int32_t)bin;
+    before += r->decision_point[all[i].at].asked;
+  }
+  while (bin < BELIEF_BINS) b->edge[++bin] = count ? all[count - 1].probability : 1;
+}
+
+static bool can_compare(const idm_setting *setting)
+{
+  enum { max_states = 8 };
+  return !setting->fully_observed && !setting->moves && setting->states.count >= 2 &&
+         setting->states.count <= max_states && setting->observations.count >= 2;
+}
+
+idm_status idm_beliefs_open(beliefs *b, const decision_residuals *r, idm_error *opt_error)
+{
+  const size_t states = r->setting->states.count;
+  *b = (beliefs){0};
+  if (!can_compare(r->setting)) return IDM_OK;
+  b->group = idm_new(r->decision_points, sizeof *b->group);
+  double *z = idm_new(idm_times(r->strata->nodes, states) + states, sizeof *z);
+  belief_decision *all = idm_new(r->decision_points, sizeof *all);
+  const bool made = b->group && z && all;
+  size_t count = 0;
+  for (size_t c = 0; made && c < r->strata->count; c++) {
+    const stratum *of = &r->strata->one[c];
+    filter_stratum(&(filtered){.r = r, .of = of, .z = z + (of->first + 1) * states, .emitter = z});
+  }
+  for (size_t i = 0; made && i < r->decision_points; i++) {
+    const double *own = z + (r->decision_point[i].parent + 1) * states;
+    b->group[i] = IDM_MISSING;
+    if (isfinite(own[0])) all[count++] = classify_belief(i, states, own);
+  }
+  if (made) divide_by_thirds(b, r, all, count);
+  if (made) b->groups = states * BELIEF_BINS;
+  free(z);
+  free(all);
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* === predictive =============================================================================== */
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
@@ -15,7 +163,7 @@
 static const uint32_t step_ends[] = {1, 2, 3, 10, 30, 100, UINT32_MAX};
 enum { STEPS = sizeof step_ends / sizeof *step_ends, NOWHERE = -1 };
 
-static size_t step_of(const question *d)
+static size_t step_of(const decision_point *d)
 {
   size_t i = 0;
   while (d->step >= step_ends[i]) i++;
@@ -23,14 +171,15 @@ static size_t step_of(const question *d)
 }
 
 /* Whether "the same action again" can be asked there. */
-static bool could_stay(const residual *r, const question *d)
+static bool could_stay(const decision_residuals *r, const decision_point *d)
 {
-  return d->previous != IDM_MISSING && d->seen != IDM_MISSING && !r->setting->ends[d->previous];
+  return d->last_action != IDM_MISSING && d->seen != IDM_MISSING &&
+         !r->setting->ends[d->last_action];
 }
 
 /* Variants of the setting that have cells: none where there is one, or where nearly every
  * trajectory has its own. */
-static size_t variant_count(const residual *r)
+static size_t variant_count(const decision_residuals *r)
 {
   enum { most = 64 };
   const size_t count = r->strata->one[0].data->variants;
@@ -40,10 +189,10 @@ static size_t variant_count(const residual *r)
 /* The cell of a family that an action falls into. */
 static int32_t cell_of(const predictive *p, cell_family family, size_t question_at, size_t action)
 {
-  const residual *r = p->r;
-  const question *d = &r->question[question_at];
+  const decision_residuals *r = p->r;
+  const decision_point *d = &r->decision_point[question_at];
   const size_t observations = r->observations;
-  const bool same = could_stay(r, d) && (int32_t)action == d->previous;
+  const bool same = could_stay(r, d) && (int32_t)action == d->last_action;
   switch (family) {
   case CELLS_STEP:
     return (int32_t)(step_of(d) * r->actions + action);
@@ -52,8 +201,8 @@ static int32_t cell_of(const predictive *p, cell_family family, size_t question_
   case CELLS_STAY:
     return same ? d->seen : NOWHERE;
   case CELLS_RETURN:
-    return d->shown != IDM_MISSING && (int32_t)action == d->earlier ? d->shown : NOWHERE;
-  case CELLS_SEEN:
+    return d->shown != IDM_MISSING && (int32_t)action == d->second_last_action ? d->shown : NOWHERE;
+  case CELLS_RESPONSE:
     return d->seen != IDM_MISSING ? d->seen * (int32_t)r->actions + (int32_t)action : NOWHERE;
   case CELLS_BELIEF:
     return p->beliefs.groups && p->beliefs.group[question_at] != IDM_MISSING
@@ -72,13 +221,13 @@ static int32_t cell_of(const predictive *p, cell_family family, size_t question_
 
 static size_t cell_count(const predictive *p, cell_family family)
 {
-  const residual *r = p->r;
+  const decision_residuals *r = p->r;
   const size_t agents = r->strata->agents;
   const size_t count[CELLS_FAMILIES] = {[CELLS_STEP] = STEPS * r->actions,
                                         [CELLS_END] = STEPS,
                                         [CELLS_STAY] = r->observations,
                                         [CELLS_RETURN] = r->observations,
-                                        [CELLS_SEEN] = idm_times(r->observations, r->actions),
+                                        [CELLS_RESPONSE] = idm_times(r->observations, r->actions),
                                         [CELLS_BELIEF] = idm_times(p->beliefs.groups, r->actions),
                                         [CELLS_VARIANT] = idm_times(variant_count(r), r->actions),
                                         [CELLS_AGENT_ACTION] = idm_times(agents, r->actions),
@@ -90,12 +239,12 @@ void idm_predictive_close(predictive *p)
 {
   for (size_t f = 0; f < CELLS_FAMILIES; f++) {
     free(p->family[f].of);
-    free(p->family[f].chances);
+    free(p->family[f].trials);
     free(p->family[f].expected);
     free(p->family[f].spread);
     free(p->family[f].variance);
     free(p->family[f].cross);
-    free(p->family[f].left);
+    free(p->family[f].residual);
   }
   free(p->shift);
   idm_beliefs_close(&p->beliefs);
@@ -106,21 +255,21 @@ void idm_predictive_close(predictive *p)
 
 /* What one question adds to the cell of an action: all actions from that one on that fall there. An
  * action that is not open has probability 0 and no share in anything. */
-static void expect(const residual *r, cells *c, size_t at, size_t first)
+static void add_expectation(const decision_residuals *r, cell_counts *c, size_t at, size_t first)
 {
   const int32_t *of = c->of + at * r->actions;
-  const double asked = r->question[at].asked;
-  const double *probability = idm_residual_probability(r, &r->question[at]);
+  const double asked = r->decision_point[at].asked;
+  const double *probability = idm_residual_probability(r, &r->decision_point[at]);
   const size_t cell = (size_t)of[first];
   double p = 0;
   for (size_t u = first; u < r->actions; u++) {
     if (of[u] != of[first]) continue;
-    const double *score = idm_residual_score(r, &r->question[at], u);
+    const double *score = idm_residual_score(r, &r->decision_point[at], u);
     p += probability[u];
     for (size_t j = 0; j < r->dimension; j++)
       c->cross[cell * r->dimension + j] += asked * probability[u] * score[j];
   }
-  c->chances[cell] += p > 0 ? asked : 0;
+  c->trials[cell] += p > 0 ? asked : 0;
   c->expected[cell] += asked * p;
   c->spread[cell] += asked * p * (1 - p);
 }
@@ -133,69 +282,69 @@ static bool is_first(const int32_t *of, size_t action)
   return of[action] != NOWHERE;
 }
 
-static void expect_all(const residual *r, cells *c)
+static void add_expectations(const decision_residuals *r, cell_counts *c)
 {
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++)
-      if (is_first(c->of + i * r->actions, u)) expect(r, c, i, u);
+      if (is_first(c->of + i * r->actions, u)) add_expectation(r, c, i, u);
   for (size_t k = 0; k < c->count; k++) {
-    const double taken = idm_residual_length(r, c->cross + k * r->dimension);
+    const double taken = idm_residual_quadratic(r, c->cross + k * r->dimension);
     c->variance[k] = fmax(0, c->spread[k] - taken);
   }
 }
 
-idm_status idm_predictive_open(predictive *p, const residual *r, idm_error *opt_error)
+idm_status idm_predictive_open(predictive *p, const decision_residuals *r, idm_error *opt_error)
 {
   *p = (predictive){.r = r, .shift = idm_new(r->dimension, sizeof *p->shift)};
   if (!p->shift) return idm_fail_memory(opt_error);
   const idm_status status = idm_beliefs_open(&p->beliefs, r, opt_error);
   if (status != IDM_OK) return status;
   for (size_t f = 0; f < CELLS_FAMILIES; f++) {
-    cells *c = &p->family[f];
+    cell_counts *c = &p->family[f];
     c->count = cell_count(p, (cell_family)f);
-    c->chances = idm_new(c->count, sizeof *c->chances);
+    c->trials = idm_new(c->count, sizeof *c->trials);
     c->expected = idm_new(c->count, sizeof *c->expected);
     c->spread = idm_new(c->count, sizeof *c->spread);
     c->variance = idm_new(c->count, sizeof *c->variance);
     c->cross = idm_new(idm_times(c->count, r->dimension), sizeof *c->cross);
-    c->left = idm_new(c->count, sizeof *c->left);
-    c->of = idm_new(idm_times(r->questions, r->actions), sizeof *c->of);
-    if (!c->of || !c->chances || !c->expected || !c->spread || !c->variance || !c->cross ||
-        !c->left)
+    c->residual = idm_new(c->count, sizeof *c->residual);
+    c->of = idm_new(idm_times(r->decision_points, r->actions), sizeof *c->of);
+    if (!c->of || !c->trials || !c->expected || !c->spread || !c->variance || !c->cross ||
+        !c->residual)
       return idm_fail_memory(opt_error);
-    for (size_t i = 0; i < r->questions * r->actions; i++)
+    for (size_t i = 0; i < r->decision_points * r->actions; i++)
       c->of[i] = cell_of(p, (cell_family)f, i / r->actions, i % r->actions);
-    expect_all(r, c);
+    add_expectations(r, c);
   }
   return IDM_OK;
 }
 
 /* --- counts --------------------------------------------------------------------------------- */
 
-void idm_predictive_take(predictive *p, const double *taken, const double *shift)
+void idm_predictive_count(predictive *p, const double *taken, const double *shift)
 {
-  const residual *r = p->r;
+  const decision_residuals *r = p->r;
   memcpy(p->shift, shift, r->dimension * sizeof *shift);
   for (size_t f = 0; f < CELLS_FAMILIES; f++) {
-    cells *c = &p->family[f];
+    cell_counts *c = &p->family[f];
     for (size_t k = 0; k < c->count; k++) {
-      c->left[k] = -c->expected[k];
+      c->residual[k] = -c->expected[k];
       for (size_t j = 0; j < r->dimension; j++)
-        c->left[k] -= c->cross[k * r->dimension + j] * shift[j];
+        c->residual[k] -= c->cross[k * r->dimension + j] * shift[j];
     }
-    for (size_t i = 0; i < r->questions * r->actions; i++)
-      if (c->of[i] != NOWHERE) c->left[c->of[i]] += taken[i];
+    for (size_t i = 0; i < r->decision_points * r->actions; i++)
+      if (c->of[i] != NOWHERE) c->residual[c->of[i]] += taken[i];
   }
 }
 
 /* Half a decision more, so that a cell in which hardly anything is expected counts for little until
  * something happens there. */
-static double square(const cells *c, size_t cell)
+static double square(const cell_counts *c, size_t cell)
 {
-  return c->left[cell] * c->left[cell] / (c->variance[cell] + 0.5);
+  return c->residual[cell] * c->residual[cell] / (c->variance[cell] + 0.5);
 }
 
-static double sum_of(const cells *c, size_t first, size_t count)
+static double sum_of(const cell_counts *c, size_t first, size_t count)
 {
   double sum = 0;
   for (size_t k = first; k < first + count; k++) sum += square(c, k);
@@ -217,8 +366,8 @@ double idm_predictive_agent(const predictive *p, size_t agent)
 
 double idm_predictive_observed(const predictive *p, cell_family family, size_t cell)
 {
-  const cells *c = &p->family[family];
-  double observed = c->left[cell] + c->expected[cell];
+  const cell_counts *c = &p->family[family];
+  double observed = c->residual[cell] + c->expected[cell];
   for (size_t j = 0; j < p->r->dimension; j++)
     observed += c->cross[cell * p->r->dimension + j] * p->shift[j];
   return observed;
@@ -238,8 +387,8 @@ static void describe_steps(size_t step, const char *at, char *text, size_t size)
 }
 
 /* "after 'loss' ": empty where there is one observation alone, which shows nothing. */
-static const char *describe_seen(const idm_setting *setting, size_t observation, char *text,
-                                 size_t size)
+static const char *describe_observation(const idm_setting *setting, size_t observation, char *text,
+                                        size_t size)
 {
   text[0] = '\0';
   if (setting->observations.count > 1)
@@ -274,11 +423,11 @@ static void describe_cell(const predictive *p, cell_family family, size_t cell, 
   char steps[64], seen[120];
   if (family == CELLS_STAY)
     idm_print(text, size, "%sthe same action was taken again",
-              describe_seen(setting, cell, seen, sizeof seen));
+              describe_observation(setting, cell, seen, sizeof seen));
   if (family == CELLS_RETURN) describe_return(setting, cell, text, size);
-  if (family == CELLS_SEEN)
+  if (family == CELLS_RESPONSE)
     idm_print(text, size, "%s'%.80s' was taken",
-              describe_seen(setting, cell / own, seen, sizeof seen),
+              describe_observation(setting, cell / own, seen, sizeof seen),
               setting->actions.name[cell % own]);
   if (family == CELLS_BELIEF)
     idm_print(text, size, "at beliefs in %s '%.80s' was taken",
@@ -307,7 +456,7 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
   if (family == CELLS_STEP) {
     describe_steps(cell / actions, "", steps, sizeof steps);
     idm_print(text, size, "%s, %.80s", steps, action);
-  } else if (family == CELLS_SEEN) {
+  } else if (family == CELLS_RESPONSE) {
     idm_print(text, size, "after %.80s, %.80s", setting->observations.name[cell / actions], action);
   } else if (family == CELLS_BELIEF) {
     idm_print(text, size, "%s, %.80s", describe_belief(p, cell / actions, belief, sizeof belief),
@@ -339,28 +488,28 @@ static const char *percent(double share, char *buffer, size_t size)
 
 /* Without what the scores explain, which may be most of a cell and little of another, so that
  * residuals of both are as many sds off: a reader compares counts. */
-static double size_of(const cells *c, size_t cell)
+static double size_of(const cell_counts *c, size_t cell)
 {
-  return fabs(c->left[cell]) / sqrt(c->spread[cell] + 0.5);
+  return fabs(c->residual[cell]) / sqrt(c->spread[cell] + 0.5);
 }
 
-bool idm_predictive_worst(const predictive *p, cell_family family, double least, misfit *ret_misfit,
-                          char *text, size_t size)
+bool idm_predictive_worst(const predictive *p, cell_family family, double least,
+                          cell_misfit *ret_misfit, char *text, size_t size)
 {
-  const cells *c = &p->family[family];
+  const cell_counts *c = &p->family[family];
   size_t worst = c->count;
   for (size_t k = 0; k < c->count; k++)
-    if (fabs(c->left[k]) >= least * c->chances[k] && c->chances[k] > 0 &&
+    if (fabs(c->residual[k]) >= least * c->trials[k] && c->trials[k] > 0 &&
         (worst == c->count || size_of(c, k) > size_of(c, worst)))
       worst = k;
   if (worst == c->count) return false;
   char what[200];
   const double observed = idm_predictive_observed(p, family, worst);
   describe_cell(p, family, worst, what, sizeof what);
-  *ret_misfit = (misfit){.sds = sqrt(square(c, worst)), .size = size_of(c, worst)};
+  *ret_misfit = (cell_misfit){.z_score = sqrt(square(c, worst)), .size = size_of(c, worst)};
   char seen[32], expected[32];
   idm_print(text, size, "%s in %s of %.0f decisions, where %s are expected", what,
-            percent(observed / c->chances[worst], seen, sizeof seen), c->chances[worst],
-            percent((observed - c->left[worst]) / c->chances[worst], expected, sizeof expected));
+            percent(observed / c->trials[worst], seen, sizeof seen), c->trials[worst],
+            percent((observed - c->residual[worst]) / c->trials[worst], expected, sizeof expected));
   return true;
 }

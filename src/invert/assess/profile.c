@@ -11,111 +11,112 @@
 #include "idm/maximise.h"
 #include "idm/prior.h"
 #include "idm/transform.h"
-#include "invert/matching/matching.h"
+#include "invert/matching/fit.h"
 #include "setting/freedom.h"
 
 /* A climb ends when its last five steps gained less than this together. */
-static const double least_gain = 1e-7;
-enum { few_steps = 15, fewer_steps = 5, rounds = 3, guides_tried = 4 };
+static const double min_gain = 1e-7;
+enum { max_steps = 15, max_steps_expensive = 5, rounds = 3, known_points_tried = 4 };
 
 /* --- windows -------------------------------------------------------------------------------- */
 
-static const idm_block_info *info_of(const fit *f, const parameter *item)
+static const idm_block_info *info_of(const fit_context *f, const parameter *item)
 {
   return f->parameters->theta->block[item->block].info;
 }
 
 /* The unit in which a block's number is large or small, in its natural value. */
-static double unit_of(const fit *f, const parameter *item)
+static double unit_of(const fit_context *f, const parameter *item)
 {
   const idm_block_info *info = info_of(f, item);
   const double spread = info->spread > 0 ? info->spread : 1;
-  return spread * (info->in_utility ? idm_problem_range(f->problem, item->block) : 1);
+  return spread * (info->in_utility ? idm_problem_prior_range(f->problem, item->block) : 1);
 }
 
 /* The middle of the multipliers that matter is a twentieth of the range (see the default priors).
  */
-static double middle_of(const fit *f, const parameter *item)
+static double middle_of(const fit_context *f, const parameter *item)
 {
   return unit_of(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
 }
 
-static window window_of(const fit *f, const parameter *item)
+static search_window window_of(const fit_context *f, const parameter *item)
 {
   const double unit = unit_of(f, item);
   const double inverse = 1 / middle_of(f, item);
-  const double reach = log(idm_profile_reach);
-  if (isfinite(item->lower) && isfinite(item->upper)) return (window){-reach, reach, 0.1};
+  const double reach = log(idm_profile_range);
+  if (isfinite(item->lower) && isfinite(item->upper)) return (search_window){-reach, reach, 0.1};
   if (isfinite(item->lower) || isfinite(item->upper)) {
     const double size = item->scale == IDM_SCALE_INVERSE      ? inverse
                         : item->scale == IDM_SCALE_SIGNED_LOG ? log1p(unit)
                                                               : unit;
-    return (window){log(size) - reach, log(size) + reach, 0.1};
+    return (search_window){log(size) - reach, log(size) + reach, 0.1};
   }
   switch (item->scale) {
   case IDM_SCALE_LOGIT:
-    return (window){-reach, reach, 0.1};
+    return (search_window){-reach, reach, 0.1};
   case IDM_SCALE_LOG:
-    return (window){log(middle_of(f, item)) - reach, log(middle_of(f, item)) + reach, 0.1};
+    return (search_window){log(middle_of(f, item)) - reach, log(middle_of(f, item)) + reach, 0.1};
   case IDM_SCALE_SIGNED_LOG: {
-    const double far = log1p(unit * idm_profile_reach);
-    return (window){-far, far, 0.1 * log1p(unit)};
+    const double far = log1p(unit * idm_profile_range);
+    return (search_window){-far, far, 0.1 * log1p(unit)};
   }
   case IDM_SCALE_INVERSE:
-    return (window){-inverse * idm_profile_reach, inverse * idm_profile_reach, 0.01 * inverse};
+    return (search_window){-inverse * idm_profile_range, inverse * idm_profile_range,
+                           0.01 * inverse};
   default:
-    return (window){-unit * idm_profile_reach, unit * idm_profile_reach, 0.01 * unit};
+    return (search_window){-unit * idm_profile_range, unit * idm_profile_range, 0.01 * unit};
   }
 }
 
-bool idm_window_is_linear(const window *w)
+bool idm_window_is_linear(const search_window *w)
 {
   return w->high - w->low > 1e4 * w->unit;
 }
 
-void idm_window_hold(window *w, double value)
+void idm_window_extend(search_window *w, double value)
 {
   enum { most = 8 };
   static const double margin = 0.1; /* of the reach: nearer, an end is no limit */
-  const double reach = log(idm_profile_reach);
+  const double reach = log(idm_profile_range);
   const bool linear = idm_window_is_linear(w);
   for (int k = 0; k < most; k++) {
     const bool low = linear ? value < margin * w->low : value + log(margin) < w->low;
     const bool high = linear ? value > margin * w->high : value - log(margin) > w->high;
-    if (low) w->low = linear ? w->low * idm_profile_reach : w->low - reach;
-    if (high) w->high = linear ? w->high * idm_profile_reach : w->high + reach;
+    if (low) w->low = linear ? w->low * idm_profile_range : w->low - reach;
+    if (high) w->high = linear ? w->high * idm_profile_range : w->high + reach;
   }
 }
 
-void idm_profile_windows(const fit *f, window *where)
+void idm_profile_windows(const fit_context *f, search_window *windows)
 {
-  const window share = {-log(idm_profile_reach), log(idm_profile_reach), 0.1};
-  for (size_t i = 0; i < f->parameters->dimension; i++) where[i] = share;
+  const search_window share = {-log(idm_profile_range), log(idm_profile_range), 0.1};
+  for (size_t i = 0; i < f->parameters->dimension; i++) windows[i] = share;
   for (size_t i = 0; i < f->parameters->items; i++) {
     const parameter *item = &f->parameters->item[i];
-    if (idm_parameter_is_scalar(item)) where[item->first] = window_of(f, item);
+    if (idm_parameter_is_scalar(item)) windows[item->first] = window_of(f, item);
   }
 }
 
 /* --- storage -------------------------------------------------------------------------------- */
 
 /* One block, so that places can be moved about: the y lie behind them. */
-place *idm_places_create(size_t count, size_t dimension)
+profile_point *idm_profile_points_create(size_t count, size_t dimension)
 {
   const size_t bytes = idm_times(dimension, sizeof(double));
-  place *places =
+  profile_point *places =
       idm_new(count, bytes < (size_t)-1 - sizeof *places ? sizeof *places + bytes : (size_t)-1);
   if (!places) return NULL;
   double *y = (double *)(void *)(places + count);
   for (size_t i = 0; i < count; i++)
-    places[i] = (place){.height = -INFINITY, .y = y + i * dimension};
+    places[i] = (profile_point){.log_likelihood = -INFINITY, .y = y + i * dimension};
   return places;
 }
 
-void idm_place_copy(const place *from, size_t dimension, place *to)
+void idm_profile_point_copy(const profile_point *from, size_t dimension, profile_point *to)
 {
   to->value = from->value;
-  to->height = from->height;
+  to->log_likelihood = from->log_likelihood;
   memmove(to->y, from->y, dimension * sizeof *to->y);
 }
 
@@ -126,7 +127,7 @@ void idm_profile_destroy(profile *p)
   free(p);
 }
 
-idm_status idm_profile_create(const fit *f, idm_matching *matching, profile **ret_profile,
+idm_status idm_profile_create(const fit_context *f, idm_matching *matching, profile **ret_profile,
                               idm_error *opt_error)
 {
   const size_t d = f->parameters->dimension;
@@ -139,12 +140,12 @@ idm_status idm_profile_create(const fit *f, idm_matching *matching, profile **re
     return idm_fail_memory(opt_error);
   }
   *p = (profile){
-      .f = f, .matching = matching, .dimension = d, .fixed = d, .enough = INFINITY, .y = scratch};
-  double **const part[] = {&p->gradient,   &p->others,     &p->origin, &p->z,
-                           &p->path,       &p->unit_step,  &p->best.y, &p->highest.y,
-                           &p->start[0].y, &p->start[1].y, &p->root};
+      .f = f, .matching = matching, .dimension = d, .fixed = d, .ceiling = INFINITY, .y = scratch};
+  double **const part[] = {&p->gradient,   &p->nuisance,   &p->origin,          &p->z,
+                           &p->path,       &p->unit_step,  &p->best.y,          &p->highest.y,
+                           &p->start[0].y, &p->start[1].y, &p->precision_factor};
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i] = scratch + (i + 1) * d;
-  p->best.height = p->highest.height = -INFINITY;
+  p->best.log_likelihood = p->highest.log_likelihood = -INFINITY;
   for (size_t i = 0; i < d; i++) p->unit_step[i] = 0.5;
   *ret_profile = p;
   return IDM_OK;
@@ -153,7 +154,7 @@ idm_status idm_profile_create(const fit *f, idm_matching *matching, profile **re
 /* --- heights -------------------------------------------------------------------------------- */
 
 /* y within its window, or so near that a number that follows another to its end may go on. */
-static double confine(const window *w, double y)
+static double clamp_to_window(const search_window *w, double y)
 {
   const double slack = 0.5 * (w->high - w->low);
   return fmin(fmax(y, w->low - slack), w->high + slack);
@@ -162,62 +163,64 @@ static double confine(const window *w, double y)
 static bool outside(const profile *p, const double *y)
 {
   for (size_t i = 0; i < p->dimension; i++)
-    if (!(confine(&p->where[i], y[i]) == y[i])) return true;
+    if (!(clamp_to_window(&p->windows[i], y[i]) == y[i])) return true;
   return false;
 }
 
 /* Log prior density of the others, those with a proper one, and its slopes in y. */
-static double weight_of_others(const profile *p, double *opt_gradient)
+static double nuisance_log_prior(const profile *p, double *opt_gradient)
 {
   const idm_parameters *parameters = p->f->parameters;
   double sum = 0;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
-    double slope;
-    double prior_slope;
+    double derivative;
+    double prior_derivative;
     if (!idm_parameter_is_scalar(item) || item->first == p->fixed) continue;
-    const double c = idm_parameter_coordinate(item, p->y, &slope);
-    sum += idm_prior_log_density(item->prior, c, &prior_slope); /* 0 where it is flat */
-    if (opt_gradient) opt_gradient[item->first] += prior_slope * slope;
+    const double c = idm_parameter_coordinate(item, p->y, &derivative);
+    sum += idm_prior_log_density(item->prior, c, &prior_derivative); /* 0 where it is flat */
+    if (opt_gradient) opt_gradient[item->first] += prior_derivative * derivative;
   }
   return sum;
 }
 
 /* Height and gradient at p->y, with a level top at `enough`. */
-static idm_status look(profile *p, double *height, double *opt_gradient, idm_error *opt_error)
+static idm_status evaluate_point(profile *p, double *log_likelihood, double *opt_gradient,
+                                 idm_error *opt_error)
 {
-  *height = -INFINITY;
+  *log_likelihood = -INFINITY;
   if (outside(p, p->y)) return IDM_OK;
   p->left -= opt_gradient ? 2 : 1;
   const idm_status status =
-      idm_matching_log_likelihood(p->matching, p->y, height, opt_gradient, opt_error);
+      idm_matching_log_likelihood(p->matching, p->y, log_likelihood, opt_gradient, opt_error);
   if (status != IDM_OK) return status;
-  if (p->weighed) *height += weight_of_others(p, opt_gradient);
-  if (!p->aside && !p->weighed && *height > p->highest.height) {
-    p->highest.height = *height;
+  if (p->with_priors) *log_likelihood += nuisance_log_prior(p, opt_gradient);
+  if (!p->at_limit && !p->with_priors && *log_likelihood > p->highest.log_likelihood) {
+    p->highest.log_likelihood = *log_likelihood;
     memcpy(p->highest.y, p->y, p->dimension * sizeof *p->y);
   }
-  if (!(*height > p->enough)) return IDM_OK;
-  *height = p->enough;
+  if (!(*log_likelihood > p->ceiling)) return IDM_OK;
+  *log_likelihood = p->ceiling;
   for (size_t i = 0; opt_gradient && i < p->dimension; i++) opt_gradient[i] = 0;
   return IDM_OK;
 }
 
-idm_status idm_profile_height(profile *p, const double *y, double *height, idm_error *opt_error)
+idm_status idm_profile_evaluate(profile *p, const double *y, double *log_likelihood,
+                                idm_error *opt_error)
 {
   memcpy(p->y, y, p->dimension * sizeof *y);
-  return look(p, height, NULL, opt_error);
+  return evaluate_point(p, log_likelihood, NULL, opt_error);
 }
 
 /* p->y at z: the others are origin + root'^-1 z. Returns their number. */
-static size_t set_others(profile *p, const double *z)
+static size_t set_nuisance(profile *p, const double *z)
 {
   const size_t n = p->dimension - (p->fixed < p->dimension);
-  memcpy(p->others, z, n * sizeof *z);
-  idm_lower_solve_transposed(n, p->root, p->others);
+  memcpy(p->nuisance, z, n * sizeof *z);
+  idm_lower_solve_transposed(n, p->precision_factor, p->nuisance);
   for (size_t i = 0, j = 0; i < p->dimension; i++)
     if (i != p->fixed) {
-      p->y[i] = p->origin[j] + p->others[j];
+      p->y[i] = p->origin[j] + p->nuisance[j];
       j++;
     }
   return n;
@@ -228,12 +231,13 @@ static idm_status evaluate(void *context, const double *z, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
   profile *p = context;
-  const size_t n = set_others(p, z);
+  const size_t n = set_nuisance(p, z);
   for (size_t i = 0; i < p->dimension; i++) p->gradient[i] = 0;
-  const idm_status status = look(p, log_density, opt_gradient ? p->gradient : NULL, opt_error);
+  const idm_status status =
+      evaluate_point(p, log_density, opt_gradient ? p->gradient : NULL, opt_error);
   for (size_t i = 0, j = 0; opt_gradient && i < p->dimension; i++)
     if (i != p->fixed) opt_gradient[j++] = p->gradient[i];
-  if (opt_gradient) idm_lower_solve(n, p->root, opt_gradient);
+  if (opt_gradient) idm_lower_solve(n, p->precision_factor, opt_gradient);
   return status;
 }
 
@@ -241,51 +245,53 @@ static idm_status evaluate(void *context, const double *z, double *log_density,
 
 /* Whether a climb is so far below what is asked for, and rose so little, that it will not get
  * there. */
-static bool is_hopeless(const profile *p, double before, double height)
+static bool cannot_reach_ceiling(const profile *p, double before, double log_likelihood)
 {
-  const double missing = p->enough - height;
-  return isfinite(p->enough) && missing > 30 && 3 * (height - before) < missing;
+  const double missing = p->ceiling - log_likelihood;
+  return isfinite(p->ceiling) && missing > 30 && 3 * (log_likelihood - before) < missing;
 }
 
 /* What a climb must gain to be worth going on with: a small part of what is missing. */
-static double worth(const profile *p, double height)
+static double required_gain(const profile *p, double log_likelihood)
 {
-  return isfinite(p->enough) ? fmax(least_gain, 1e-3 * (p->enough - height)) : least_gain;
+  return isfinite(p->ceiling) ? fmax(min_gain, 1e-3 * (p->ceiling - log_likelihood)) : min_gain;
 }
 
 /* By gradients, then by steps of the coordinates, which see over kinks and where slopes are no
  * numbers; again where those gained something. */
-static idm_status climb(profile *p, size_t n, place *at, idm_error *opt_error)
+static idm_status maximise_nuisance(profile *p, size_t n, profile_point *at, idm_error *opt_error)
 {
   const idm_target target = {.dimension = n, .gradient = true, .context = p, .evaluate = evaluate};
-  for (int round = 0; round < rounds && p->left > 0 && at->height < p->enough; round++) {
+  for (int round = 0; round < rounds && p->left > 0 && at->log_likelihood < p->ceiling; round++) {
     double before;
     do {
-      before = at->height;
-      const idm_status status =
-          idm_maximise(&target, worth(p, before), p->frugal ? fewer_steps : few_steps, p->z,
-                       &at->height, opt_error);
+      before = at->log_likelihood;
+      const idm_status status = idm_maximise(&target, required_gain(p, before),
+                                             p->frugal ? max_steps_expensive : max_steps, p->z,
+                                             &at->log_likelihood, opt_error);
       if (status != IDM_OK && status != IDM_NUMERICAL) return status;
-      if (!(at->height < p->enough) || is_hopeless(p, before, at->height)) return IDM_OK;
-    } while (at->height > before + worth(p, before) && p->left > 0);
-    before = at->height;
-    const idm_status status = idm_maximise_by_steps(&target, p->unit_step, worth(p, before),
-                                                    40 * (int)n, p->z, &at->height, opt_error);
-    if (status != IDM_OK || at->height - before < 2 * worth(p, before)) return status;
+      if (!(at->log_likelihood < p->ceiling) || cannot_reach_ceiling(p, before, at->log_likelihood))
+        return IDM_OK;
+    } while (at->log_likelihood > before + required_gain(p, before) && p->left > 0);
+    before = at->log_likelihood;
+    const idm_status status = idm_pattern_search(&target, p->unit_step, required_gain(p, before),
+                                                 40 * (int)n, p->z, &at->log_likelihood, opt_error);
+    if (status != IDM_OK || at->log_likelihood - before < 2 * required_gain(p, before))
+      return status;
   }
   return IDM_OK;
 }
 
-idm_status idm_profile_climb(profile *p, place *at, idm_error *opt_error)
+idm_status idm_profile_maximise(profile *p, profile_point *at, idm_error *opt_error)
 {
   const size_t n = p->dimension - (p->fixed < p->dimension);
-  if (!n || !isfinite(at->height)) return IDM_OK;
+  if (!n || !isfinite(at->log_likelihood)) return IDM_OK;
   memcpy(p->y, at->y, p->dimension * sizeof *p->y);
   for (size_t i = 0, j = 0; i < p->dimension; i++)
     if (i != p->fixed) p->origin[j++] = at->y[i];
   for (size_t i = 0; i < n; i++) p->z[i] = 0;
-  const idm_status status = climb(p, n, at, opt_error);
-  set_others(p, p->z);
+  const idm_status status = maximise_nuisance(p, n, at, opt_error);
+  set_nuisance(p, p->z);
   memcpy(at->y, p->y, p->dimension * sizeof *p->y);
   return status;
 }
@@ -295,9 +301,9 @@ idm_status idm_profile_climb(profile *p, place *at, idm_error *opt_error)
 /* Minus the second derivative by coordinate i, or what it is of a slope as wide as its window:
  * where the maximum lies on a level stretch (a lapse of 0, say) it is next to nothing, and a climb
  * that went by it would leap out of the window at its first step. */
-static double steepness(const profile *p, const double *precision, size_t i)
+static double curvature(const profile *p, const double *precision, size_t i)
 {
-  const double least = 6 / (p->where[i].high - p->where[i].low);
+  const double least = 6 / (p->windows[i].high - p->windows[i].low);
   const double found = precision[i * p->dimension + i];
   return found > 0 ? fmax(found, least * least) : found;
 }
@@ -311,54 +317,58 @@ void idm_profile_fix(profile *p, size_t fixed, const double *precision)
   for (size_t i = 0; i < d; i++) {
     p->path[i] = 0;
     if (i == fixed) continue;
-    p->others[k] = fixed < d ? -precision[i * d + fixed] : 0;
+    p->nuisance[k] = fixed < d ? -precision[i * d + fixed] : 0;
     for (size_t j = 0, l = 0; j < d; j++)
       if (j != fixed)
-        p->root[k * n + l++] = i == j ? steepness(p, precision, i) : precision[i * d + j];
+        p->precision_factor[k * n + l++] =
+            i == j ? curvature(p, precision, i) : precision[i * d + j];
     k++;
   }
-  if (idm_cholesky(n, p->root)) { /* the path is minus P_oo^-1 P_of, P minus the Hessian */
-    idm_lower_solve(n, p->root, p->others);
-    idm_lower_solve_transposed(n, p->root, p->others);
+  if (idm_cholesky(n,
+                   p->precision_factor)) { /* the path is minus P_oo^-1 P_of, P minus the Hessian */
+    idm_lower_solve(n, p->precision_factor, p->nuisance);
+    idm_lower_solve_transposed(n, p->precision_factor, p->nuisance);
     for (size_t i = 0, j = 0; i < d; i++)
-      if (i != fixed) p->path[i] = p->others[j++];
+      if (i != fixed) p->path[i] = p->nuisance[j++];
     return;
   }
-  for (size_t i = 0; i < n * n; i++) p->root[i] = 0;
+  for (size_t i = 0; i < n * n; i++) p->precision_factor[i] = 0;
   for (size_t i = 0, j = 0; i < d; i++)
     if (i != fixed) {
-      p->root[j * n + j] = 0.5 / p->step[i];
+      p->precision_factor[j * n + j] = 0.5 / p->step[i];
       j++;
     }
 }
 
 /* Keep p->y, at `height`, if it is one of the two best starts. */
-static void keep_start(profile *p, double height)
+static void store_start(profile *p, double log_likelihood)
 {
-  const place now = {height, height, p->y};
-  if (height > p->start[0].height) {
-    idm_place_copy(&p->start[0], p->dimension, &p->start[1]);
-    idm_place_copy(&now, p->dimension, &p->start[0]);
-  } else if (height > p->start[1].height && height < p->start[0].height) {
-    idm_place_copy(&now, p->dimension, &p->start[1]);
+  const profile_point now = {log_likelihood, log_likelihood, p->y};
+  if (log_likelihood > p->start[0].log_likelihood) {
+    idm_profile_point_copy(&p->start[0], p->dimension, &p->start[1]);
+    idm_profile_point_copy(&now, p->dimension, &p->start[0]);
+  } else if (log_likelihood > p->start[1].log_likelihood &&
+             log_likelihood < p->start[0].log_likelihood) {
+    idm_profile_point_copy(&now, p->dimension, &p->start[1]);
   }
 }
 
 /* Look at y, brought into the windows, with the fixed coordinate at `value`. */
 static idm_status try_start(profile *p, const double *y, double value, idm_error *opt_error)
 {
-  double height;
-  if (p->start[0].height >= p->enough) return IDM_OK;
-  for (size_t i = 0; i < p->dimension; i++) p->y[i] = confine(&p->where[i], y[i]);
+  double log_likelihood;
+  if (p->start[0].log_likelihood >= p->ceiling) return IDM_OK;
+  for (size_t i = 0; i < p->dimension; i++) p->y[i] = clamp_to_window(&p->windows[i], y[i]);
   if (p->fixed < p->dimension) p->y[p->fixed] = value;
-  const idm_status status = look(p, &height, NULL, opt_error);
-  if (status == IDM_OK && isfinite(height)) keep_start(p, height);
+  const idm_status status = evaluate_point(p, &log_likelihood, NULL, opt_error);
+  if (status == IDM_OK && isfinite(log_likelihood)) store_start(p, log_likelihood);
   return status;
 }
 
 static double natural_at(const parameter *item, double y)
 {
-  return idm_scale_from(item->scale, idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
+  return idm_scale_inverse(item->scale,
+                           idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
 }
 
 static const parameter *item_at(const profile *p, size_t coordinate)
@@ -371,7 +381,7 @@ static const parameter *item_at(const profile *p, size_t coordinate)
 /* Everything in the unit of the utilities times as much as the fixed number has grown from `from`
  * to `value`: choices depend on ratios of utilities and multipliers, so that this is where a ridge
  * between them leads. */
-static bool scale_along(const profile *p, const place *from, double value, double *y)
+static bool scale_along(const profile *p, const profile_point *from, double value, double *y)
 {
   const parameter *fixed = item_at(p, p->fixed);
   if (!fixed || !idm_parameter_is_scalar(fixed) || !info_of(p->f, fixed)->in_utility) return false;
@@ -381,7 +391,8 @@ static bool scale_along(const profile *p, const place *from, double value, doubl
   for (size_t i = 0; i < p->f->parameters->items; i++) {
     const parameter *item = &p->f->parameters->item[i];
     if (!idm_parameter_is_scalar(item) || !info_of(p->f, item)->in_utility) continue;
-    const double c = idm_scale_to(item->scale, factor * natural_at(item, from->y[item->first]));
+    const double c =
+        idm_scale_transform(item->scale, factor * natural_at(item, from->y[item->first]));
     if (!(c > item->lower && c < item->upper)) continue;
     const double scaled = idm_unconstrain(item->lower, item->upper, c);
     if (isfinite(scaled)) y[item->first] = scaled;
@@ -390,21 +401,21 @@ static bool scale_along(const profile *p, const place *from, double value, doubl
 }
 
 /* Starts by a neighbour: its others as they are, and scaled. */
-static idm_status try_neighbour(profile *p, const place *opt_from, double value,
+static idm_status try_neighbour(profile *p, const profile_point *opt_from, double value,
                                 idm_error *opt_error)
 {
-  if (!opt_from || !isfinite(opt_from->height)) return IDM_OK;
+  if (!opt_from || !isfinite(opt_from->log_likelihood)) return IDM_OK;
   idm_status status = try_start(p, opt_from->y, value, opt_error);
-  if (status == IDM_OK && p->dimension > 1 && scale_along(p, opt_from, value, p->others))
-    status = try_start(p, p->others, value, opt_error);
+  if (status == IDM_OK && p->dimension > 1 && scale_along(p, opt_from, value, p->nuisance))
+    status = try_start(p, p->nuisance, value, opt_error);
   return status;
 }
 
 /* Scan one coordinate on either side of `at`, in steps that double, for the two best starts. */
-static idm_status scan_along(profile *p, const place *at, size_t i, idm_error *opt_error)
+static idm_status scan_along(profile *p, const profile_point *at, size_t i, idm_error *opt_error)
 {
   enum { doublings = 8 };
-  const window *w = &p->where[i];
+  const search_window *w = &p->windows[i];
   const double least = idm_window_is_linear(w) ? 0.01 * fmax(fabs(at->y[i]), w->unit) : 0.05;
   const double from = at->y[i];
   idm_status status = IDM_OK;
@@ -416,21 +427,24 @@ static idm_status scan_along(profile *p, const place *at, size_t i, idm_error *o
   return status;
 }
 
-idm_status idm_profile_hop(profile *p, place *at, idm_error *opt_error)
+idm_status idm_profile_escape(profile *p, profile_point *at, idm_error *opt_error)
 {
-  enum { hops = 3 };
+  enum { max_escapes = 3 };
   bool higher = true;
   idm_status status = IDM_OK;
-  for (int hop = 0; hop < hops && higher && p->left > 0 && !p->frugal && status == IDM_OK; hop++) {
+  for (int escape = 0;
+       escape < max_escapes && higher && p->left > 0 && !p->frugal && status == IDM_OK; escape++) {
     higher = false;
-    p->start[0].height = p->start[1].height = -INFINITY;
+    p->start[0].log_likelihood = p->start[1].log_likelihood = -INFINITY;
     for (size_t i = 0; i < p->dimension && status == IDM_OK; i++)
       if (i != p->fixed) status = scan_along(p, at, i, opt_error);
-    for (int k = 0; k < 2 && status == IDM_OK && at->height < p->enough; k++) {
+    for (int k = 0; k < 2 && status == IDM_OK && at->log_likelihood < p->ceiling; k++) {
       const double value = at->value;
-      status = idm_profile_climb(p, &p->start[k], opt_error);
-      if (status != IDM_OK || !(p->start[k].height > at->height + worth(p, at->height))) continue;
-      idm_place_copy(&p->start[k], p->dimension, at);
+      status = idm_profile_maximise(p, &p->start[k], opt_error);
+      if (status != IDM_OK ||
+          !(p->start[k].log_likelihood > at->log_likelihood + required_gain(p, at->log_likelihood)))
+        continue;
+      idm_profile_point_copy(&p->start[k], p->dimension, at);
       at->value = value;
       higher = true;
     }
@@ -438,26 +452,27 @@ idm_status idm_profile_hop(profile *p, place *at, idm_error *opt_error)
   return status;
 }
 
-idm_status idm_profile_at(profile *p, const place *opt_inner, const place *opt_outer, place *to,
-                          idm_error *opt_error)
+idm_status idm_profile_at(profile *p, const profile_point *opt_inner,
+                          const profile_point *opt_outer, profile_point *to, idm_error *opt_error)
 {
   const double value = to->value;
 
-  p->start[0].height = p->start[1].height = to->height = -INFINITY;
+  p->start[0].log_likelihood = p->start[1].log_likelihood = to->log_likelihood = -INFINITY;
   idm_status status = try_neighbour(p, opt_inner, value, opt_error);
   if (status == IDM_OK) status = try_neighbour(p, opt_outer, value, opt_error);
   if (p->dimension > 1 || !(opt_inner || opt_outer)) {
     for (size_t i = 0; i < p->dimension; i++)
-      p->others[i] = p->best.y[i] + (value - p->best.y[p->fixed]) * p->path[i];
-    if (status == IDM_OK) status = try_start(p, p->others, value, opt_error);
-    for (size_t i = 0; i < p->guides && i < (p->frugal ? 1 : guides_tried) && status == IDM_OK; i++)
-      status = try_start(p, p->guide[i].y, value, opt_error);
+      p->nuisance[i] = p->best.y[i] + (value - p->best.y[p->fixed]) * p->path[i];
+    if (status == IDM_OK) status = try_start(p, p->nuisance, value, opt_error);
+    for (size_t i = 0;
+         i < p->known_points && i < (p->frugal ? 1 : known_points_tried) && status == IDM_OK; i++)
+      status = try_start(p, p->known_point[i].y, value, opt_error);
   }
-  for (int k = 0; k < 2 && status == IDM_OK && to->height < p->enough; k++) {
-    if (k && (p->frugal || is_hopeless(p, to->height, to->height))) break;
-    status = idm_profile_climb(p, &p->start[k], opt_error);
-    if (status == IDM_OK && p->start[k].height > to->height)
-      idm_place_copy(&p->start[k], p->dimension, to);
+  for (int k = 0; k < 2 && status == IDM_OK && to->log_likelihood < p->ceiling; k++) {
+    if (k && (p->frugal || cannot_reach_ceiling(p, to->log_likelihood, to->log_likelihood))) break;
+    status = idm_profile_maximise(p, &p->start[k], opt_error);
+    if (status == IDM_OK && p->start[k].log_likelihood > to->log_likelihood)
+      idm_profile_point_copy(&p->start[k], p->dimension, to);
   }
   to->value = value;
   return status;

@@ -1,42 +1,45 @@
 /* The same fit with one more number free: see the header. */
-#include "invert/assess/refit.h"
+#include "invert/assess/extension.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/matching/start.h"
+#include "invert/matching/fit.h"
 #include "setting/freedom.h"
 
 /* What is free already, at the centre. */
-static idm_status place(const inquiry *q, idm_theta *theta, idm_error *opt_error)
+static idm_status set_centre(const check_context *q, idm_theta *theta, idm_error *opt_error)
 {
   double *y = idm_new(q->f->parameters->dimension, sizeof *y);
   if (!y) return idm_fail_memory(opt_error);
-  idm_inquiry_centre(q, y);
+  idm_context_centre(q, y);
   idm_parameters_set(q->f->parameters, y, theta);
   free(y);
   return IDM_OK;
 }
 
 /* A block free, under its default scale and prior. */
-static idm_status free_block(const inquiry *q, size_t at, idm_theta *theta, idm_error *opt_error)
+static idm_status free_block(const check_context *q, size_t at, idm_theta *theta,
+                             idm_error *opt_error)
 {
   idm_block *block = &theta->block[at];
   block->role = IDM_DESCRIPTIVE;
   block->scale = block->info->scale;
-  return idm_theta_default_prior(theta, at, idm_problem_range(q->f->problem, at), opt_error);
+  return idm_theta_set_default_prior(theta, at, idm_problem_prior_range(q->f->problem, at),
+                                     opt_error);
 }
 
-static idm_status climb(fit *f, idm_theta *theta, size_t block, refit *ret, idm_error *opt_error)
+static idm_status maximise_refit(fit_context *f, idm_theta *theta, size_t block, refit *ret,
+                                 idm_error *opt_error)
 {
-  start *s = NULL;
+  chain_start *s = NULL;
   idm_status status = idm_start_create(f->parameters->dimension, &s, opt_error);
   if (status != IDM_OK) return status;
   const idm_target target = idm_matching_target(f->matching[0]);
   idm_parameters_get(f->parameters, theta, s->mode);
   status = target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
   if (status == IDM_OK && isfinite(s->log_density)) {
-    status = idm_start_climb(f, 0, s, opt_error);
+    status = idm_start_maximise(f, 0, s, opt_error);
     if (status == IDM_OK)
       status = idm_matching_log_likelihood(f->matching[0], s->mode, &ret->log_likelihood, NULL,
                                            opt_error);
@@ -48,24 +51,25 @@ static idm_status climb(fit *f, idm_theta *theta, size_t block, refit *ret, idm_
 }
 
 /* With a block, or none (past the last), free: from theta, which is freed here. */
-static idm_status run(const inquiry *q, idm_theta *theta, size_t block, refit *ret,
-                      idm_error *opt_error)
+static idm_status run_refit(const check_context *q, idm_theta *theta, size_t block, refit *ret,
+                            idm_error *opt_error)
 {
   idm_problem problem = *q->f->problem;
-  fit f = {0};
+  fit_context f = {0};
   problem.theta = theta;
-  idm_status status = place(q, theta, opt_error);
+  idm_status status = set_centre(q, theta, opt_error);
   if (status == IDM_OK && block < theta->blocks) status = free_block(q, block, theta, opt_error);
   if (status == IDM_OK)
-    status = idm_fit_open_halted(&f, NULL, &problem, q->f->data, q->f->settings, 1,
-                                 q->f->parameters->halt, opt_error);
-  if (status == IDM_OK) status = climb(&f, theta, block, ret, opt_error);
+    status = idm_fit_open_cancel(&f, NULL, &problem, q->f->data, q->f->settings, 1,
+                                 q->f->parameters->cancel, opt_error);
+  if (status == IDM_OK) status = maximise_refit(&f, theta, block, ret, opt_error);
   idm_fit_close(&f);
   idm_theta_destroy(theta);
   return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
 }
 
-idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, idm_error *opt_error)
+idm_status idm_refit(const check_context *q, const fixed_override *opt_from, refit *ret,
+                     idm_error *opt_error)
 {
   idm_theta *theta;
   *ret = (refit){.value = NAN, .log_likelihood = -INFINITY};
@@ -74,13 +78,14 @@ idm_status idm_refit(const inquiry *q, const view_held *opt_from, refit *ret, id
   const size_t block = opt_from ? opt_from->block : theta->blocks;
   for (size_t i = 0; opt_from && i < theta->block[block].variants; i++)
     theta->block[block].value[i] = opt_from->value;
-  return run(q, theta, block, ret, opt_error);
+  return run_refit(q, theta, block, ret, opt_error);
 }
 
-idm_status idm_refit_widely(const inquiry *q, size_t block, refit *ret, idm_error *opt_error)
+idm_status idm_refit_default_prior(const check_context *q, size_t block, refit *ret,
+                                   idm_error *opt_error)
 {
   idm_theta *theta;
   *ret = (refit){.value = NAN, .log_likelihood = -INFINITY};
   const idm_status status = idm_theta_copy(q->f->problem->theta, &theta, opt_error);
-  return status == IDM_OK ? run(q, theta, block, ret, opt_error) : status;
+  return status == IDM_OK ? run_refit(q, theta, block, ret, opt_error) : status;
 }

@@ -1,36 +1,40 @@
-/* Decisions against what the answer expected of them: see the header.
+/* Decisions against their predictions, and calibration.
  *
- * Contents: questions · looking · information · replicates */
-#include "invert/assess/residual.h"
-
+ * Contents: residual · reliability */
 #include <math.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/assess/view.h"
+#include "invert/assess/residual.h"
+
+/* === residual =============================================================================== */
+
+/* Decisions against what the answer expected of them: see the header.
+ *
+ * Contents: questions · looking · information · replicates */
 
 /* More free numbers than this are not taken out of the residuals, which then only vary less than is
  * expected of them. */
-enum { most_dimension = 32 };
+enum { max_dimension = 32 };
 /* The least probability that an action taken is given. */
 static const double smallest = 1e-300;
 
-void idm_residual_close(residual *r)
+void idm_residual_close(decision_residuals *r)
 {
   idm_strata_close(&r->whole);
-  free(r->question);
+  free(r->decision_point);
   free(r->taken);
   free(r->probability);
-  free(r->slope);
+  free(r->derivative);
   free(r->information);
   free(r->inverse);
-  *r = (residual){0};
+  *r = (decision_residuals){0};
 }
 
 /* --- questions ------------------------------------------------------------------------------ */
 
 /* The decisions of one trajectory, backwards from its last node, each a question of its own. */
-static void list_trajectory(residual *r, size_t c, size_t t)
+static void list_trajectory(decision_residuals *r, size_t c, size_t t)
 {
   const stratum *of = &r->strata->one[c];
   const idm_data *data = of->data;
@@ -40,65 +44,68 @@ static void list_trajectory(residual *r, size_t c, size_t t)
     const bool first = row == data->first[t] || idm_data_missed(data, row - 1);
     const bool second = first || row - 1 == data->first[t] || idm_data_missed(data, row - 2);
     const uint32_t parent = (uint32_t)of->tree->node[node].parent;
-    if (idm_data_open(data, data->available[row]) > 1 && data->action[row] != IDM_MISSING)
-      r->question[r->questions++] =
-          (question){.stratum = (uint32_t)c,
-                     .node = (uint32_t)of->first + node,
-                     .parent = (uint32_t)of->first + parent,
-                     .depth = of->tree->node[node].depth,
-                     .available = data->available[row],
-                     .agent = of->agent[t],
-                     .previous = first ? IDM_MISSING : data->action[row - 1],
-                     .seen = first ? IDM_MISSING : data->observation[row - 1],
-                     .earlier = second ? IDM_MISSING : data->action[row - 2],
-                     .shown = second ? IDM_MISSING : data->observation[row - 2],
-                     .variant = data->variant[t],
-                     .step = (uint32_t)(row - data->first[t]),
-                     .when = of->when[t]};
+    if (idm_data_available_count(data, data->available[row]) > 1 &&
+        data->action[row] != IDM_MISSING)
+      r->decision_point[r->decision_points++] =
+          (decision_point){.stratum = (uint32_t)c,
+                           .node = (uint32_t)of->first + node,
+                           .parent = (uint32_t)of->first + parent,
+                           .depth = of->tree->node[node].depth,
+                           .available = data->available[row],
+                           .agent = of->agent[t],
+                           .last_action = first ? IDM_MISSING : data->action[row - 1],
+                           .seen = first ? IDM_MISSING : data->observation[row - 1],
+                           .second_last_action = second ? IDM_MISSING : data->action[row - 2],
+                           .shown = second ? IDM_MISSING : data->observation[row - 2],
+                           .variant = data->variant[t],
+                           .step = (uint32_t)(row - data->first[t]),
+                           .period_of = of->period_of[t]};
     node = parent;
   }
 }
 
-static int by_question(const void *a, const void *b)
+static int compare_decision_points(const void *a, const void *b)
 {
-  const question *x = a;
-  const question *y = b;
+  const decision_point *x = a;
+  const decision_point *y = b;
   if (x->agent != y->agent) return x->agent < y->agent ? -1 : 1;
   if (x->parent != y->parent) return x->parent < y->parent ? -1 : 1;
   if (x->available != y->available) return x->available < y->available ? -1 : 1;
-  if (x->when.of_agent != y->when.of_agent) return x->when.of_agent < y->when.of_agent ? -1 : 1;
-  return (x->when.of_log > y->when.of_log) - (x->when.of_log < y->when.of_log);
+  if (x->period_of.of_agent != y->period_of.of_agent)
+    return x->period_of.of_agent < y->period_of.of_agent ? -1 : 1;
+  return (x->period_of.of_log > y->period_of.of_log) - (x->period_of.of_log < y->period_of.of_log);
 }
 
 /* Put the same questions of a stratum, from `first` on, together, and count their answers. */
-static void gather(residual *r, size_t c, size_t first)
+static void merge_decision_points(decision_residuals *r, size_t c, size_t first)
 {
   const stratum *of = &r->strata->one[c];
-  const size_t end = r->questions;
-  r->questions = first;
-  qsort(r->question + first, end - first, sizeof *r->question, by_question);
+  const size_t end = r->decision_points;
+  r->decision_points = first;
+  qsort(r->decision_point + first, end - first, sizeof *r->decision_point, compare_decision_points);
   for (size_t i = first; i < end; i++) {
-    const question one = r->question[i];
-    if (i == first || by_question(&r->question[r->questions - 1], &one) != 0)
-      r->question[r->questions++] = one;
+    const decision_point one = r->decision_point[i];
+    if (i == first ||
+        compare_decision_points(&r->decision_point[r->decision_points - 1], &one) != 0)
+      r->decision_point[r->decision_points++] = one;
     const int32_t action = of->tree->node[one.node - of->first].action;
-    r->question[r->questions - 1].asked++;
-    r->taken[(r->questions - 1) * r->actions + (size_t)action]++;
+    r->decision_point[r->decision_points - 1].asked++;
+    r->taken[(r->decision_points - 1) * r->actions + (size_t)action]++;
   }
 }
 
-static void list_questions(residual *r)
+static void list_decision_points(decision_residuals *r)
 {
   for (size_t c = 0; c < r->strata->count; c++) {
-    const size_t first = r->questions;
+    const size_t first = r->decision_points;
     for (size_t t = 0; t < r->strata->one[c].data->trajectories; t++) list_trajectory(r, c, t);
-    gather(r, c, first);
+    merge_decision_points(r, c, first);
   }
 }
 
 /* --- looking -------------------------------------------------------------------------------- */
 
-static double log_slope(double below, double above, double step)
+static double log_derivative(double below, double above, double step)
 {
   return below > 0 && above > 0 ? (log(above) - log(below)) / (2 * step) : 0;
 }
@@ -106,41 +113,42 @@ static double log_slope(double below, double above, double step)
 /* Scores have mean 0 given the past, which all that follows relies on. Differences have it only up
  * to their error, and in a direction that the decisions do not depend on, as shaping of a utility,
  * the error is all there is: its sum over the log would exceed its sd without bound. */
-static void centre_scores(residual *r, size_t nodes, size_t j)
+static void centre_scores(decision_residuals *r, size_t nodes, size_t j)
 {
   for (size_t node = 0; node < nodes; node++) {
     const double *p = r->probability + node * r->actions;
-    double *slope = r->slope + node * r->actions * r->dimension + j;
+    double *derivative = r->derivative + node * r->actions * r->dimension + j;
     double mean = 0;
-    for (size_t u = 0; u < r->actions; u++) mean += p[u] * slope[u * r->dimension];
-    for (size_t u = 0; u < r->actions; u++) slope[u * r->dimension] -= mean;
+    for (size_t u = 0; u < r->actions; u++) mean += p[u] * derivative[u * r->dimension];
+    for (size_t u = 0; u < r->actions; u++) derivative[u * r->dimension] -= mean;
   }
 }
 
 /* slope[node][action][dimension] by central differences. Where a neighbour cannot be planned for
  * nothing is taken out in that direction. */
-static idm_status differentiate_by(residual *r, viewer *v, size_t j, double *y, double *side,
-                                   idm_error *opt_error)
+static idm_status differentiate_by(decision_residuals *r, history_predictor *v, size_t j, double *y,
+                                   double *side, idm_error *opt_error)
 {
   const strata *s = r->strata;
   const size_t d = s->dimension, cells = s->nodes * r->actions;
   bool below = false, above = false;
   for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j] - s->step[c * d + j];
-  idm_status status = idm_view_at(v, y, NULL, side, &below, opt_error);
+  idm_status status = idm_predictor_at(v, y, NULL, side, &below, opt_error);
   for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j] + s->step[c * d + j];
-  if (status == IDM_OK) status = idm_view_at(v, y, NULL, side + cells, &above, opt_error);
+  if (status == IDM_OK) status = idm_predictor_at(v, y, NULL, side + cells, &above, opt_error);
   for (size_t c = 0; c < s->count; c++) y[c * d + j] = s->centre[c * d + j];
   if (status != IDM_OK || !below || !above) return status;
   for (size_t c = 0; c < s->count; c++) {
     const size_t begin = s->one[c].first * r->actions;
     const size_t end = begin + s->one[c].tree->nodes * r->actions;
     for (size_t i = begin; i < end; i++)
-      r->slope[i * r->dimension + j] = log_slope(side[i], side[cells + i], s->step[c * d + j]);
+      r->derivative[i * r->dimension + j] =
+          log_derivative(side[i], side[cells + i], s->step[c * d + j]);
   }
   return IDM_OK;
 }
 
-static idm_status differentiate(residual *r, viewer *v, idm_error *opt_error)
+static idm_status differentiate(decision_residuals *r, history_predictor *v, idm_error *opt_error)
 {
   const strata *s = r->strata;
   double *side = idm_new(idm_times(2 * s->nodes, r->actions), sizeof *side);
@@ -155,10 +163,10 @@ static idm_status differentiate(residual *r, viewer *v, idm_error *opt_error)
   return status;
 }
 
-static idm_status look_around(residual *r, viewer *v, idm_error *opt_error)
+static idm_status predict_all(decision_residuals *r, history_predictor *v, idm_error *opt_error)
 {
   const idm_status status =
-      idm_view_at(v, r->strata->centre, NULL, r->probability, &r->seen, opt_error);
+      idm_predictor_at(v, r->strata->centre, NULL, r->probability, &r->seen, opt_error);
   return status == IDM_OK && r->seen && r->dimension ? differentiate(r, v, opt_error) : status;
 }
 
@@ -166,7 +174,7 @@ static idm_status look_around(residual *r, viewer *v, idm_error *opt_error)
 
 /* Var(S) and its inverse over the directions in which there is information: scaled to a diagonal of
  * 1, so that units do not matter. */
-static idm_status invert_information(residual *r, idm_error *opt_error)
+static idm_status invert_information(decision_residuals *r, idm_error *opt_error)
 {
   const size_t d = r->dimension;
   double *work = idm_new(2 * d * d + 2 * d, sizeof *work);
@@ -192,7 +200,8 @@ static idm_status invert_information(residual *r, idm_error *opt_error)
   return IDM_OK;
 }
 
-void idm_residual_inform(const residual *r, const question *q, double *information)
+void idm_residual_information(const decision_residuals *r, const decision_point *q,
+                              double *information)
 {
   const size_t d = r->dimension;
   const double *p = idm_residual_probability(r, q);
@@ -203,7 +212,7 @@ void idm_residual_inform(const residual *r, const question *q, double *informati
   }
 }
 
-double idm_residual_length(const residual *r, const double *x)
+double idm_residual_quadratic(const decision_residuals *r, const double *x)
 {
   const size_t d = r->dimension;
   double sum = 0;
@@ -212,51 +221,51 @@ double idm_residual_length(const residual *r, const double *x)
   return sum;
 }
 
-static void add_up(residual *r)
+static void add_information(decision_residuals *r)
 {
-  for (size_t i = 0; i < r->questions; i++) {
-    const double *p = idm_residual_probability(r, &r->question[i]);
+  for (size_t i = 0; i < r->decision_points; i++) {
+    const double *p = idm_residual_probability(r, &r->decision_point[i]);
     const double *taken = r->taken + i * r->actions;
     for (size_t u = 0; u < r->actions; u++)
       if (taken[u] > 0) r->log_likelihood += taken[u] * log(fmax(p[u], smallest));
-    idm_residual_inform(r, &r->question[i], r->information);
+    idm_residual_information(r, &r->decision_point[i], r->information);
   }
 }
 
-static idm_status make_room(residual *r, size_t rows, idm_error *opt_error)
+static idm_status allocate(decision_residuals *r, size_t rows, idm_error *opt_error)
 {
   const size_t cells = idm_times(r->strata->nodes, r->actions);
-  r->question = idm_new(rows, sizeof *r->question);
+  r->decision_point = idm_new(rows, sizeof *r->decision_point);
   r->taken = idm_new(idm_times(rows, r->actions), sizeof *r->taken);
   r->probability = idm_new(cells, sizeof *r->probability);
-  r->slope = idm_new(idm_times(cells, r->dimension), sizeof *r->slope);
+  r->derivative = idm_new(idm_times(cells, r->dimension), sizeof *r->derivative);
   r->information = idm_new(r->dimension * r->dimension, sizeof *r->information);
   r->inverse = idm_new(r->dimension * r->dimension, sizeof *r->inverse);
-  const bool made =
-      r->question && r->taken && r->probability && r->slope && r->information && r->inverse;
+  const bool made = r->decision_point && r->taken && r->probability && r->derivative &&
+                    r->information && r->inverse;
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error)
+idm_status idm_residual_open(decision_residuals *r, const check_context *q, idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
-  const bool named = !q->posterior->coordinate_size && !q->elsewhere;
-  *r = (residual){.setting = q->f->problem->setting,
-                  .strata = q->people ? q->people : &r->whole,
-                  .actions = q->f->data->sizes.actions,
-                  .observations = q->f->data->sizes.observations,
-                  .dimension = named && d <= most_dimension ? d : 0};
-  viewer v = {0};
+  const bool named = !q->posterior->coordinate_size && !q->no_likelihood;
+  *r = (decision_residuals){.setting = q->f->problem->setting,
+                            .strata = q->people ? q->people : &r->whole,
+                            .actions = q->f->data->sizes.actions,
+                            .observations = q->f->data->sizes.observations,
+                            .dimension = named && d <= max_dimension ? d : 0};
+  history_predictor v = {0};
   idm_status status = q->people ? IDM_OK : idm_strata_whole(&r->whole, q, opt_error);
-  if (status == IDM_OK) status = make_room(r, q->f->data->rows, opt_error);
-  if (status == IDM_OK) status = idm_view_open(&v, q->f, r->strata, opt_error);
-  if (status == IDM_OK) status = look_around(r, &v, opt_error);
+  if (status == IDM_OK) status = allocate(r, q->f->data->rows, opt_error);
+  if (status == IDM_OK) status = idm_predictor_open(&v, q->f, r->strata, opt_error);
+  if (status == IDM_OK) status = predict_all(r, &v, opt_error);
   if (status == IDM_OK && r->seen) {
-    list_questions(r);
-    add_up(r);
+    list_decision_points(r);
+    add_information(r);
     status = invert_information(r, opt_error);
   }
-  idm_view_close(&v);
+  idm_predictor_close(&v);
   if (status != IDM_OK) idm_residual_close(r);
   return status;
 }
@@ -264,7 +273,7 @@ idm_status idm_residual_open(residual *r, const inquiry *q, idm_error *opt_error
 /* --- replicates ----------------------------------------------------------------------------- */
 
 /* One answer: an index in proportion to p, which sums to 1 but for rounding. */
-static size_t draw_one(size_t actions, const double *p, idm_random *random)
+static size_t draw_action(size_t actions, const double *p, idm_random *random)
 {
   double left = idm_random_uniform(random);
   size_t last = 0;
@@ -295,7 +304,8 @@ static double draw_binomial(double n, double p, idm_random *random)
 }
 
 /* Answers to a question that was asked often: one action after the other, of those left. */
-static void draw_many(size_t actions, const double *p, double n, idm_random *random, double *taken)
+static void draw_counts(size_t actions, const double *p, double n, idm_random *random,
+                        double *taken)
 {
   double rest = 1;
   for (size_t u = 0; u < actions && n > 0; u++) {
@@ -306,32 +316,167 @@ static void draw_many(size_t actions, const double *p, double n, idm_random *ran
   }
 }
 
-void idm_residual_draw(const residual *r, idm_random *random, double *taken)
+void idm_residual_draw(const decision_residuals *r, idm_random *random, double *taken)
 {
-  enum { few = 8 };
-  memset(taken, 0, r->questions * r->actions * sizeof *taken);
-  for (size_t i = 0; i < r->questions; i++) {
-    const question *q = &r->question[i];
+  enum { max_single_draws = 8 };
+  memset(taken, 0, r->decision_points * r->actions * sizeof *taken);
+  for (size_t i = 0; i < r->decision_points; i++) {
+    const decision_point *q = &r->decision_point[i];
     const double *p = idm_residual_probability(r, q);
     double *own = taken + i * r->actions;
-    if (q->asked > few) draw_many(r->actions, p, q->asked, random, own);
-    for (uint32_t k = 0; q->asked <= few && k < q->asked; k++)
-      own[draw_one(r->actions, p, random)]++;
+    if (q->asked > max_single_draws) draw_counts(r->actions, p, q->asked, random, own);
+    for (uint32_t k = 0; q->asked <= max_single_draws && k < q->asked; k++)
+      own[draw_action(r->actions, p, random)]++;
   }
 }
 
-void idm_residual_shift(const residual *r, const double *taken, double *shift)
+void idm_residual_shift(const decision_residuals *r, const double *taken, double *shift)
 {
   const size_t d = r->dimension;
-  double score[most_dimension] = {0};
-  for (size_t i = 0; i < r->questions; i++)
+  double score[max_dimension] = {0};
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++) {
       const double n = taken[i * r->actions + u];
-      const double *s = idm_residual_score(r, &r->question[i], u);
+      const double *s = idm_residual_score(r, &r->decision_point[i], u);
       for (size_t j = 0; n > 0 && j < d; j++) score[j] += n * s[j];
     }
   for (size_t i = 0; i < d; i++) {
     shift[i] = 0;
     for (size_t j = 0; j < d; j++) shift[i] += r->inverse[i * d + j] * score[j];
   }
+}
+
+/* === reliability ============================================================================ */
+
+/* Calibration of predicted probabilities: see the header. */
+
+/* Probabilities are kept this far from 0 and 1. */
+static const double margin = 1e-12;
+
+void idm_reliability_close(reliability *c)
+{
+  free(c->point);
+  free(c->bin);
+  *c = (reliability){0};
+}
+
+static double predicted(const reliability *c, size_t point)
+{
+  const decision_point *q = &c->r->decision_point[point / c->r->actions];
+  return idm_residual_probability(c->r, q)[point % c->r->actions];
+}
+
+typedef struct keyed {
+  double probability;
+  size_t point;
+} keyed;
+
+static int by_probability(const void *a, const void *b)
+{
+  const keyed *x = a;
+  const keyed *y = b;
+  if (x->probability != y->probability) return x->probability < y->probability ? -1 : 1;
+  return (x->point > y->point) - (x->point < y->point);
+}
+
+static void list_points(reliability *c, keyed *key)
+{
+  const size_t pairs = c->r->decision_points * c->r->actions;
+  for (size_t i = 0; i < pairs; i++) {
+    const double p = predicted(c, i);
+    if (p > 0 && p < 1) key[c->points++] = (keyed){p, i};
+  }
+  qsort(key, c->points, sizeof *key, by_probability);
+  for (size_t i = 0; i < c->points; i++) c->point[i] = key[i].point;
+}
+
+idm_status idm_reliability_open(reliability *c, const decision_residuals *r, idm_error *opt_error)
+{
+  *c = (reliability){.r = r};
+  if (!r->dimension) return IDM_OK;
+  const size_t pairs = idm_times(r->decision_points, r->actions);
+  keyed *key = idm_new(pairs, sizeof *key);
+  c->point = idm_new(pairs, sizeof *c->point);
+  c->bin = idm_new(pairs, sizeof *c->bin);
+  const bool made = key && c->point && c->bin;
+  if (made) list_points(c, key);
+  free(key);
+  return made ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* One outcome as a pool of its own. */
+static reliability_bin pool_of(const reliability *c, size_t point, const double *taken,
+                               const double *shift)
+{
+  const decision_residuals *r = c->r;
+  const decision_point *q = &r->decision_point[point / r->actions];
+  const double *score = idm_residual_score(r, q, point % r->actions);
+  const double p = fmin(fmax(predicted(c, point), margin), 1 - margin);
+  double moved = 0;
+  for (size_t j = 0; j < r->dimension; j++) moved += score[j] * shift[j];
+  const double own = taken[point] - q->asked * p * moved;
+  return (reliability_bin){.trials = q->asked,
+                           .taken = own,
+                           .least = p,
+                           .most = p,
+                           .expected = q->asked * p,
+                           .variance = q->asked * p * (1 - p),
+                           .log_score = own * log(p) + (q->asked - own) * log1p(-p)};
+}
+
+static void merge(reliability_bin *into, const reliability_bin *from)
+{
+  into->trials += from->trials;
+  into->taken += from->taken;
+  into->expected += from->expected;
+  into->variance += from->variance;
+  into->log_score += from->log_score;
+  into->most = from->most;
+}
+
+static double share(const reliability_bin *p)
+{
+  return p->taken / p->trials;
+}
+
+static double gain_of(const reliability_bin *p)
+{
+  const double s = fmin(fmax(share(p), margin), 1 - margin);
+  return p->taken * log(s) + (p->trials - p->taken) * log1p(-s) - p->log_score;
+}
+
+double idm_reliability_gain(reliability *c, const double *taken, const double *shift)
+{
+  double gain = 0;
+  c->bins = 0;
+  for (size_t i = 0; i < c->points; i++) {
+    const reliability_bin one = pool_of(c, c->point[i], taken, shift);
+    /* Equal predictions, but for rounding, have one share. */
+    if (c->bins && one.least <= c->bin[c->bins - 1].most * (1 + 1e-9))
+      merge(&c->bin[c->bins - 1], &one);
+    else
+      c->bin[c->bins++] = one;
+    const bool tied = i + 1 < c->points && predicted(c, c->point[i + 1]) <= one.most * (1 + 1e-9);
+    while (!tied && c->bins > 1 && share(&c->bin[c->bins - 2]) > share(&c->bin[c->bins - 1])) {
+      merge(&c->bin[c->bins - 2], &c->bin[c->bins - 1]);
+      c->bins--;
+    }
+  }
+  for (size_t i = 0; i < c->bins; i++) gain += gain_of(&c->bin[i]);
+  return gain;
+}
+
+const reliability_bin *idm_reliability_worst(const reliability *c, double least)
+{
+  const reliability_bin *worst = NULL;
+  double largest_deviation = 0;
+  for (size_t i = 0; i < c->bins; i++) {
+    const reliability_bin *p = &c->bin[i];
+    const double off = p->taken - p->expected;
+    const double sds = off * off / p->variance;
+    if (fabs(off) < least * p->trials || !(sds > largest_deviation)) continue;
+    largest_deviation = sds;
+    worst = p;
+  }
+  return worst;
 }

@@ -1,24 +1,24 @@
 /* Response of posterior means to a change of the log-likelihood: see the header.
  *
  * Contents: points · changes · a plain fit · a population */
-#include "invert/assess/response.h"
+#include "invert/assess/environment.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
+#include "base/statistics.h"
 #include "idm/matching.h"
-#include "infer/quadratic.h"
-#include "invert/assess/strata.h"
+#include "infer/mixture.h"
+#include "invert/assess/residual.h"
 #include "invert/matching/fit.h"
 
 /* Draws that shifts are computed from, at most. */
-enum { most_draws = 1000 };
+enum { max_draws = 1000 };
 
 void idm_response_close(response *r)
 {
   free(r->table);
-  free(r->place);
+  free(r->point_numbers);
   free(r->mean);
   free(r->sd);
   *r = (response){0};
@@ -26,7 +26,7 @@ void idm_response_close(response *r)
 
 /* --- points --------------------------------------------------------------------------------- */
 
-static size_t all_draws(const inquiry *q)
+static size_t all_draws(const check_context *q)
 {
   return q->posterior->chains * q->posterior->draws;
 }
@@ -34,9 +34,9 @@ static size_t all_draws(const inquiry *q)
 void idm_response_point(const response *r, size_t k, double *y)
 {
   if (r->q->people)
-    memcpy(y, r->place + k * r->q->people->dimension, r->q->people->dimension * sizeof *y);
+    memcpy(y, r->point_numbers + k * r->q->people->dimension, r->q->people->dimension * sizeof *y);
   else
-    idm_inquiry_draw(r->q, idm_inquiry_sample_at(r->q, k, r->points), y);
+    idm_context_draw(r->q, idm_context_sample_at(r->q, k, r->points), y);
 }
 
 double *idm_response_row(const response *r, size_t change, size_t c)
@@ -45,7 +45,7 @@ double *idm_response_row(const response *r, size_t change, size_t c)
 }
 
 /* The points, one stratum after the other, and the moments of each stratum's draws. */
-static idm_status survey(response *r, idm_error *opt_error)
+static idm_status set_points(response *r, idm_error *opt_error)
 {
   const strata *s = r->q->people;
   const size_t d = s->dimension;
@@ -54,11 +54,11 @@ static idm_status survey(response *r, idm_error *opt_error)
   const bool made = y && moments;
   for (size_t k = 0; made && k < r->points; k++)
     idm_strata_draw(s, s->count <= r->points ? k % s->count : k * s->count / r->points,
-                    idm_inquiry_sample_at(r->q, k, r->points), r->place + k * d);
+                    idm_context_sample_at(r->q, k, r->points), r->point_numbers + k * d);
   for (size_t c = 0; made && c < s->count; c++) {
     memset(moments, 0, d * sizeof *moments);
     for (size_t i = 0; i < r->draws; i++) {
-      idm_strata_draw(s, c, idm_inquiry_sample_at(r->q, i, r->draws), y);
+      idm_strata_draw(s, c, idm_context_sample_at(r->q, i, r->draws), y);
       for (size_t j = 0; j < d; j++) idm_welford_add(&moments[j], y[j]);
     }
     for (size_t j = 0; j < d; j++) {
@@ -76,14 +76,15 @@ static idm_status open_population(response *r, idm_error *opt_error)
   const strata *s = r->q->people;
   const size_t numbers = idm_times(s->count, s->dimension);
   r->strata = s->count;
-  r->draws = all_draws(r->q) < most_draws ? all_draws(r->q) : most_draws;
-  r->place = idm_new(idm_times(r->points, s->dimension), sizeof *r->place);
+  r->draws = all_draws(r->q) < max_draws ? all_draws(r->q) : max_draws;
+  r->point_numbers = idm_new(idm_times(r->points, s->dimension), sizeof *r->point_numbers);
   r->mean = idm_new(numbers, sizeof *r->mean);
   r->sd = idm_new(numbers, sizeof *r->sd);
-  return r->place && r->mean && r->sd ? survey(r, opt_error) : idm_fail_memory(opt_error);
+  return r->point_numbers && r->mean && r->sd ? set_points(r, opt_error)
+                                              : idm_fail_memory(opt_error);
 }
 
-idm_status idm_response_open(response *r, const inquiry *q, size_t points, size_t count,
+idm_status idm_response_open(response *r, const check_context *q, size_t points, size_t count,
                              idm_error *opt_error)
 {
   *r = (response){.q = q, .strata = 1, .count = count};
@@ -100,13 +101,13 @@ idm_status idm_response_open(response *r, const inquiry *q, size_t points, size_
 /* --- changes -------------------------------------------------------------------------------- */
 
 /* A matching of the whole log: that of a plain fit may be of pieces, which belong to nobody. */
-static idm_status match(const inquiry *q, const idm_problem *problem, idm_matching **ret_matching,
-                        idm_error *opt_error)
+static idm_status match(const check_context *q, const idm_problem *problem,
+                        idm_matching **ret_matching, idm_error *opt_error)
 {
-  const fit *f = q->f;
+  const fit_context *f = q->f;
   return q->people ? idm_matching_create(problem, f->data, f->tree, f->parameters, ret_matching,
                                          opt_error)
-                   : idm_fit_match(f, problem, ret_matching, opt_error);
+                   : idm_fit_create_matching(f, problem, ret_matching, opt_error);
 }
 
 /* Add the log-likelihood that a matching has found at point k, by stratum. */
@@ -127,13 +128,13 @@ static void add_found(const response *r, size_t change, size_t k, const idm_matc
 idm_status idm_response_add(const response *r, size_t change, const idm_problem *problem,
                             double weight, idm_error *opt_error)
 {
-  const inquiry *q = r->q;
+  const check_context *q = r->q;
   idm_matching *matching = NULL;
   double *y = idm_new(q->f->parameters->dimension, sizeof *y);
   idm_status status = y ? match(q, problem, &matching, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     idm_response_point(r, r->points / 2, y);
-    status = idm_matching_anchor(matching, y, opt_error);
+    status = idm_matching_fix_start(matching, y, opt_error);
   }
   for (size_t k = 0; k < r->points && status == IDM_OK; k++) {
     double total = 0;
@@ -149,28 +150,29 @@ idm_status idm_response_add(const response *r, size_t change, const idm_problem 
 /* --- a plain fit ---------------------------------------------------------------------------- */
 
 /* Covariance over `size` draws of the sample of a quantity with change[size]. */
-static double covariance(const inquiry *q, size_t quantity, const double *change, size_t size)
+static double covariance(const check_context *q, size_t quantity, const double *change, size_t size)
 {
   const double *value = q->posterior->value + quantity * all_draws(q);
   double mean = 0, middle = 0, sum = 0;
   for (size_t k = 0; k < size; k++) {
-    mean += value[idm_inquiry_sample_at(q, k, size)] / (double)size;
+    mean += value[idm_context_sample_at(q, k, size)] / (double)size;
     middle += change[k] / (double)size;
   }
   for (size_t k = 0; k < size; k++)
-    sum += (value[idm_inquiry_sample_at(q, k, size)] - mean) * (change[k] - middle);
+    sum += (value[idm_context_sample_at(q, k, size)] - mean) * (change[k] - middle);
   return sum / (double)(size - 1);
 }
 
 /* Coordinates of draw i, in their sds from the mean. */
-static void standardise(const inquiry *q, const double *mean, const double *sd, size_t i, double *z)
+static void standardise(const check_context *q, const double *mean, const double *sd, size_t i,
+                        double *z)
 {
   const size_t d = q->f->parameters->dimension;
-  idm_inquiry_draw(q, i, z);
+  idm_context_draw(q, i, z);
   for (size_t k = 0; k < d; k++) z[k] = sd[k] > 0 ? (z[k] - mean[k]) / sd[k] : 0;
 }
 
-static void find_moments(const inquiry *q, double *mean, double *sd)
+static void find_moments(const check_context *q, double *mean, double *sd)
 {
   for (size_t k = 0; k < q->f->parameters->dimension; k++) {
     const idm_moments m =
@@ -186,14 +188,14 @@ static double error_of_shift(size_t d, size_t terms, const double *coefficient, 
 {
   double square = 0;
   for (size_t k = 0; k < size; k++) {
-    const double left = change[k] - idm_quadratic_at(d, terms, coefficient, z + k * d);
-    square += left * left;
+    const double residual = change[k] - idm_quadratic_at(d, terms, coefficient, z + k * d);
+    square += residual * residual;
   }
   return size > terms ? sqrt(square / (double)(size - terms) / (double)size) : NAN;
 }
 
-idm_status idm_response_smooth(const inquiry *q, const double *change, size_t size, size_t count,
-                               double *to, double *ret_error, idm_error *opt_error)
+idm_status idm_response_smooth(const check_context *q, const double *change, size_t size,
+                               size_t count, double *to, double *ret_error, idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
   const size_t terms = idm_quadratic_terms(d, size);
@@ -203,11 +205,11 @@ idm_status idm_response_smooth(const inquiry *q, const double *change, size_t si
   double *sd = mean + d, *z = mean + 2 * d, *coefficient = mean + d * (size + 3);
   find_moments(q, mean, sd);
   for (size_t k = 0; k < size; k++)
-    standardise(q, mean, sd, idm_inquiry_sample_at(q, k, size), z + k * d);
+    standardise(q, mean, sd, idm_context_sample_at(q, k, size), z + k * d);
   if (terms > 1 && idm_quadratic_fit(d, terms, size, z, change, NULL, coefficient, NULL) == IDM_OK)
     *ret_error = error_of_shift(d, terms, coefficient, size, z, change);
   for (size_t i = 0; i < count && isfinite(*ret_error); i++) {
-    standardise(q, mean, sd, idm_inquiry_sample_at(q, i, count), z);
+    standardise(q, mean, sd, idm_context_sample_at(q, i, count), z);
     to[i] = idm_quadratic_at(d, terms, coefficient, z);
   }
   free(mean);
@@ -218,12 +220,12 @@ idm_status idm_response_smooth(const inquiry *q, const double *change, size_t si
 static idm_status find_plain(const response *r, const double *change, double *shift,
                              idm_error *opt_error)
 {
-  enum { few = 100 };
-  const inquiry *q = r->q;
-  const size_t count = all_draws(q) < most_draws ? all_draws(q) : most_draws;
+  enum { min_draws = 100 };
+  const check_context *q = r->q;
+  const size_t count = all_draws(q) < max_draws ? all_draws(q) : max_draws;
   double error = NAN;
-  double *all = r->points < few && r->points < count ? idm_new(count, sizeof *all) : NULL;
-  if (r->points < few && r->points < count && !all) return idm_fail_memory(opt_error);
+  double *all = r->points < min_draws && r->points < count ? idm_new(count, sizeof *all) : NULL;
+  if (r->points < min_draws && r->points < count && !all) return idm_fail_memory(opt_error);
   const idm_status status =
       all ? idm_response_smooth(q, change, r->points, count, all, &error, opt_error) : IDM_OK;
   const bool smooth = isfinite(error);
@@ -237,19 +239,19 @@ static idm_status find_plain(const response *r, const double *change, double *sh
 
 /* The function through the changes of one stratum. Coordinates are distances from its mean, in
  * `width` of its sds. */
-typedef struct function {
+typedef struct quadratic {
   double width;
   size_t terms; /* 1: the points do not tell */
   double *coefficient;
   double error; /* standard error of the change that one sd of a number makes */
-} function;
+} quadratic;
 
 /* Scratch of the functions. */
-typedef struct fitting {
+typedef struct fit_scratch {
   double *z;      /* [point][dimension] */
   double *weight; /* [point] */
   double *value;  /* [point]: changes, 0 where there is none */
-} fitting;
+} fit_scratch;
 
 static void scale(const response *r, size_t c, double width, const double *x, double *z)
 {
@@ -261,13 +263,14 @@ static void scale(const response *r, size_t c, double width, const double *x, do
 }
 
 /* Weights of the points at a width; returns how many points they are worth. */
-static double weigh(const response *r, size_t change, size_t c, double width, fitting *f)
+static double kernel_weights(const response *r, size_t change, size_t c, double width,
+                             fit_scratch *f)
 {
   const size_t d = r->q->people->dimension;
   const double *row = idm_response_row(r, change, c);
   for (size_t k = 0; k < r->points; k++) {
     double square = 0;
-    scale(r, c, width, r->place + k * d, f->z + k * d);
+    scale(r, c, width, r->point_numbers + k * d, f->z + k * d);
     for (size_t j = 0; j < d; j++) square += f->z[k * d + j] * f->z[k * d + j];
     f->weight[k] = isfinite(row[k]) ? exp(-square / 2) : 0;
     f->value[k] = isfinite(row[k]) ? row[k] : 0;
@@ -276,7 +279,7 @@ static double weigh(const response *r, size_t change, size_t c, double width, fi
 }
 
 /* The weighted mean square of a coordinate of the points, the least of all. */
-static double least_square(const response *r, const fitting *f)
+static double least_square(const response *r, const fit_scratch *f)
 {
   const size_t d = r->q->people->dimension;
   double least = INFINITY;
@@ -292,13 +295,15 @@ static double least_square(const response *r, const fitting *f)
 }
 
 /* The standard error of a slope, by what the function leaves over. */
-static double error_of(const response *r, const function *g, const fitting *f, double effective)
+static double error_of(const response *r, const quadratic *g, const fit_scratch *f,
+                       double effective)
 {
   const size_t d = r->q->people->dimension;
   double square = 0, sum = 0;
   for (size_t k = 0; k < r->points; k++) {
-    const double left = f->value[k] - idm_quadratic_at(d, g->terms, g->coefficient, f->z + k * d);
-    square += f->weight[k] * left * left;
+    const double residual =
+        f->value[k] - idm_quadratic_at(d, g->terms, g->coefficient, f->z + k * d);
+    square += f->weight[k] * residual * residual;
     sum += f->weight[k];
   }
   const double freedom = effective - (double)g->terms;
@@ -306,16 +311,16 @@ static double error_of(const response *r, const function *g, const fitting *f, d
 }
 
 /* The narrowest weights that leave four points per term, or half of all points. */
-static void fit_function(const response *r, size_t change, size_t c, fitting *f, function *g)
+static void fit_function(const response *r, size_t change, size_t c, fit_scratch *f, quadratic *g)
 {
-  enum { widest = 64 };
+  enum { max_width = 64 };
   const size_t d = r->q->people->dimension;
-  const double wanted = fmin(2 * (double)((d + 1) * (d + 2)), (double)r->points / 2);
+  const double required_ess = fmin(2 * (double)((d + 1) * (d + 2)), (double)r->points / 2);
   double effective = 0;
   g->width = 1;
-  while (effective < wanted && g->width < widest) {
+  while (effective < required_ess && g->width < max_width) {
     g->width *= 2;
-    effective = weigh(r, change, c, g->width, f);
+    effective = kernel_weights(r, change, c, g->width, f);
   }
   g->terms = idm_quadratic_terms(d, (size_t)effective);
   if (g->terms > 1 && idm_quadratic_fit(d, g->terms, r->points, f->z, f->value, f->weight,
@@ -325,11 +330,11 @@ static void fit_function(const response *r, size_t change, size_t c, fitting *f,
 }
 
 /* Add a stratum's change at every draw. */
-static void add_function(const response *r, size_t c, const function *g, double *y, double *total)
+static void add_function(const response *r, size_t c, const quadratic *g, double *y, double *total)
 {
   const size_t d = r->q->people->dimension;
   for (size_t i = 0; i < r->draws; i++) {
-    idm_strata_draw(r->q->people, c, idm_inquiry_sample_at(r->q, i, r->draws), y);
+    idm_strata_draw(r->q->people, c, idm_context_sample_at(r->q, i, r->draws), y);
     scale(r, c, g->width, y, y + d);
     total[i] += g->terms > 1 ? idm_quadratic_at(d, g->terms, g->coefficient, y + d) : NAN;
   }
@@ -343,7 +348,7 @@ static double correlation(const response *r, size_t quantity, size_t c, double s
   double most = 0;
   for (size_t j = 0; j < d; j++) {
     for (size_t i = 0; i < r->draws; i++) {
-      idm_strata_draw(r->q->people, c, idm_inquiry_sample_at(r->q, i, r->draws), y);
+      idm_strata_draw(r->q->people, c, idm_context_sample_at(r->q, i, r->draws), y);
       number[i] = y[j];
     }
     const double own = covariance(r->q, quantity, number, r->draws) / (sd * r->sd[c * d + j]);
@@ -353,12 +358,12 @@ static double correlation(const response *r, size_t quantity, size_t c, double s
 }
 
 /* Errors of the strata may be alike, since they have the same points: their sizes add up. */
-static void add_uncertain(const response *r, size_t c, const function *g, double *y, double *number,
-                          double *uncertain)
+static void add_uncertain(const response *r, size_t c, const quadratic *g, double *y,
+                          double *number, double *uncertain)
 {
-  const inquiry *q = r->q;
+  const check_context *q = r->q;
   for (size_t i = 0; i < q->posterior->quantity.count; i++)
-    if (idm_inquiry_is_judged(q, i))
+    if (idm_context_is_assessed(q, i))
       uncertain[i] += g->error * correlation(r, i, c, q->assessment->diagnosis[i].sd, y, number);
 }
 
@@ -371,8 +376,8 @@ static idm_status find_population(const response *r, size_t change, double *shif
   const bool made = total && points;
   if (made) {
     double *const number = total + r->draws, *const y = number + r->draws;
-    fitting f = {.z = points + 2 * r->points, .weight = points, .value = points + r->points};
-    function g = {.coefficient = y + 2 * d};
+    fit_scratch f = {.z = points + 2 * r->points, .weight = points, .value = points + r->points};
+    quadratic g = {.coefficient = y + 2 * d};
     for (size_t c = 0; c < r->strata; c++) {
       fit_function(r, change, c, &f, &g);
       add_function(r, c, &g, y, total);
@@ -385,8 +390,8 @@ static idm_status find_population(const response *r, size_t change, double *shif
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-idm_status idm_response_find(const response *r, size_t change, double *shift, double *opt_uncertain,
-                             idm_error *opt_error)
+idm_status idm_response_shifts(const response *r, size_t change, double *shift,
+                               double *opt_uncertain, idm_error *opt_error)
 {
   if (r->q->people) return find_population(r, change, shift, opt_uncertain, opt_error);
   return find_plain(r, idm_response_row(r, change, 0), shift, opt_error);

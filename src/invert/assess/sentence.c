@@ -1,14 +1,13 @@
 /* What the data say of free numbers, in sentences to be quoted, and the verdict on it.
  *
  * Contents: sentences · the verdict */
-#include "invert/assess/sentence.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/transform.h"
-#include "invert/assess/checks.h"
 #include "invert/assess/profile.h"
 
 /* --- sentences ------------------------------------------------------------------------------ */
@@ -27,7 +26,7 @@ static void open_clauses(const parameter *item, const idm_identification *id, ch
   for (int side = 0; side < 2; side++) {
     if (!is_open(id, side)) continue;
     const char *where = side ? "above" : "below";
-    if (item->cut[side])
+    if (item->truncated[side])
       length += (size_t)idm_print(
           text + length, size - length,
           "; %s the prior ends, at %.3g, where the log-likelihood is within %.2f of its maximum: "
@@ -62,8 +61,8 @@ static void region_clause(const idm_identification *id, char *text, size_t size)
 }
 
 /* What the interval means for the natural value of a number inferred by another. */
-static void natural_clause(const inquiry *q, const parameter *item, const idm_identification *id,
-                           char *text, size_t size)
+static void natural_clause(const check_context *q, const parameter *item,
+                           const idm_identification *id, char *text, size_t size)
 {
   const char *natural = q->posterior->quantity.name[item->quantity];
   const bool inverse = item->scale == IDM_SCALE_INVERSE;
@@ -77,16 +76,17 @@ static void natural_clause(const inquiry *q, const parameter *item, const idm_id
               1 / (id->high != 0 ? id->high : INFINITY), 1 / id->low);
   else
     idm_print(text, size, " (%.60s between %.3g and %.3g)", natural,
-              idm_scale_from(item->scale, id->low), idm_scale_from(item->scale, id->high));
+              idm_scale_inverse(item->scale, id->low), idm_scale_inverse(item->scale, id->high));
 }
 
-void idm_identification_sentence(const inquiry *q, const parameter *item, idm_identification *id)
+void idm_identification_sentence(const check_context *q, const parameter *item,
+                                 idm_identification *id)
 {
   char name[128];
   char regions[200];
   char open[400];
   char natural[200];
-  idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+  idm_quantity_label(q->posterior->quantity.name[id->quantity], name, sizeof name);
   open_clauses(item, id, open, sizeof open);
   region_clause(id, regions, sizeof regions);
   natural_clause(q, item, id, natural, sizeof natural);
@@ -102,7 +102,7 @@ void idm_identification_sentence(const inquiry *q, const parameter *item, idm_id
 
 /* Nothing is known of what the data bound: a failure where a prior is improper. Returns the list
  * for the sentence. */
-static idm_notes *leave_open(const inquiry *q, const char *why)
+static idm_notes *note_unidentified(const check_context *q, const char *why)
 {
   idm_assessment *a = q->assessment;
   if (!idm_parameters_proper(q->f->parameters))
@@ -113,7 +113,7 @@ static idm_notes *leave_open(const inquiry *q, const char *why)
 
 /* A side on which neither the prior nor the data make the integral of the posterior finite. Returns
  * how many there are. */
-static size_t judge_tails(const inquiry *q, const idm_identification *id, const char *name)
+static size_t assess_tails(const check_context *q, const idm_identification *id, const char *name)
 {
   idm_notes *failures = &q->assessment->failures;
   size_t open = 0;
@@ -138,7 +138,7 @@ static size_t judge_tails(const inquiry *q, const idm_identification *id, const 
 
 /* A side towards which the likelihood rises to the limit, without a prior that stops it: there is
  * no most probable point. That the posterior has no integral there does not concern a point. */
-static size_t judge_point(const inquiry *q, const idm_identification *id, const char *name)
+static size_t assess_point(const check_context *q, const idm_identification *id, const char *name)
 {
   size_t open = 0;
   for (int side = 0; side < 2; side++) {
@@ -153,10 +153,10 @@ static size_t judge_point(const inquiry *q, const idm_identification *id, const 
   return open;
 }
 
-void idm_judge_unnamed(const inquiry *q)
+void idm_assess_unnamed(const check_context *q)
 {
   const bool proper = idm_parameters_proper(q->f->parameters);
-  idm_notes_add(leave_open(q, "most of the free numbers have no name"),
+  idm_notes_add(note_unidentified(q, "most of the free numbers have no name"),
                 "unchecked: with %zu free numbers, most of them without a name, nothing is said "
                 "of what the data bound%s",
                 idm_posterior_dimension(q->posterior),
@@ -165,25 +165,26 @@ void idm_judge_unnamed(const inquiry *q)
                          "one");
 }
 
-void idm_judge_identification(const inquiry *q)
+void idm_assess_identification(const check_context *q)
 {
   idm_assessment *a = q->assessment;
   char name[128];
   if (!a->identified)
-    idm_notes_add(leave_open(q, "no point was found that explains the data"),
+    idm_notes_add(note_unidentified(q, "no point was found that explains the data"),
                   "unchecked: no point was found that explains the data, so that nothing is said "
                   "of what they bound");
   size_t open = 0;
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
-    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
-    open += q->posterior->answer == IDM_POINT ? judge_point(q, id, name) : judge_tails(q, id, name);
+    idm_quantity_label(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    open +=
+        q->posterior->answer == IDM_POINT ? assess_point(q, id, name) : assess_tails(q, id, name);
     idm_notes_add(&a->remarks, "%s", id->sentence);
   }
   if (a->identified) idm_check_test(&a->checks, IDM_CHECK_IDENTIFICATION, (double)open);
 }
 
-idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
+idm_status idm_check_prior_conflict(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   idm_assessment *a = q->assessment;
@@ -195,7 +196,7 @@ idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
     const double middle = a->diagnosis[id->quantity].q50;
     if (!(middle < id->low || middle > id->high)) continue;
     conflicts++;
-    idm_quantity_spoken(q->posterior->quantity.name[id->quantity], name, sizeof name);
+    idm_quantity_label(q->posterior->quantity.name[id->quantity], name, sizeof name);
     idm_notes_add(&a->remarks,
                   "prior and data disagree about %s: the %s %.3g lies outside what the data bound, "
                   "where the prior holds it; look at the prior",
@@ -206,14 +207,14 @@ idm_status idm_check_prior_conflict(const inquiry *q, idm_error *opt_error)
 }
 
 /* The numbers at the maximum of the likelihood, as they are reported. */
-static void describe_maximum(const inquiry *q, char *buffer, size_t size)
+static void describe_maximum(const check_context *q, char *buffer, size_t size)
 {
   const idm_assessment *a = q->assessment;
   size_t at = 0;
   buffer[0] = '\0';
   for (size_t i = 0; i < a->parameters && at < size; i++) {
     char name[64];
-    idm_quantity_spoken(q->posterior->quantity.name[a->parameter[i].quantity], name, sizeof name);
+    idm_quantity_label(q->posterior->quantity.name[a->parameter[i].quantity], name, sizeof name);
     const int wrote = snprintf(buffer + at, size - at, "%s%s %.4g", at ? ", " : "", name,
                                a->parameter[i].maximum);
     if (wrote < 0) return;
@@ -224,27 +225,30 @@ static void describe_maximum(const inquiry *q, char *buffer, size_t size)
 /* Whether a point of one number is within a fifth of an sd of the maximum of the likelihood, by the
  * interval of the data around that. Of several numbers, which may lie along a ridge, intervals do
  * not show it. */
-static bool is_near_maximum(const inquiry *q)
+static bool is_near_maximum(const check_context *q)
 {
   static const double share = 0.2, sds = 2 * 1.96;
   const idm_parameters *p = q->f->parameters;
   if (q->assessment->parameters != 1 || p->dimension != 1) return false;
   const idm_identification *id = &q->assessment->parameter[0];
-  const double here = idm_parameter_reported_at(&p->item[0], q->posterior->unconstrained[0]);
+  const double log_posterior_here =
+      idm_parameter_reported_at(&p->item[0], q->posterior->unconstrained[0]);
   double width = 0;
   for (size_t r = 0; r < id->regions; r++)
     if (id->region[r][0] <= id->maximum && id->maximum <= id->region[r][1])
       width = id->region[r][1] - id->region[r][0];
-  return isfinite(width) && fabs(here - id->maximum) <= share * width / sds;
+  return isfinite(width) && fabs(log_posterior_here - id->maximum) <= share * width / sds;
 }
 
-void idm_judge_top(const inquiry *q, const double *y, double log_likelihood)
+void idm_assess_maximum(const check_context *q, const double *y, double log_likelihood)
 {
   if (q->posterior->answer != IDM_POINT) return;
-  const double here = q->posterior->statistics[0].log_density;
-  const double there = log_likelihood + idm_parameters_log_prior(q->f->parameters, y, NULL);
+  const double log_posterior_here = q->posterior->statistics[0].log_density;
+  const double log_posterior_there =
+      log_likelihood + idm_parameters_log_prior(q->f->parameters, y, NULL);
   idm_checks *checks = &q->assessment->checks;
-  const bool higher = there > here + idm_check_threshold(IDM_CHECK_HIGHEST_POINT);
+  const bool higher =
+      log_posterior_there > log_posterior_here + idm_check_threshold(IDM_CHECK_HIGHEST_POINT);
   /* Of a smooth likelihood the threshold is a distance: one that jumps has heights beyond it right
    * next to a point. */
   const bool near = higher && is_near_maximum(q);
@@ -252,7 +256,7 @@ void idm_judge_top(const inquiry *q, const double *y, double log_likelihood)
                    near     ? IDM_CHECK_REMARK
                    : higher ? IDM_CHECK_FAILED
                             : IDM_CHECK_PASSED,
-                   there - here);
+                   log_posterior_there - log_posterior_here);
   if (!higher) return;
   char where[240];
   describe_maximum(q, where, sizeof where);
@@ -261,10 +265,10 @@ void idm_judge_top(const inquiry *q, const double *y, double log_likelihood)
         &q->assessment->remarks,
         "the likelihood is not smooth near this point: within a fifth of an sd, at %s, the "
         "log posterior is higher by %.3g",
-        where, there - here);
+        where, log_posterior_there - log_posterior_here);
   else
     idm_notes_add(&q->assessment->failures,
                   "this is not the most probable point: the log posterior is higher by %.3g at %s; "
                   "start there (--set), or from more places (--chains)",
-                  there - here, where);
+                  log_posterior_there - log_posterior_here, where);
 }

@@ -6,39 +6,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/checksum.h"
-#include "base/clock.h"
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/parallel.h"
-#include "invert/audit/cell.h"
-#include "invert/audit/draws.h"
-#include "invert/audit/dynamics.h"
-#include "invert/audit/held.h"
-#include "invert/audit/judge.h"
-#include "invert/audit/looked.h"
-#include "invert/audit/remarks.h"
-#include "invert/audit/sample.h"
-#include "invert/audit/tabulate.h"
-#include "invert/audit/words.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "invert/audit/lines.h"
+#include "invert/audit/model.h"
 #include "invert/check.h"
-#include "invert/finer.h"
 #include "invert/fork.h"
-#include "invert/joint/learner.h"
-#include "invert/label.h"
+#include "invert/joint/joint.h"
+#include "invert/posterior.h"
 
 /* By which grids may move a posterior mean, in its sds. */
-static const double most_grid_error = 0.1;
+static const double max_grid_error = 0.1;
 
 const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
 
-const char *idm_pool_word(idm_pool pool)
+const char *idm_pool_name(idm_pool pool)
 {
   return (unsigned)pool <= IDM_POOL_HOLM ? idm_audit_pool_words[pool] : NULL;
 }
 
-const char *idm_audit_verdict_word(idm_audit_verdict verdict)
+const char *idm_audit_verdict_name(idm_audit_verdict verdict)
 {
   static const char *const words[] = {"identified",   "population-driven", "depends on dynamics",
                                       "prior-driven", "groups differ",     "failed"};
@@ -47,25 +36,25 @@ const char *idm_audit_verdict_word(idm_audit_verdict verdict)
 
 static const char unchecked[] = "unchecked";
 
-const char *idm_audit_group_word(const idm_audit_group *group)
+const char *idm_audit_group_verdict(const idm_audit_group *group)
 {
   if (!group) return NULL;
-  const bool moved = group->depends && group->verdict < IDM_AUDIT_DYNAMICS_DRIVEN;
-  if (group->unchecked && group->verdict == IDM_AUDIT_IDENTIFIED && !moved) return unchecked;
-  return idm_audit_verdict_word(moved ? IDM_AUDIT_DYNAMICS_DRIVEN : group->verdict);
+  const bool modified = group->depends && group->verdict < IDM_AUDIT_DYNAMICS_DRIVEN;
+  if (group->unchecked && group->verdict == IDM_AUDIT_IDENTIFIED && !modified) return unchecked;
+  return idm_audit_verdict_name(modified ? IDM_AUDIT_DYNAMICS_DRIVEN : group->verdict);
 }
 
-const char *idm_audit_contrast_word(const idm_audit_contrast *contrast)
+const char *idm_audit_contrast_verdict(const idm_audit_contrast *contrast)
 {
   if (!contrast) return NULL;
-  if (contrast->depends) return idm_audit_verdict_word(IDM_AUDIT_DYNAMICS_DRIVEN);
-  const bool known = !contrast->unchecked || contrast->verdict != IDM_AUDIT_IDENTIFIED;
-  return known ? idm_audit_verdict_word(contrast->verdict) : unchecked;
+  if (contrast->depends) return idm_audit_verdict_name(IDM_AUDIT_DYNAMICS_DRIVEN);
+  const bool is_checked = !contrast->unchecked || contrast->verdict != IDM_AUDIT_IDENTIFIED;
+  return is_checked ? idm_audit_verdict_name(contrast->verdict) : unchecked;
 }
 
 const char *const idm_audit_dynamics_words[] = {"pooled", "group", NULL};
 
-const char *idm_audit_dynamics_word(idm_audit_dynamics dynamics)
+const char *idm_audit_dynamics_name(idm_audit_dynamics dynamics)
 {
   return (unsigned)dynamics <= IDM_AUDIT_BY_GROUP ? idm_audit_dynamics_words[dynamics] : NULL;
 }
@@ -82,7 +71,7 @@ void idm_audit_settings_default(idm_audit_settings *settings)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-static void destroy_numbers(idm_audit_number *number, size_t count)
+static void destroy_numbers(idm_audit_quantity *number, size_t count)
 {
   for (size_t i = 0; number && i < count; i++) free(number[i].draw);
   free(number);
@@ -117,25 +106,25 @@ void idm_audit_destroy(idm_audit *a)
   free(a);
 }
 
-static idm_audit_number *make_numbers(const idm_audit *a)
+static idm_audit_quantity *make_numbers(const idm_audit *a)
 {
   const size_t d = a->coordinate.count;
-  idm_audit_number *number = idm_new(d, sizeof *number);
-  bool made = number;
-  for (size_t j = 0; j < d && made; j++) {
-    number[j] = (idm_audit_number){.contraction = NAN,
-                                   .prior_shift = NAN,
-                                   .dynamics_shift = NAN,
-                                   .own = NAN,
-                                   .alone = NAN,
-                                   .positive = NAN,
-                                   .adjusted = NAN,
-                                   .between = NAN,
-                                   .shift = NAN,
-                                   .draw = idm_new(a->chains * a->draws, sizeof(double))};
-    made = number[j].draw;
+  idm_audit_quantity *number = idm_new(d, sizeof *number);
+  bool allocated = number;
+  for (size_t j = 0; j < d && allocated; j++) {
+    number[j] = (idm_audit_quantity){.contraction = NAN,
+                                     .prior_shift = NAN,
+                                     .dynamics_shift = NAN,
+                                     .own = NAN,
+                                     .alone = NAN,
+                                     .positive = NAN,
+                                     .adjusted = NAN,
+                                     .between = NAN,
+                                     .shift = NAN,
+                                     .draw = idm_new(a->chains * a->draws, sizeof(double))};
+    allocated = number[j].draw;
   }
-  if (made) return number;
+  if (allocated) return number;
   destroy_numbers(number, d);
   return NULL;
 }
@@ -145,36 +134,36 @@ static char *copy_text(const char *text)
   return idm_text_copy(text, strlen(text));
 }
 
-static bool belongs(const idm_groups *g, size_t group, size_t trajectory)
+static bool is_member(const idm_groups *g, size_t group, size_t trajectory)
 {
   return g->member[group * g->trajectories + trajectory];
 }
 
 /* Whether a trajectory counts for a side: a group; all, who have one; the rest of a group. */
-static bool counts(const idm_groups *g, size_t side, size_t trajectory)
+static bool is_in_side(const idm_groups *g, size_t side, size_t trajectory)
 {
   const size_t n = g->name.count;
-  if (side < n) return belongs(g, side, trajectory);
-  bool in = !g->partition;
-  for (size_t i = 0; i < n && !in; i++) in = belongs(g, i, trajectory);
-  return in && (side == n || !belongs(g, side - n - 1, trajectory));
+  if (side < n) return is_member(g, side, trajectory);
+  bool is_included = !g->partition;
+  for (size_t i = 0; i < n && !is_included; i++) is_included = is_member(g, i, trajectory);
+  return is_included && (side == n || !is_member(g, side - n - 1, trajectory));
 }
 
 static idm_status count_people(const idm_data *data, const idm_groups *g, size_t at,
                                idm_audit_group *group, idm_error *opt_error)
 {
-  bool *seen = idm_new(data->agent_name.count, sizeof *seen);
-  if (!seen) return idm_fail_memory(opt_error);
+  bool *counted = idm_new(data->agent_name.count, sizeof *counted);
+  if (!counted) return idm_fail_memory(opt_error);
   for (size_t t = 0; t < data->trajectories; t++) {
-    if (!counts(g, at, t)) continue;
+    if (!is_in_side(g, at, t)) continue;
     group->trajectories++;
-    group->agents += !seen[data->agent[t]];
-    seen[data->agent[t]] = true;
+    group->agents += !counted[data->agent[t]];
+    counted[data->agent[t]] = true;
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++)
-      group->decisions +=
-          data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
+      group->decisions += data->action[row] != IDM_MISSING &&
+                          idm_data_available_count(data, data->available[row]) > 1;
   }
-  free(seen);
+  free(counted);
   return IDM_OK;
 }
 
@@ -183,8 +172,8 @@ static idm_status name_coordinates(const idm_parameters *p, idm_labels *coordina
 {
   idm_status status = idm_labels_create(coordinate, p->items, opt_error);
   for (size_t i = 0; i < p->items && status == IDM_OK; i++) {
-    char name[IDM_ENTRY + 200];
-    idm_parameter_called(p, &p->item[i], name, sizeof name);
+    char name[IDM_ENTRY_SIZE + 200];
+    idm_parameter_name(p, &p->item[i], name, sizeof name);
     status = idm_labels_set(coordinate, i, name, strlen(name), opt_error);
   }
   return status;
@@ -203,15 +192,15 @@ static char *name_side(const idm_groups *g, size_t side)
 }
 
 /* Names, sizes and room for draws. */
-static idm_status fill_names(const idm_data *data, const idm_groups *g, const audit_plan *plan,
-                             idm_audit *a, idm_error *opt_error)
+static idm_status fill_names(const idm_data *data, const idm_groups *g,
+                             const audit_estimands *estimands, idm_audit *a, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t i = 0; i < a->sides && status == IDM_OK; i++) {
     idm_audit_group *group = &a->group[i];
     group->name = name_side(g, i);
     group->number = make_numbers(a);
-    const bool spread = a->people && !plan->model.pooled;
+    const bool spread = a->people && !estimands->model.pooled;
     if (spread) group->within = make_numbers(a);
     status = group->name && group->number && (group->within || !spread)
                  ? count_people(data, g, i, group, opt_error)
@@ -219,9 +208,9 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
   }
   for (size_t i = 0; i < a->contrasts && status == IDM_OK; i++) {
     idm_audit_contrast *contrast = &a->contrast[i];
-    const size_t against = plan->pair[i][1];
-    memcpy(contrast->side, plan->pair[i], sizeof contrast->side);
-    contrast->group = copy_text(g->name.name[plan->pair[i][0]]);
+    const size_t against = estimands->pair[i][1];
+    memcpy(contrast->side, estimands->pair[i], sizeof contrast->side);
+    contrast->group = copy_text(g->name.name[estimands->pair[i][0]]);
     contrast->against = copy_text(against < g->name.count ? g->name.name[against] : IDM_AUDIT_REST);
     contrast->number = make_numbers(a);
     if (!contrast->group || !contrast->against || !contrast->number)
@@ -231,17 +220,17 @@ static idm_status fill_names(const idm_data *data, const idm_groups *g, const au
 }
 
 static idm_status create(const idm_problem *problem, const idm_data *data, const idm_groups *g,
-                         const audit_plan *plan, const idm_audit_settings *asked, size_t cuts,
-                         idm_audit **ret_audit, idm_error *opt_error)
+                         const audit_estimands *estimands, const idm_audit_settings *audit_settings,
+                         size_t cuts, idm_audit **ret_audit, idm_error *opt_error)
 {
-  const idm_fit_settings *settings = &asked->fit;
+  const idm_fit_settings *settings = &audit_settings->fit;
   idm_parameters *parameters = NULL;
   idm_audit *a = *ret_audit = idm_new(1, sizeof *a);
   if (!a) return idm_fail_memory(opt_error);
-  idm_checks_begin(&a->checks, asked->people ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT);
-  a->people = asked->people;
-  a->pool = asked->pool;
-  a->dynamics = asked->dynamics;
+  idm_checks_begin(&a->checks, audit_settings->people ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT);
+  a->people = audit_settings->people;
+  a->pool = audit_settings->pool;
+  a->dynamics = audit_settings->dynamics;
   a->cuts = cuts;
   a->chains = settings->chains * cuts;
   a->draws = (size_t)settings->draws;
@@ -252,19 +241,19 @@ static idm_status create(const idm_problem *problem, const idm_data *data, const
   if (status == IDM_OK) status = name_coordinates(parameters, &a->coordinate, opt_error);
   idm_parameters_destroy(parameters);
   if (status != IDM_OK) return status;
-  a->group = idm_new(plan->sides, sizeof *a->group);
-  a->groups = a->group ? plan->groups : 0;
-  a->sides = a->group ? plan->sides : 0;
-  a->contrast = idm_new(plan->contrasts, sizeof *a->contrast);
-  a->contrasts = a->contrast ? plan->contrasts : 0;
-  if (plan->model.pooled) {
+  a->group = idm_new(estimands->sides, sizeof *a->group);
+  a->groups = a->group ? estimands->groups : 0;
+  a->sides = a->group ? estimands->sides : 0;
+  a->contrast = idm_new(estimands->contrasts, sizeof *a->contrast);
+  a->contrasts = a->contrast ? estimands->contrasts : 0;
+  if (estimands->model.pooled) {
     a->mean = make_numbers(a);
     a->sd = make_numbers(a);
     if (a->people) a->within = make_numbers(a);
     if (!a->mean || !a->sd || (a->people && !a->within)) return idm_fail_memory(opt_error);
   }
   if (!a->group || !a->contrast) return idm_fail_memory(opt_error);
-  return fill_names(data, g, plan, a, opt_error);
+  return fill_names(data, g, estimands, a, opt_error);
 }
 
 /* --- cells ---------------------------------------------------------------------------------- */
@@ -284,38 +273,38 @@ static idm_status set_priors(const idm_problem *problem, audit_model *m, idm_err
 }
 
 /* Whose dynamics cells are seen in, one draw of them after another. */
-typedef struct ways {
+typedef struct dynamics_source {
   const idm_problem *problem;
-  const idm_cuts *opt_cut; /* the same for all cells; NULL: the problem's own, or */
-  bool by_group;           /* those learnt from each cell's log */
+  const idm_cut_draws *opt_cut; /* the same for all cells; NULL: the problem's own, or */
+  bool by_group;                /* those learnt from each cell's log */
   size_t count;
   const audit_joint *opt_joint; /* drawn together with the decisions, in place of the above */
-} ways;
+} dynamics_source;
 
 /* Cells opened side by side. */
-typedef struct opening {
+typedef struct cell_job {
   audit_model *model;
-  const ways *ways;
-  size_t way;
+  const dynamics_source *dynamics_source;
+  size_t dynamics_index;
   bool refine; /* cells are open, and get a finer grid */
   const audit_watch *watch;
   atomic_bool stop;
   idm_status *status; /* [cell] */
   idm_error *error;
-} opening;
+} cell_job;
 
 /* Dynamics learnt from the cell's own log, or from the journal. */
-static idm_status learn_cell(const opening *o, size_t cell, idm_error *opt_error)
+static idm_status learn_cell(const cell_job *o, size_t cell, idm_error *opt_error)
 {
   audit_cell *c = &o->model->cell[cell];
-  const ways *w = o->ways;
+  const dynamics_source *w = o->dynamics_source;
   idm_journal *journal = o->watch->journal;
-  const uint64_t step = idm_audit_step(AUDIT_STEP_LEARN, o->watch->way, cell);
+  const uint64_t step = idm_audit_step(AUDIT_STEP_LEARN, o->watch->dynamics_index, cell);
   idm_record record;
   if (idm_journal_get(journal, step, &record))
     return idm_audit_learn_read(&record, &c->own, opt_error);
-  idm_status status =
-      idm_audit_learn(w->problem, c->data, w->count > 1, o->model->key + cell, &c->own, opt_error);
+  idm_status status = idm_audit_learn_dynamics(w->problem, c->data, w->count > 1,
+                                               o->model->key + cell, &c->own, opt_error);
   if (status != IDM_OK) return status;
   idm_journal_begin(step, &record);
   idm_audit_learn_write(&c->own, &record);
@@ -323,32 +312,33 @@ static idm_status learn_cell(const opening *o, size_t cell, idm_error *opt_error
 }
 
 /* The dynamics of this way, in a problem of the cell's own. */
-static idm_status move_cell(const opening *o, size_t cell, idm_error *opt_error)
+static idm_status move_cell(const cell_job *o, size_t cell, idm_error *opt_error)
 {
   audit_cell *c = &o->model->cell[cell];
-  const ways *w = o->ways;
+  const dynamics_source *w = o->dynamics_source;
   idm_status status = IDM_OK;
   if (!w->opt_cut && !w->by_group) return IDM_OK;
   if (w->by_group && !c->own.draws) status = learn_cell(o, cell, opt_error);
-  if (status == IDM_OK && !c->moved) status = idm_problem_fork(w->problem, &c->moved, opt_error);
+  if (status == IDM_OK && !c->modified)
+    status = idm_problem_clone(w->problem, &c->modified, opt_error);
   if (status != IDM_OK) return status;
-  c->problem = c->moved;
-  const idm_cuts own = {w->problem, &c->own, w->count};
-  return idm_cut_take(w->by_group ? &own : w->opt_cut, o->way, c->moved, opt_error);
+  c->problem = c->modified;
+  const idm_cut_draws own = {w->problem, &c->own, w->count};
+  return idm_cut_apply(w->by_group ? &own : w->opt_cut, o->dynamics_index, c->modified, opt_error);
 }
 
 /* Open a cell, or refine its grid, unless the journal has the result. */
-static idm_status do_cell(opening *o, size_t cell, idm_error *error)
+static idm_status open_or_refine_cell(cell_job *o, size_t cell, idm_error *error)
 {
   const audit_model *m = o->model;
   audit_cell *c = &m->cell[cell];
   idm_journal *journal = o->watch->journal;
-  const uint64_t step =
-      idm_audit_step(o->refine ? AUDIT_STEP_REFINE : AUDIT_STEP_OPEN, o->watch->way, cell);
+  const uint64_t step = idm_audit_step(o->refine ? AUDIT_STEP_REFINE : AUDIT_STEP_OPEN,
+                                       o->watch->dynamics_index, cell);
   idm_record record;
   idm_status status = IDM_OK;
   const bool done = idm_journal_get(journal, step, &record);
-  if (done || !o->refine) idm_audit_cell_shut(c);
+  if (done || !o->refine) idm_audit_cell_reset(c);
   if (!o->refine) status = move_cell(o, cell, error);
   if (status != IDM_OK) return status;
   if (done) return idm_audit_cell_read(c, m->settings, &record, error);
@@ -362,27 +352,31 @@ static idm_status do_cell(opening *o, size_t cell, idm_error *error)
 
 static void open_cell(void *context, size_t cell)
 {
-  opening *o = context;
-  o->status[cell] = do_cell(o, cell, &o->error[cell]);
+  cell_job *o = context;
+  o->status[cell] = open_or_refine_cell(o, cell, &o->error[cell]);
 }
 
-static void watch_cells(void *context)
+static void poll_stop(void *context)
 {
-  opening *o = context;
-  if (idm_audit_watched(o->watch, 0, 0, NULL)) atomic_store(&o->stop, true);
+  cell_job *o = context;
+  if (idm_audit_report_progress(o->watch, 0, 0, NULL)) atomic_store(&o->stop, true);
 }
 
 /* All cells: opened in the dynamics of a way or, without ways, with a finer grid. */
-static idm_status open_cells(audit_model *m, const ways *opt_ways, size_t way,
-                             const audit_watch *watch, idm_error *opt_error)
+static idm_status open_cells(audit_model *m, const dynamics_source *opt_source,
+                             size_t dynamics_index, const audit_watch *watch, idm_error *opt_error)
 {
-  opening o = {.model = m, .ways = opt_ways, .way = way, .refine = !opt_ways, .watch = watch};
+  cell_job o = {.model = m,
+                .dynamics_source = opt_source,
+                .dynamics_index = dynamics_index,
+                .refine = !opt_source,
+                .watch = watch};
   o.status = idm_new(m->cells, sizeof *o.status);
   o.error = idm_new(m->cells, sizeof *o.error);
   idm_status status = o.status && o.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = idm_parallel(m->cells, m->settings->threads, open_cell,
-                          watch->opt_watch ? watch_cells : NULL, &o, opt_error);
+                          watch->opt_monitor ? poll_stop : NULL, &o, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
     status = o.status[c];
     if (status != IDM_OK && opt_error) *opt_error = o.error[c];
@@ -398,7 +392,7 @@ static idm_status open_cells(audit_model *m, const ways *opt_ways, size_t way,
 static uint64_t key_of(const idm_problem *problem, const idm_data *data, const idm_groups *g,
                        const idm_audit_settings *settings)
 {
-  uint64_t key = idm_label_request(NULL, problem, data, &settings->fit);
+  uint64_t key = idm_fingerprint_request(NULL, problem, data, &settings->fit);
   const char *const words[] = {idm_audit_pool_words[settings->pool],
                                idm_audit_dynamics_words[settings->dynamics]};
   for (size_t i = 0; i < 2; i++) key = idm_checksum(key, words[i], strlen(words[i]) + 1);
@@ -411,7 +405,7 @@ static uint64_t key_of(const idm_problem *problem, const idm_data *data, const i
 static idm_status check(const idm_data *data, const idm_groups *g,
                         const idm_audit_settings *settings, idm_error *opt_error)
 {
-  if (!idm_pool_word(settings->pool) || !idm_audit_dynamics_word(settings->dynamics))
+  if (!idm_pool_name(settings->pool) || !idm_audit_dynamics_name(settings->dynamics))
     return idm_fail(opt_error, IDM_USAGE, "there is no such way of pooling");
   if (settings->dynamics == IDM_AUDIT_BY_GROUP && !settings->cuts)
     return idm_fail(opt_error, IDM_USAGE, "no draw of the dynamics of groups is asked for");
@@ -433,12 +427,12 @@ static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch
   double error = 0;
   idm_status status = IDM_OK;
   m->exact = false;
-  if (m->wards) return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
-  for (int fine = 0; fine < 2; fine++) {
-    if (fine) status = open_cells(m, NULL, 0, watch, opt_error);
+  if (m->cohorts) return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
+  for (int refined = 0; refined < 2; refined++) {
+    if (refined) status = open_cells(m, NULL, 0, watch, opt_error);
     if (status == IDM_OK) status = idm_audit_sample(m, 1, stream, watch, draws, opt_error);
     if (status == IDM_OK) status = idm_audit_grid_error(m, draws, &error, opt_error);
-    if (status != IDM_OK || error <= most_grid_error) return status;
+    if (status != IDM_OK || error <= max_grid_error) return status;
     idm_audit_draws_clear(draws);
   }
   m->exact = true;
@@ -447,77 +441,84 @@ static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch
 
 /* Whether the model is looked at in a draw of the dynamics where it does not fit in their mean: in
  * some of them, evenly spread. */
-static bool is_looked_at(const ways *w, size_t way)
+static bool is_assessed_draw(const dynamics_source *w, size_t dynamics_index)
 {
-  const size_t every = (w->count + IDM_AUDIT_LOOKS - 1) / IDM_AUDIT_LOOKS;
-  return w->count > 1 && way % every == 0;
+  const size_t every = (w->count + IDM_AUDIT_ASSESSED_DRAWS - 1) / IDM_AUDIT_ASSESSED_DRAWS;
+  return w->count > 1 && dynamics_index % every == 0;
 }
 
 /* One draw of the dynamics or, where there is one way only, all. */
-static idm_status run_way(audit_plan *plan, const ways *w, size_t way, const audit_watch *watch,
-                          idm_audit *audit, audit_scales *scales, idm_error *opt_error)
+static idm_status run_dynamics_draw(audit_estimands *estimands, const dynamics_source *w,
+                                    size_t dynamics_index, const audit_watch *watch,
+                                    idm_audit *audit, prior_scale_means *scales,
+                                    idm_error *opt_error)
 {
-  const uint64_t stream = (uint64_t)way << 22;
-  const double part = watch->to - watch->from;
-  audit_watch begin = *watch, sampling = *watch, judging = *watch;
-  begin.to = sampling.from = watch->from + 0.6 * part;
-  sampling.to = judging.from = watch->from + 0.9 * part;
+  const uint64_t stream = (uint64_t)dynamics_index << 22;
+  const double share = watch->to - watch->from;
+  audit_watch begin = *watch, sample_watch = *watch, collect_watch = *watch;
+  begin.to = sample_watch.from = watch->from + 0.6 * share;
+  sample_watch.to = collect_watch.from = watch->from + 0.9 * share;
   audit_draws draws = {0};
-  idm_status status = open_cells(&plan->model, w, way, &begin, opt_error);
-  if (status == IDM_OK) status = draw(&plan->model, stream, &sampling, &draws, opt_error);
+  idm_status status = open_cells(&estimands->model, w, dynamics_index, &begin, opt_error);
+  if (status == IDM_OK) status = draw(&estimands->model, stream, &sample_watch, &draws, opt_error);
   if (status == IDM_OK && scales)
-    status = idm_audit_collect(plan, &draws, way, stream, &judging, audit, scales, opt_error);
-  if (status == IDM_OK && w->count == 1) status = idm_audit_look(plan, &draws, audit, opt_error);
-  if (status == IDM_OK && is_looked_at(w, way) && idm_audit_count_unfit(audit))
-    status = idm_audit_look_again(plan, &draws, audit, opt_error);
+    status = idm_audit_collect(estimands, &draws, dynamics_index, stream, &collect_watch, audit,
+                               scales, opt_error);
+  if (status == IDM_OK && w->count == 1)
+    status = idm_audit_assess(estimands, &draws, audit, opt_error);
+  if (status == IDM_OK && is_assessed_draw(w, dynamics_index) && idm_audit_count_unfit(audit))
+    status = idm_audit_reassess(estimands, &draws, audit, opt_error);
   idm_audit_draws_clear(&draws);
   return status;
 }
 
 /* Dynamics and decisions drawn together. How the model fits, and what a group's own decisions tell,
  * is looked at in the mean of the dynamics. */
-static idm_status run_joint(audit_plan *plan, const audit_joint *joint, const audit_watch *watch,
-                            idm_audit *audit, audit_scales *scales, idm_error *opt_error)
+static idm_status run_joint(audit_estimands *estimands, const audit_joint *joint,
+                            const audit_watch *watch, idm_audit *audit, prior_scale_means *scales,
+                            idm_error *opt_error)
 {
-  enum { way = 1 }; /* of the mean, in the journal */
-  const double part = watch->to - watch->from;
-  audit_watch sampling = *watch, judging = *watch, looking = *watch;
-  sampling.to = judging.from = watch->from + 0.9 * part;
-  judging.to = looking.from = watch->from + 0.95 * part;
-  looking.way += way;
-  audit_draws draws = {0}, given = {0};
+  enum { dynamics_index = 1 }; /* of the mean, in the journal */
+  const double share = watch->to - watch->from;
+  audit_watch sample_watch = *watch, collect_watch = *watch, assess_watch = *watch;
+  sample_watch.to = collect_watch.from = watch->from + 0.9 * share;
+  collect_watch.to = assess_watch.from = watch->from + 0.95 * share;
+  assess_watch.dynamics_index += dynamics_index;
+  audit_draws draws = {0}, mean_draws = {0};
   idm_dynamics_draws mean = {0};
-  plan->model.joint = joint;
-  idm_status status = idm_audit_sample(&plan->model, 1, 0, &sampling, &draws, opt_error);
+  estimands->model.joint = joint;
+  idm_status status = idm_audit_sample(&estimands->model, 1, 0, &sample_watch, &draws, opt_error);
   if (status == IDM_OK) status = idm_dynamics_mean(joint->cut, draws.dynamics, &mean, opt_error);
-  const idm_cuts one = {joint->cut->learnt, &mean, 1};
-  const ways middle = {joint->problem, &one, false, 1, NULL};
-  if (status == IDM_OK) status = open_cells(&plan->model, &middle, 0, &looking, opt_error);
+  const idm_cut_draws mean_cut = {joint->cut->learnt, &mean, 1};
+  const dynamics_source at_mean = {joint->problem, &mean_cut, false, 1, NULL};
   if (status == IDM_OK)
-    status = idm_audit_collect(plan, &draws, 0, 0, &judging, audit, scales, opt_error);
-  plan->model.joint = NULL;
-  if (status == IDM_OK) status = draw(&plan->model, 0, &looking, &given, opt_error);
-  if (status == IDM_OK) status = idm_audit_look(plan, &given, audit, opt_error);
+    status = open_cells(&estimands->model, &at_mean, 0, &assess_watch, opt_error);
+  if (status == IDM_OK)
+    status = idm_audit_collect(estimands, &draws, 0, 0, &collect_watch, audit, scales, opt_error);
+  estimands->model.joint = NULL;
+  if (status == IDM_OK) status = draw(&estimands->model, 0, &assess_watch, &mean_draws, opt_error);
+  if (status == IDM_OK) status = idm_audit_assess(estimands, &mean_draws, audit, opt_error);
   audit->joint = draws.dynamics;
   draws.dynamics = NULL;
-  idm_audit_draws_clear(&given);
+  idm_audit_draws_clear(&mean_draws);
   idm_audit_draws_clear(&draws);
   idm_dynamics_draws_clear(&mean);
   return status;
 }
 
 /* How the model fits over several ways: in the mean of the draws of the dynamics, or the mode of a
- * cell's own. Where it does not, run_way looks at some of the draws. */
-static idm_status look_between(audit_plan *plan, const ways *w, const audit_watch *watch,
-                               idm_audit *audit, idm_error *opt_error)
+ * cell's own. Where it does not, run_dynamics_draw looks at some of the draws. */
+static idm_status assess_at_mean(audit_estimands *estimands, const dynamics_source *w,
+                                 const audit_watch *watch, idm_audit *audit, idm_error *opt_error)
 {
   idm_dynamics_draws mean = {0};
-  const idm_cuts one = {w->opt_cut ? w->opt_cut->learnt : NULL, &mean, 1};
-  const ways middle = {w->problem, w->opt_cut ? &one : NULL, w->by_group, 1, NULL};
+  const idm_cut_draws mean_cut = {w->opt_cut ? w->opt_cut->learnt : NULL, &mean, 1};
+  const dynamics_source at_mean = {w->problem, w->opt_cut ? &mean_cut : NULL, w->by_group, 1, NULL};
   idm_status status = w->opt_cut ? idm_dynamics_mean(w->opt_cut, NULL, &mean, opt_error) : IDM_OK;
-  if (status == IDM_OK) status = run_way(plan, &middle, 0, watch, audit, NULL, opt_error);
-  for (size_t c = 0; c < plan->model.cells; c++) {
-    audit_cell *cell = &plan->model.cell[c];
+  if (status == IDM_OK)
+    status = run_dynamics_draw(estimands, &at_mean, 0, watch, audit, NULL, opt_error);
+  for (size_t c = 0; c < estimands->model.cells; c++) {
+    audit_cell *cell = &estimands->model.cell[c];
     cell->problem = w->problem;
     idm_dynamics_draws_clear(&cell->own);
   }
@@ -528,69 +529,70 @@ static idm_status look_between(audit_plan *plan, const ways *w, const audit_watc
 /* In the dynamics of all, or in others. */
 static idm_status run_once(const idm_problem *problem, const idm_data *data,
                            const idm_groups *groups, const idm_audit_settings *settings,
-                           const ways *w, const audit_watch *watch, idm_audit **ret_audit,
-                           idm_error *opt_error)
+                           const dynamics_source *w, const audit_watch *watch,
+                           idm_audit **ret_audit, idm_error *opt_error)
 {
-  audit_plan plan = {0};
-  audit_scales *scales = NULL;
-  const bool several = w->count > 1 && !w->opt_joint;
+  audit_estimands estimands = {0};
+  prior_scale_means *scales = NULL;
+  const bool pools_draws = w->count > 1 && !w->opt_joint;
   const size_t count = w->opt_joint ? 1 : w->count;
-  const double part = (watch->to - watch->from) / (double)(count + several);
-  idm_status status = idm_audit_plan(problem, data, groups, settings, &plan, opt_error);
-  if (status == IDM_OK) status = set_priors(problem, &plan.model, opt_error);
+  const double share = (watch->to - watch->from) / (double)(count + pools_draws);
+  idm_status status = idm_audit_estimands(problem, data, groups, settings, &estimands, opt_error);
+  if (status == IDM_OK) status = set_priors(problem, &estimands.model, opt_error);
   if (status == IDM_OK) {
-    plan.model.began = idm_moment_now();
-    plan.model.key = key_of(problem, data, groups, settings);
-    plan.model.learnt = several || w->opt_cut;
-    status = create(problem, data, groups, &plan, settings, count, ret_audit, opt_error);
+    estimands.model.began = idm_timestamp_now();
+    estimands.model.key = key_of(problem, data, groups, settings);
+    estimands.model.learnt = pools_draws || w->opt_cut;
+    status = create(problem, data, groups, &estimands, settings, count, ret_audit, opt_error);
   }
   if (status == IDM_OK) {
-    scales = idm_new(plan.sides * plan.model.dimension, sizeof *scales);
+    scales = idm_new(estimands.sides * estimands.model.dimension, sizeof *scales);
     if (!scales) status = idm_fail_memory(opt_error);
   }
-  if (status == IDM_OK && several) {
+  if (status == IDM_OK && pools_draws) {
     audit_watch own = *watch;
-    own.to = own.from + part;
-    status = look_between(&plan, w, &own, *ret_audit, opt_error);
+    own.to = own.from + share;
+    status = assess_at_mean(&estimands, w, &own, *ret_audit, opt_error);
   }
   if (status == IDM_OK && w->opt_joint)
-    status = run_joint(&plan, w->opt_joint, watch, *ret_audit, scales, opt_error);
+    status = run_joint(&estimands, w->opt_joint, watch, *ret_audit, scales, opt_error);
   for (size_t k = 0; k < count && !w->opt_joint && status == IDM_OK; k++) {
     audit_watch own = *watch;
-    own.from += (double)(k + several) * part;
-    own.to = own.from + part;
-    own.way += k + several;
-    status = run_way(&plan, w, k, &own, *ret_audit, scales, opt_error);
+    own.from += (double)(k + pools_draws) * share;
+    own.to = own.from + share;
+    own.dynamics_index += k + pools_draws;
+    status = run_dynamics_draw(&estimands, w, k, &own, *ret_audit, scales, opt_error);
   }
   /* Cells of a joint audit are left in the mean of the dynamics. */
   if (status == IDM_OK && w->opt_joint)
-    status = idm_audit_held_test(plan.model.cell[0].problem, data, true, *ret_audit, opt_error);
-  else if (status == IDM_OK && !plan.model.learnt && !w->by_group)
-    status = idm_audit_held_test(problem, data, false, *ret_audit, opt_error);
-  if (status == IDM_OK) status = idm_audit_conclude(&plan, scales, *ret_audit, opt_error);
+    status = idm_audit_environment_test(estimands.model.cell[0].problem, data, true, *ret_audit,
+                                        opt_error);
+  else if (status == IDM_OK && !estimands.model.learnt && !w->by_group)
+    status = idm_audit_environment_test(problem, data, false, *ret_audit, opt_error);
+  if (status == IDM_OK) status = idm_audit_conclude(&estimands, scales, *ret_audit, opt_error);
   if (status == IDM_OK && w->by_group)
-    status = idm_audit_learn_check(&plan.model, *ret_audit, opt_error);
-  idm_audit_plan_clear(&plan);
+    status = idm_audit_learn_check(&estimands.model, *ret_audit, opt_error);
+  idm_audit_estimands_clear(&estimands);
   free(scales);
   return status;
 }
 
 /* Whether two answers to one question contradict each other: another sign, one that differs from 0
  * and one that does not, or neither mean within the other's interval. */
-static bool contradict(const idm_audit_number *a, const idm_audit_number *b)
+static bool contradicts(const idm_audit_quantity *a, const idm_audit_quantity *b)
 {
   const double x = a->diagnosis.mean;
   const double y = b->diagnosis.mean;
   const bool apart = (x < b->low || x > b->high) && (y < a->low || y > a->high);
-  return x * y < 0 || a->flagged != b->flagged || apart;
+  return x * y < 0 || a->significant != b->significant || apart;
 }
 
 /* How the choice of dynamics moves the answer: `pooled` gives its contrasts away. */
-static void compare_ways(idm_audit *a, idm_audit *pooled)
+static void compare_dynamics(idm_audit *a, idm_audit *pooled)
 {
   const size_t d = a->coordinate.count;
   for (size_t i = 0; i < a->groups * d; i++) {
-    idm_audit_number *n = &a->group[i / d].number[i % d];
+    idm_audit_quantity *n = &a->group[i / d].number[i % d];
     n->shift = n->diagnosis.mean - pooled->group[i / d].number[i % d].diagnosis.mean;
   }
   for (size_t i = 0; i < a->contrasts; i++) {
@@ -598,25 +600,25 @@ static void compare_ways(idm_audit *a, idm_audit *pooled)
     c->pooled = pooled->contrast[i].number;
     pooled->contrast[i].number = NULL;
     for (size_t j = 0; j < d; j++) {
-      idm_audit_number *n = &c->number[j];
-      const idm_audit_number *other = &c->pooled[j];
+      idm_audit_quantity *n = &c->number[j];
+      const idm_audit_quantity *other = &c->pooled[j];
       n->shift = n->diagnosis.mean - other->diagnosis.mean;
-      c->depends = c->depends || contradict(n, other);
+      c->depends = c->depends || contradicts(n, other);
     }
   }
 }
 
 /* Whether cells divide the log, so that dynamics which they share can be drawn with them: groups
  * that are not pooled share their trajectories with `all`. */
-static bool can_join(const idm_audit_settings *settings)
+static bool can_draw_jointly(const idm_audit_settings *settings)
 {
   return settings->pool == IDM_POOL_PARTIAL && !settings->people &&
          settings->dynamics == IDM_AUDIT_POOLED;
 }
 
 idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const idm_groups *groups,
-                         const idm_audit_settings *settings, const idm_cuts *opt_cut,
-                         const idm_fit_watch *opt_watch, idm_audit **ret_audit,
+                         const idm_audit_settings *settings, const idm_cut_draws *opt_cut,
+                         const idm_fit_monitor *opt_monitor, idm_audit **ret_audit,
                          idm_error *opt_error)
 {
   idm_require(problem, data, groups, settings, ret_audit);
@@ -626,24 +628,24 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
   other.dynamics = IDM_AUDIT_POOLED;
   const bool by_group = settings->dynamics == IDM_AUDIT_BY_GROUP;
   audit_joint joint = {problem, opt_cut, NULL};
-  ways all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1, NULL};
-  const ways own = {problem, NULL, true, settings->cuts, NULL};
+  dynamics_source all = {problem, opt_cut, false, opt_cut ? opt_cut->count : 1, NULL};
+  const dynamics_source own = {problem, NULL, true, settings->cuts, NULL};
   idm_iohmm *learner = NULL;
   idm_journal *journal = NULL;
   idm_status status = check(data, groups, settings, opt_error);
-  if (status == IDM_OK && opt_cut && can_join(settings))
+  if (status == IDM_OK && opt_cut && can_draw_jointly(settings))
     status = idm_joint_learner(problem, opt_cut, data, &learner, opt_error);
   joint.learner = learner;
   if (learner) all.opt_joint = &joint;
-  if (status == IDM_OK) status = idm_journal_create("idmaud3", opt_watch, &journal, opt_error);
-  const audit_watch first = {opt_watch, journal, 0, 0, 0.2};
-  const audit_watch last = {opt_watch, journal, all.count + 1, by_group ? 0.2 : 0, 1};
+  if (status == IDM_OK) status = idm_journal_create("idmaud3", opt_monitor, &journal, opt_error);
+  const audit_watch first = {opt_monitor, journal, 0, 0, 0.2};
+  const audit_watch last = {opt_monitor, journal, all.count + 1, by_group ? 0.2 : 0, 1};
   if (status == IDM_OK && by_group)
     status = run_once(problem, data, groups, &other, &all, &first, &pooled, opt_error);
   if (status == IDM_OK)
     status = run_once(problem, data, groups, settings, by_group ? &own : &all, &last, ret_audit,
                       opt_error);
-  if (status == IDM_OK && by_group) compare_ways(*ret_audit, pooled);
+  if (status == IDM_OK && by_group) compare_dynamics(*ret_audit, pooled);
   if (status == IDM_OK) idm_audit_remark(*ret_audit);
   idm_audit_destroy(pooled);
   idm_iohmm_destroy(learner);

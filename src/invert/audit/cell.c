@@ -5,30 +5,30 @@
 #include "base/memory.h"
 #include "idm/inverse.h"
 #include "idm/maximise.h"
-#include "invert/audit/cell.h"
-#include "invert/audit/tabulate.h"
+#include "invert/audit/model.h"
 #include "invert/fork.h"
 
-void idm_audit_cell_shut(audit_cell *cell)
+void idm_audit_cell_reset(audit_cell *cell)
 {
   idm_fit_close(&cell->f);
   idm_grid_destroy(cell->grid);
   free(cell->precision);
-  free(cell->pull);
-  free(cell->told);
-  free(cell->apart);
+  free(cell->linear_term);
+  free(cell->information);
+  free(cell->agent_information);
   free(cell->start);
-  free(cell->place);
+  free(cell->distant_point);
   idm_start_destroy(cell->found);
   cell->found = NULL;
   cell->grid = NULL;
-  cell->precision = cell->pull = cell->told = cell->apart = cell->start = cell->place = NULL;
+  cell->precision = cell->linear_term = cell->information = cell->agent_information = cell->start =
+      cell->distant_point = NULL;
 }
 
 void idm_audit_cell_close(audit_cell *cell)
 {
-  idm_audit_cell_shut(cell);
-  idm_fork_destroy(cell->moved);
+  idm_audit_cell_reset(cell);
+  idm_clone_destroy(cell->modified);
   idm_dynamics_draws_clear(&cell->own);
   idm_data_destroy(cell->data);
   free(cell->from);
@@ -41,8 +41,8 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
     const char *name = parameters->theta->block[item->block].info->name;
-    const bool open = isinf(item->lower) && isinf(item->upper);
-    if (!idm_parameter_is_scalar(item) || item->prior->kind != IDM_PRIOR_NORMAL || !open)
+    const bool is_unbounded = isinf(item->lower) && isinf(item->upper);
+    if (!idm_parameter_is_scalar(item) || item->prior->kind != IDM_PRIOR_NORMAL || !is_unbounded)
       return idm_fail(opt_error, IDM_INPUT,
                       "an audit compares groups in coordinates that are unbounded and have a "
                       "normal prior, and the free block '%s' (prior %s) is none; give it one, as "
@@ -79,82 +79,83 @@ static idm_status subtract_prior(size_t d, const double *covariance, const doubl
 
 /* log L about the mode m of the posterior: its precision, and the slope (m - M)/s^2 that balances
  * the prior. */
-static idm_status approximate(audit_cell *cell, const start *s, const double *mean,
+static idm_status approximate(audit_cell *cell, const chain_start *s, const double *mean,
                               const double *sd, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
   const idm_status status =
       s->definite ? subtract_prior(d, s->covariance, sd, cell->precision, opt_error) : IDM_OK;
   for (size_t i = 0; i < d; i++) {
-    cell->pull[i] = (s->mode[i] - mean[i]) / (sd[i] * sd[i]);
-    for (size_t j = 0; j < d; j++) cell->pull[i] += cell->precision[i * d + j] * s->mode[j];
+    cell->linear_term[i] = (s->mode[i] - mean[i]) / (sd[i] * sd[i]);
+    for (size_t j = 0; j < d; j++) cell->linear_term[i] += cell->precision[i * d + j] * s->mode[j];
   }
   return status;
 }
 
 /* What the log tells, tails and all, where there is a grid to see it by. */
-static idm_status find_told(audit_cell *cell, const double *mean, const double *sd,
-                            idm_error *opt_error)
+static idm_status find_information(audit_cell *cell, const double *mean, const double *sd,
+                                   idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
   double covariance[IDM_GRID_DIMENSIONS * IDM_GRID_DIMENSIONS];
   if (cell->grid) {
     const idm_status status = idm_audit_moments(cell, mean, sd, covariance, opt_error);
-    return status == IDM_OK ? subtract_prior(d, covariance, sd, cell->told, opt_error) : status;
+    return status == IDM_OK ? subtract_prior(d, covariance, sd, cell->information, opt_error)
+                            : status;
   }
-  memcpy(cell->told, cell->precision, d * d * sizeof *cell->told);
+  memcpy(cell->information, cell->precision, d * d * sizeof *cell->information);
   return IDM_OK;
 }
 
 /* Take a place of the log where it is likelier than wherever it was before. */
-static idm_status try_place(audit_cell *cell, const double *x, idm_error *opt_error)
+static idm_status try_point(audit_cell *cell, const double *x, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
-  double here;
+  double log_likelihood;
   const idm_status status =
-      idm_matching_log_likelihood(cell->f.matching[0], x, &here, NULL, opt_error);
-  if (status != IDM_OK || !(here > cell->elsewhere)) return status;
-  cell->elsewhere = here;
-  memcpy(cell->place, x, d * sizeof *x);
+      idm_matching_log_likelihood(cell->f.matching[0], x, &log_likelihood, NULL, opt_error);
+  if (status != IDM_OK || !(log_likelihood > cell->distant_log_likelihood)) return status;
+  cell->distant_log_likelihood = log_likelihood;
+  memcpy(cell->distant_point, x, d * sizeof *x);
   return IDM_OK;
 }
 
 /* Whether the decisions are likelier far from the prior, where neither climbs from its draws nor
  * the grid go: at the problem's own numbers, and along each axis at 1, 2, 4, ... of its sds. */
-static idm_status look_elsewhere(audit_cell *cell, const double *mean, const double *sd,
+static idm_status search_distant(audit_cell *cell, const double *mean, const double *sd,
                                  idm_error *opt_error)
 {
   enum { doublings = 7 };
   const size_t d = cell->f.parameters->dimension;
   double *x = idm_new(d, sizeof *x);
   if (!x) return idm_fail_memory(opt_error);
-  cell->elsewhere = -INFINITY;
+  cell->distant_log_likelihood = -INFINITY;
   idm_parameters_get(cell->f.parameters, cell->problem->theta, x);
-  idm_status status = try_place(cell, x, opt_error);
+  idm_status status = try_point(cell, x, opt_error);
   for (size_t i = 0; i < 2 * d * doublings && status == IDM_OK; i++) {
     const size_t axis = i / (2 * doublings);
     const double sds = ldexp(i % 2 ? 1 : -1, (int)(i / 2 % doublings));
     memcpy(x, mean, d * sizeof *x);
     x[axis] += sds * sd[axis];
-    status = try_place(cell, x, opt_error);
+    status = try_point(cell, x, opt_error);
   }
   free(x);
   return status;
 }
 
 /* A cell's log-likelihood in sds of its prior about the likeliest place. */
-typedef struct climb {
+typedef struct distant_target {
   audit_cell *cell;
   const double *sd; /* [dimension] */
   double *x;        /* [dimension] */
-} climb;
+} distant_target;
 
 static idm_status evaluate(void *context, const double *z, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
-  const climb *c = context;
+  const distant_target *c = context;
   const size_t d = c->cell->f.parameters->dimension;
-  for (size_t i = 0; i < d; i++) c->x[i] = c->cell->place[i] + c->sd[i] * z[i];
+  for (size_t i = 0; i < d; i++) c->x[i] = c->cell->distant_point[i] + c->sd[i] * z[i];
   const idm_status status = idm_matching_log_likelihood(c->cell->f.matching[0], c->x, log_density,
                                                         opt_gradient, opt_error);
   for (size_t i = 0; opt_gradient && i < d; i++) opt_gradient[i] *= c->sd[i];
@@ -162,36 +163,37 @@ static idm_status evaluate(void *context, const double *z, double *log_density,
 }
 
 /* From there to about the maximum of the likelihood. */
-static idm_status climb_elsewhere(audit_cell *cell, const double *sd, idm_error *opt_error)
+static idm_status maximise_distant(audit_cell *cell, const double *sd, idm_error *opt_error)
 {
   static const double tolerance = 0.01;
   enum { steps = 30 };
   const size_t d = cell->f.parameters->dimension;
-  double height = cell->elsewhere, *z = idm_new(2 * d, sizeof *z);
+  double maximum = cell->distant_log_likelihood, *z = idm_new(2 * d, sizeof *z);
   if (!z) return idm_fail_memory(opt_error);
-  climb c = {cell, sd, z + d};
+  distant_target c = {cell, sd, z + d};
   const idm_target target = {.dimension = d, .gradient = true, .context = &c, .evaluate = evaluate};
   const idm_status status =
-      isfinite(height) ? idm_maximise(&target, tolerance, steps, z, &height, opt_error) : IDM_OK;
-  for (size_t i = 0; i < d && height > cell->elsewhere; i++) cell->place[i] += sd[i] * z[i];
-  cell->elsewhere = fmax(cell->elsewhere, height);
+      isfinite(maximum) ? idm_maximise(&target, tolerance, steps, z, &maximum, opt_error) : IDM_OK;
+  for (size_t i = 0; i < d && maximum > cell->distant_log_likelihood; i++)
+    cell->distant_point[i] += sd[i] * z[i];
+  cell->distant_log_likelihood = fmax(cell->distant_log_likelihood, maximum);
   free(z);
   return status;
 }
 
 /* Every chain plans around the one mode and starts at a place of its own; without grids, which see
  * other modes, around a mode of its own. */
-static idm_status settle(audit_cell *cell, const start *found, idm_error *opt_error)
+static idm_status place_chains(audit_cell *cell, const chain_start *found, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
-  start *own = NULL;
+  chain_start *own = NULL;
   idm_status status = idm_start_create(d, &own, opt_error);
   for (size_t i = 0; i < cell->f.matchings && status == IDM_OK; i++) {
     memcpy(own->mode, found->mode, d * sizeof *own->mode);
     memcpy(own->covariance, found->covariance, d * d * sizeof *own->covariance);
     own->definite = found->definite;
     if (i && d > IDM_GRID_DIMENSIONS) status = idm_start_find(&cell->f, i, own, opt_error);
-    if (status == IDM_OK) status = idm_start_settle(&cell->f, i, own, opt_error);
+    if (status == IDM_OK) status = idm_start_prepare(&cell->f, i, own, opt_error);
     memcpy(cell->start + i * d, own->x, d * sizeof *own->x);
   }
   idm_start_destroy(own);
@@ -203,11 +205,12 @@ static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_erro
 {
   const size_t d = cell->f.parameters->dimension;
   cell->precision = idm_new(d * d, sizeof *cell->precision);
-  cell->pull = idm_new(d, sizeof *cell->pull);
-  cell->told = idm_new(d * d, sizeof *cell->told);
+  cell->linear_term = idm_new(d, sizeof *cell->linear_term);
+  cell->information = idm_new(d * d, sizeof *cell->information);
   cell->start = idm_new(chains * d, sizeof *cell->start);
-  cell->place = idm_new(d, sizeof *cell->place);
-  return cell->precision && cell->pull && cell->told && cell->start && cell->place
+  cell->distant_point = idm_new(d, sizeof *cell->distant_point);
+  return cell->precision && cell->linear_term && cell->information && cell->start &&
+                 cell->distant_point
              ? IDM_OK
              : idm_fail_memory(opt_error);
 }
@@ -227,41 +230,41 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
                                idm_error *opt_error)
 {
   idm_status status = open_fit(cell, settings, opt_error);
-  start *found = cell->found;
+  chain_start *found = cell->found;
   if (status == IDM_OK) status = idm_start_find(&cell->f, 0, found, opt_error);
   if (status == IDM_OK) status = approximate(cell, found, mean, sd, opt_error);
-  if (status == IDM_OK) status = settle(cell, found, opt_error);
+  if (status == IDM_OK) status = place_chains(cell, found, opt_error);
   if (status == IDM_OK) status = idm_audit_tabulate(cell, found, mean, sd, opt_stop, opt_error);
   if (status == IDM_OK && cell->grid)
-    status = idm_audit_scatter(cell, mean, sd, settings->chains, cell->start, opt_error);
-  if (status == IDM_OK) status = find_told(cell, mean, sd, opt_error);
-  if (status == IDM_OK) status = look_elsewhere(cell, mean, sd, opt_error);
-  return status == IDM_OK ? climb_elsewhere(cell, sd, opt_error) : status;
+    status = idm_audit_disperse(cell, mean, sd, settings->chains, cell->start, opt_error);
+  if (status == IDM_OK) status = find_information(cell, mean, sd, opt_error);
+  if (status == IDM_OK) status = search_distant(cell, mean, sd, opt_error);
+  return status == IDM_OK ? maximise_distant(cell, sd, opt_error) : status;
 }
 
 /* The mode: before plans are anchored there. */
 static void pass_mode(audit_cell *cell, idm_record *r)
 {
   const size_t d = cell->f.parameters->dimension;
-  start *found = cell->found;
-  idm_record_pass(r, found->mode, d * sizeof *found->mode);
-  idm_record_pass(r, found->covariance, d * d * sizeof *found->covariance);
-  idm_record_pass(r, &found->log_density, sizeof found->log_density);
-  idm_record_pass_flag(r, &found->definite);
+  chain_start *found = cell->found;
+  idm_record_transfer(r, found->mode, d * sizeof *found->mode);
+  idm_record_transfer(r, found->covariance, d * d * sizeof *found->covariance);
+  idm_record_transfer(r, &found->log_density, sizeof found->log_density);
+  idm_record_transfer_flag(r, &found->definite);
 }
 
 static void pass_numbers(audit_cell *cell, size_t chains, idm_record *r)
 {
   const size_t d = cell->f.parameters->dimension;
-  idm_record_pass(r, cell->precision, d * d * sizeof *cell->precision);
-  idm_record_pass(r, cell->pull, d * sizeof *cell->pull);
-  idm_record_pass(r, cell->told, d * d * sizeof *cell->told);
-  idm_record_pass(r, cell->start, chains * d * sizeof *cell->start);
-  idm_record_pass(r, cell->place, d * sizeof *cell->place);
-  idm_record_pass(r, cell->low, sizeof cell->low);
-  idm_record_pass(r, cell->high, sizeof cell->high);
-  idm_record_pass(r, &cell->base, sizeof cell->base);
-  idm_record_pass(r, &cell->elsewhere, sizeof cell->elsewhere);
+  idm_record_transfer(r, cell->precision, d * d * sizeof *cell->precision);
+  idm_record_transfer(r, cell->linear_term, d * sizeof *cell->linear_term);
+  idm_record_transfer(r, cell->information, d * d * sizeof *cell->information);
+  idm_record_transfer(r, cell->start, chains * d * sizeof *cell->start);
+  idm_record_transfer(r, cell->distant_point, d * sizeof *cell->distant_point);
+  idm_record_transfer(r, cell->low, sizeof cell->low);
+  idm_record_transfer(r, cell->high, sizeof cell->high);
+  idm_record_transfer(r, &cell->base, sizeof cell->base);
+  idm_record_transfer(r, &cell->distant_log_likelihood, sizeof cell->distant_log_likelihood);
 }
 
 void idm_audit_cell_write(const audit_cell *cell, size_t chains, idm_record *record)
@@ -279,7 +282,7 @@ idm_status idm_audit_cell_read(audit_cell *cell, const idm_fit_settings *setting
   if (status != IDM_OK) return status;
   const size_t d = cell->f.parameters->dimension;
   pass_mode(cell, record);
-  if (!record->cut) status = settle(cell, cell->found, opt_error);
+  if (!record->truncated) status = place_chains(cell, cell->found, opt_error);
   pass_numbers(cell, settings->chains, record);
   if (d <= IDM_GRID_DIMENSIONS) cell->grid = idm_grid_read(d, 1, record);
   const bool fits = d > IDM_GRID_DIMENSIONS || cell->grid;

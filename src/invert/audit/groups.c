@@ -7,13 +7,13 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/audit.h"
 #include "idm/predicate.h"
-#include "invert/audit/words.h"
+#include "invert/audit/model.h"
 
 /* More groups than these are people, not groups. */
-enum { most_levels = 200, most_predicates = 12 };
+enum { max_levels = 200, max_predicates = 12 };
 
 void idm_groups_destroy(idm_groups *groups)
 {
@@ -68,9 +68,8 @@ static const char *list_levels(const idm_data *data, size_t covariate, char *buf
   return buffer;
 }
 
-static idm_status refuse_change(const idm_data *data, size_t trajectory, size_t row,
-                                const char *what, const char *before, const char *after,
-                                idm_error *opt_error)
+static idm_status fail_change(const idm_data *data, size_t trajectory, size_t row, const char *what,
+                              const char *norm_before, const char *norm_after, idm_error *opt_error)
 {
   char number[24];
   idm_print(number, sizeof number, "%zu", trajectory + 1);
@@ -79,7 +78,7 @@ static idm_status refuse_change(const idm_data *data, size_t trajectory, size_t 
                 "'%.200s' varies within trajectory '%.100s': found %.80s after %.80s; groups are "
                 "of whole trajectories, so take a column that is constant within each, or map "
                 "another one as `trajectory`",
-                what, name, after, before);
+                what, name, norm_after, norm_before);
   idm_data_locate(data, row, opt_error);
   return IDM_INPUT;
 }
@@ -96,9 +95,9 @@ static idm_status read_levels(const idm_data *data, size_t covariate, int32_t *l
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       if (cell[row] == IDM_MISSING) continue;
       if (level[t] != IDM_MISSING && level[t] != cell[row])
-        return refuse_change(data, t, row, data->covariate_name.name[covariate],
-                             text_of(data, covariate, level[t]),
-                             text_of(data, covariate, cell[row]), opt_error);
+        return fail_change(data, t, row, data->covariate_name.name[covariate],
+                           text_of(data, covariate, level[t]), text_of(data, covariate, cell[row]),
+                           opt_error);
       level[t] = cell[row];
     }
   }
@@ -143,23 +142,23 @@ static idm_status check_levels(const char *column, const named_level *list, size
                     "every trajectory has '%.100s' in the column '%s': one group is nothing to "
                     "compare; `idm fit` is for everybody",
                     list[0].text, column);
-  if (count > most_levels)
+  if (count > max_levels)
     return idm_fail(opt_error, IDM_INPUT,
                     "the column '%s' makes %zu groups, and an audit compares at most %d; `idm fit "
                     "--by %s` is for so many, or cut the column into classes",
-                    column, count, (int)most_levels, column);
+                    column, count, (int)max_levels, column);
   for (size_t i = 0; i < count; i++) {
-    const bool all = strcmp(list[i].text, IDM_AUDIT_ALL) == 0;
-    if (all || (count > IDM_AUDIT_PAIRED && strcmp(list[i].text, IDM_AUDIT_REST) == 0))
+    const bool is_all = strcmp(list[i].text, IDM_AUDIT_ALL) == 0;
+    if (is_all || (count > IDM_AUDIT_MAX_PAIRED && strcmp(list[i].text, IDM_AUDIT_REST) == 0))
       return idm_fail(opt_error, IDM_INPUT,
                       "the column '%s' has the level '%s', which is what %s here; rename the level",
                       column, list[i].text,
-                      all ? "everybody is called" : "the others of a group are called");
+                      is_all ? "everybody is called" : "the others of a group are called");
   }
   return IDM_OK;
 }
 
-static void say_small(const idm_groups *g, idm_notes *opt_notes)
+static void note_small_groups(const idm_groups *g, idm_notes *opt_notes)
 {
   for (size_t i = 0; i < g->name.count; i++) {
     size_t members = 0;
@@ -190,7 +189,7 @@ static idm_status fill_levels(const idm_data *data, const char *column, const in
     idm_notes_add(opt_notes,
                   "%zu of %zu trajectories have no '%s': they are in no group, and not in `all`",
                   missing, data->trajectories, column);
-  if (status == IDM_OK) say_small(g, opt_notes);
+  if (status == IDM_OK) note_small_groups(g, opt_notes);
   return status;
 }
 
@@ -226,14 +225,14 @@ idm_status idm_groups_by(const idm_data *data, const char *column, idm_groups **
 /* --- predicates ----------------------------------------------------------------------------- */
 
 /* Which rows' cells meet a predicate, by level. */
-static idm_status meet_levels(const idm_data *data, const idm_predicate *p, size_t covariate,
-                              idm_meeting *meeting, idm_error *opt_error)
+static idm_status match_levels(const idm_data *data, const idm_predicate *p, size_t covariate,
+                               idm_predicate_result *match, idm_error *opt_error)
 {
   const idm_labels *level = &data->covariate_level[covariate];
   for (size_t i = 0; i < level->count; i++) {
     const char *text = level->name[i];
-    meeting[i] = idm_predicate_meets(p, text, strlen(text));
-    if (meeting[i] != IDM_INCOMPARABLE) continue;
+    match[i] = idm_predicate_evaluate(p, text, strlen(text));
+    if (match[i] != IDM_PREDICATE_INVALID) continue;
     size_t row = 0;
     while (data->covariate[covariate * data->rows + row] != (int32_t)i) row++;
     idm_error_set(opt_error, IDM_INPUT, NULL, 0, 0,
@@ -247,25 +246,26 @@ static idm_status meet_levels(const idm_data *data, const idm_predicate *p, size
 
 /* Members of group `at`: trajectories whose rows with a value meet the predicate. */
 static idm_status fill_members(const idm_data *data, const idm_predicate *p, size_t covariate,
-                               const idm_meeting *meeting, size_t at, idm_groups *g,
+                               const idm_predicate_result *match, size_t at, idm_groups *g,
                                idm_error *opt_error)
 {
-  const idm_meeting untold = idm_predicate_meets(p, NULL, 0);
+  const idm_predicate_result missing_match = idm_predicate_evaluate(p, NULL, 0);
   for (size_t t = 0; t < data->trajectories; t++) {
-    idm_meeting found = IDM_UNTOLD;
+    idm_predicate_result found = IDM_PREDICATE_MISSING;
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
       const int32_t level = data->covariate[covariate * data->rows + row];
-      const idm_meeting here = level == IDM_MISSING ? untold : meeting[level];
-      if (here == IDM_UNTOLD) continue;
-      if (found != IDM_UNTOLD && found != here)
-        return refuse_change(data, t, row, g->name.name[at],
-                             found == IDM_MET ? "rows that meet it" : "rows that do not",
-                             here == IDM_MET ? "a row that meets it" : "a row that does not",
-                             opt_error);
-      found = here;
+      const idm_predicate_result row_match = level == IDM_MISSING ? missing_match : match[level];
+      if (row_match == IDM_PREDICATE_MISSING) continue;
+      if (found != IDM_PREDICATE_MISSING && found != row_match)
+        return fail_change(data, t, row, g->name.name[at],
+                           found == IDM_PREDICATE_TRUE ? "rows that meet it" : "rows that do not",
+                           row_match == IDM_PREDICATE_TRUE ? "a row that meets it"
+                                                           : "a row that does not",
+                           opt_error);
+      found = row_match;
     }
-    g->member[at * g->trajectories + t] = found == IDM_MET;
-    g->missing[at] += found == IDM_UNTOLD;
+    g->member[at * g->trajectories + t] = found == IDM_PREDICATE_TRUE;
+    g->missing[at] += found == IDM_PREDICATE_MISSING;
   }
   return IDM_OK;
 }
@@ -297,44 +297,44 @@ static idm_status add_predicate(const idm_data *data, const char *text, size_t a
 {
   idm_predicate p = {0};
   size_t covariate = 0;
-  char name[IDM_PATH];
-  idm_meeting *meeting = NULL;
+  char name[IDM_PATH_SIZE];
+  idm_predicate_result *match = NULL;
   idm_status status = idm_predicate_parse(text, &data->covariate_name, &p, opt_error);
   if (status == IDM_OK) status = find_column(data, p.column, &covariate, opt_error);
   if (status == IDM_OK) {
     idm_predicate_text(&p, name, sizeof name);
     status = idm_labels_set(&g->name, at, name, strlen(name), opt_error);
-    meeting = idm_new(data->covariate_level[covariate].count, sizeof *meeting);
-    if (status == IDM_OK && !meeting) status = idm_fail_memory(opt_error);
+    match = idm_new(data->covariate_level[covariate].count, sizeof *match);
+    if (status == IDM_OK && !match) status = idm_fail_memory(opt_error);
   }
-  if (status == IDM_OK) status = meet_levels(data, &p, covariate, meeting, opt_error);
-  if (status == IDM_OK) status = fill_members(data, &p, covariate, meeting, at, g, opt_error);
+  if (status == IDM_OK) status = match_levels(data, &p, covariate, match, opt_error);
+  if (status == IDM_OK) status = fill_members(data, &p, covariate, match, at, g, opt_error);
   if (status == IDM_OK) status = check_members(data, g, at, covariate, opt_notes, opt_error);
-  free(meeting);
+  free(match);
   idm_predicate_clear(&p);
   return status;
 }
 
 /* Take out of column `at` of membership, over all trajectories, what the constant and the groups
  * before it explain: basis[at] of what is left, or nothing where it follows from them. */
-static bool is_new(const idm_groups *g, size_t at, double *basis)
+static bool is_independent(const idm_groups *g, size_t at, double *basis)
 {
   const size_t n = g->trajectories;
-  double *own = basis + (at + 1) * n;
-  double before = 0;
-  double after = 0;
+  double *residual = basis + (at + 1) * n;
+  double norm_before = 0;
+  double norm_after = 0;
   for (size_t t = 0; t < n; t++) {
-    own[t] = g->member[at * n + t];
-    before += own[t] * own[t];
+    residual[t] = g->member[at * n + t];
+    norm_before += residual[t] * residual[t];
   }
   for (size_t k = 0; k <= at; k++) {
-    double along = 0;
-    for (size_t t = 0; t < n; t++) along += basis[k * n + t] * own[t];
-    for (size_t t = 0; t < n; t++) own[t] -= along * basis[k * n + t];
+    double projection = 0;
+    for (size_t t = 0; t < n; t++) projection += basis[k * n + t] * residual[t];
+    for (size_t t = 0; t < n; t++) residual[t] -= projection * basis[k * n + t];
   }
-  for (size_t t = 0; t < n; t++) after += own[t] * own[t];
-  for (size_t t = 0; t < n && after > 0; t++) own[t] /= sqrt(after);
-  return after > 1e-9 * before;
+  for (size_t t = 0; t < n; t++) norm_after += residual[t] * residual[t];
+  for (size_t t = 0; t < n && norm_after > 0; t++) residual[t] /= sqrt(norm_after);
+  return norm_after > 1e-9 * norm_before;
 }
 
 static idm_status check_collinear(const idm_groups *g, idm_error *opt_error)
@@ -345,7 +345,7 @@ static idm_status check_collinear(const idm_groups *g, idm_error *opt_error)
   idm_status status = IDM_OK;
   for (size_t t = 0; t < n; t++) basis[t] = 1 / sqrt((double)n);
   for (size_t i = 0; i < g->name.count && status == IDM_OK; i++)
-    if (!is_new(g, i, basis))
+    if (!is_independent(g, i, basis))
       status = idm_fail(opt_error, IDM_INPUT,
                         "who meets '%.200s' follows from the other predicates: their effects "
                         "cannot be told apart; leave one out, or take --by for groups that "
@@ -360,14 +360,14 @@ idm_status idm_groups_where(const idm_data *data, const char *const *predicate, 
 {
   idm_require(data, predicate, ret_groups);
   *ret_groups = NULL;
-  if (!count || count > most_predicates)
+  if (!count || count > max_predicates)
     return idm_fail(opt_error, IDM_USAGE, "an audit takes from 1 to %d predicates, not %zu",
-                    (int)most_predicates, count);
+                    (int)max_predicates, count);
   idm_status status = create(false, count, data->trajectories, ret_groups, opt_error);
   for (size_t i = 0; i < count && status == IDM_OK; i++)
     status = add_predicate(data, predicate[i], i, *ret_groups, opt_notes, opt_error);
   if (status == IDM_OK) status = check_collinear(*ret_groups, opt_error);
-  if (status == IDM_OK) say_small(*ret_groups, opt_notes);
+  if (status == IDM_OK) note_small_groups(*ret_groups, opt_notes);
   if (status != IDM_OK) {
     idm_groups_destroy(*ret_groups);
     *ret_groups = NULL;

@@ -1,49 +1,156 @@
-/* The model's half of the verdict on a cell: see the header. */
-#include "invert/audit/inspect.h"
-
+/* Checks of one cell, and of dynamics that are held.
+ *
+ * Contents: held · inspect */
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/parallel.h"
-#include "invert/assess/checks.h"
-#include "invert/assess/depend.h"
-#include "invert/assess/model.h"
+#include "base/statistics.h"
+#include "base/system.h"
+#include "invert/assess/environment.h"
+#include "invert/assess/inquiry.h"
+#include "invert/audit/lines.h"
 #include "invert/check.h"
+
+/* === held =================================================================================== */
+
+/* Dynamics that an audit holds: see the header. */
+
+idm_status idm_audit_environment_test(const idm_problem *problem, const idm_data *data, bool fitted,
+                                      idm_audit *a, idm_error *opt_error)
+{
+  idm_assessment found = {0};
+  idm_audit_group *all = &a->group[a->groups - 1];
+  idm_checks_begin(&found.checks, a->checks.kind);
+  const idm_status status =
+      idm_environment_assess(problem, data, fitted, false, IDM_CHECK_LEVEL, &found, opt_error);
+  if (status == IDM_OK) idm_checks_merge(&a->checks, &found.checks, IDM_CHECK_MISFIT);
+  for (size_t i = 0; i < found.misfits.count; i++) {
+    idm_notes_add(&all->misfits, "%s", found.misfits.text[i]);
+    all->model_misfit = true;
+  }
+  idm_notes_clear(&found.misfits);
+  idm_notes_clear(&found.remarks);
+  return status;
+}
+
+/* The largest shift of a cell's coordinate; NaN where none was measured. */
+static double shift_of(const idm_assessment *cell, size_t coordinate)
+{
+  double largest = NAN;
+  for (size_t k = 0; k < cell->sensitivities; k++) {
+    const idm_sensitivity *s = &cell->sensitivity[k];
+    if (s->dynamics) largest = fmax(largest, fabs(s->derivative[coordinate] * s->step));
+  }
+  return largest;
+}
+
+/* The shift of a sum of cells less another. */
+static double combine(const audit_estimands *estimands, const idm_assessment *cell,
+                      const double *weight, const double *opt_subtracted, size_t coordinate)
+{
+  double squares = 0;
+  for (size_t c = 0; c < estimands->model.cells; c++) {
+    const double share = weight[c] - (opt_subtracted ? opt_subtracted[c] : 0);
+    if (share == 0) continue;
+    const double own = share * shift_of(&cell[c], coordinate);
+    squares += own * own;
+  }
+  return sqrt(squares);
+}
+
+void idm_audit_propagate_shift(const audit_estimands *estimands, const idm_assessment *cell,
+                               idm_audit *a)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++) {
+    for (size_t g = 0; g < a->sides; g++)
+      a->group[g].number[j].dynamics_shift =
+          combine(estimands, cell, estimands->group[g].cell, NULL, j);
+    for (size_t c = 0; c < a->contrasts; c++)
+      a->contrast[c].number[j].dynamics_shift =
+          combine(estimands, cell, estimands->group[a->contrast[c].side[0]].cell,
+                  estimands->group[a->contrast[c].side[1]].cell, j);
+  }
+}
+
+/* Whether a number depends on dynamics; its shift is in sds from here on. */
+static bool depends(idm_audit *a, idm_audit_quantity *n)
+{
+  n->dynamics_shift /= n->diagnosis.sd;
+  return isfinite(n->dynamics_shift) &&
+         idm_check_test(&a->checks, IDM_CHECK_DEPENDS, n->dynamics_shift);
+}
+
+/* A coordinate of all groups: the one that moves furthest is named. */
+static void flag_coordinate(idm_audit *a, size_t j)
+{
+  const idm_audit_group *largest = NULL;
+  size_t count = 0;
+  for (size_t g = 0; g < a->sides; g++) {
+    if (!depends(a, &a->group[g].number[j]) || g >= a->groups) continue;
+    a->group[g].depends = true;
+    const double shift = a->group[g].number[j].dynamics_shift;
+    if (!largest || shift > largest->number[j].dynamics_shift) largest = &a->group[g];
+    count++;
+  }
+  if (largest)
+    idm_notes_add(&a->remarks,
+                  "%s of %zu of %zu groups depends on dynamics: a plausible error of the file's "
+                  "probabilities (the standard error that the log of a group leaves them) moves "
+                  "its mean by up to %.1f posterior sds (of '%s'); intervals hold given the file, "
+                  "and each contrast is "
+                  "judged by what moves the difference",
+                  a->coordinate.name[j], count, a->groups, largest->number[j].dynamics_shift,
+                  largest->name);
+}
+
+void idm_audit_flag_dependence(idm_audit *a)
+{
+  for (size_t j = 0; j < a->coordinate.count; j++) flag_coordinate(a, j);
+  for (size_t c = 0; c < a->contrasts; c++)
+    for (size_t j = 0; j < a->coordinate.count; j++) {
+      idm_audit_contrast *contrast = &a->contrast[c];
+      const bool moves = depends(a, &contrast->number[j]);
+      if (moves && contrast->verdict != IDM_AUDIT_FAILED) contrast->depends = true;
+    }
+}
+
+/* === inspect ================================================================================ */
+
+/* The model's half of the verdict on a cell: see the header. */
 
 /* Cells side by side. */
 typedef struct inspection {
   const audit_model *model;
   const audit_draws *draws;
   size_t among;
-  allowance limit;            /* of all cells */
+  check_time_limit limit;     /* of all cells */
   idm_assessment *assessment; /* [cell] */
   idm_status *status;         /* [cell] */
   idm_error *error;
 } inspection;
 
-allowance idm_audit_limit(const audit_model *model)
+check_time_limit idm_audit_limit(const audit_model *model)
 {
-  return idm_allowance_begin(idm_effort_seconds(model->settings->checks, idm_worked(model->began)),
-                             NULL);
+  return idm_check_time_begin(
+      idm_check_effort_seconds(model->settings->checks, idm_seconds_worked(model->began)), NULL);
 }
 
 /* The limit of all cells, with a halt of this one that the thread at hand owns. */
-static allowance interrupt(const audit_model *m, size_t cell, const allowance *limit,
-                           idm_halt *halt)
+static check_time_limit cell_limit(const audit_model *m, size_t cell, const check_time_limit *limit,
+                                   idm_cancel *cancel)
 {
-  allowance own = *limit;
-  idm_halt_begin(halt, NULL, "examining the log");
-  own.halt = halt;
-  m->cell[cell].f.parameters->halt = halt;
+  check_time_limit own = *limit;
+  idm_cancel_init(cancel, NULL, "examining the log");
+  own.cancel = cancel;
+  m->cell[cell].f.parameters->cancel = cancel;
   return own;
 }
 
 /* The tests of the model in one cell, at its best draw or, of agents, at a draw of theirs. */
 static idm_status inspect_model(const audit_model *m, const audit_draws *draws, size_t cell,
-                                const strata *opt_agents, size_t among, const allowance *limit,
-                                idm_assessment *a, idm_error *opt_error)
+                                const strata *opt_agents, size_t among,
+                                const check_time_limit *limit, idm_assessment *a,
+                                idm_error *opt_error)
 {
   const audit_cell *c = &m->cell[cell];
   const size_t all = draws->chains * draws->draws;
@@ -62,14 +169,14 @@ static idm_status inspect_model(const audit_model *m, const audit_draws *draws, 
                                      .summarised = summarised,
                                      .unconstrained = draws->cell + cell * m->dimension * all,
                                      .statistics = density};
-    const inquiry q = {.f = &c->f,
-                       .posterior = &posterior,
-                       .assessment = a,
-                       .among = among,
-                       .people = opt_agents,
-                       .learnt = m->learnt,
-                       .opt_allowance = limit};
-    status = opt_agents ? idm_allowance_run(&q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
+    const check_context q = {.f = &c->f,
+                             .posterior = &posterior,
+                             .assessment = a,
+                             .among = among,
+                             .people = opt_agents,
+                             .learnt = m->learnt,
+                             .opt_time_limit = limit};
+    status = opt_agents ? idm_check_time_run(&q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
                         : idm_assess_model(&q, opt_error);
   }
   free(density);
@@ -79,20 +186,20 @@ static idm_status inspect_model(const audit_model *m, const audit_draws *draws, 
 
 static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error)
 {
-  idm_halt halt;
-  const allowance limit = interrupt(i->model, cell, &i->limit, &halt);
+  idm_cancel cancel;
+  const check_time_limit limit = cell_limit(i->model, cell, &i->limit, &cancel);
   idm_checks_begin(&i->assessment[cell].checks, IDM_CHECK_AUDIT);
   const idm_status status = inspect_model(i->model, i->draws, cell, NULL, i->among, &limit,
                                           &i->assessment[cell], opt_error);
-  i->model->cell[cell].f.parameters->halt = NULL;
+  i->model->cell[cell].f.parameters->cancel = NULL;
   return status;
 }
 
 /* Whether a finer lattice moves the cell's numbers and, of dynamics that were held, how far these
  * do: in their own coordinates. */
-static idm_status inspect_answer(const audit_model *m, const audit_draws *draws, size_t cell,
-                                 const strata *opt_agents, const allowance *limit,
-                                 idm_assessment *a, idm_error *opt_error)
+static idm_status inspect_posterior(const audit_model *m, const audit_draws *draws, size_t cell,
+                                    const strata *opt_agents, const check_time_limit *limit,
+                                    idm_assessment *a, idm_error *opt_error)
 {
   const audit_cell *c = &m->cell[cell];
   const size_t d = m->dimension, all = draws->chains * draws->draws;
@@ -113,29 +220,29 @@ static idm_status inspect_answer(const audit_model *m, const audit_draws *draws,
                                    .summarised = summarised,
                                    .value = x,
                                    .unconstrained = x};
-  const inquiry q = {.f = &c->f,
-                     .posterior = &posterior,
-                     .assessment = a,
-                     .among = 1,
-                     .people = opt_agents,
-                     .opt_allowance = limit};
+  const check_context q = {.f = &c->f,
+                           .posterior = &posterior,
+                           .assessment = a,
+                           .among = 1,
+                           .people = opt_agents,
+                           .opt_time_limit = limit};
   if (status == IDM_OK && !m->learnt)
-    status = idm_allowance_run(&q, IDM_CHECK_DEPENDS, idm_depend_measure, opt_error);
+    status = idm_check_time_run(&q, IDM_CHECK_DEPENDS, idm_dynamics_sensitivity, opt_error);
   if (status == IDM_OK)
-    status = idm_allowance_run(&q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
+    status = idm_check_time_run(&q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
   free(summarised);
   return status;
 }
 
 idm_status idm_audit_inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
-                                  const strata *agents, size_t among, const allowance *limit,
+                                  const strata *agents, size_t among, const check_time_limit *limit,
                                   idm_assessment *a, idm_error *opt_error)
 {
-  idm_halt halt;
-  const allowance own = interrupt(m, cell, limit, &halt);
+  idm_cancel cancel;
+  const check_time_limit own = cell_limit(m, cell, limit, &cancel);
   idm_status status = inspect_model(m, draws, cell, agents, among, &own, a, opt_error);
-  if (status == IDM_OK) status = inspect_answer(m, draws, cell, agents, &own, a, opt_error);
-  m->cell[cell].f.parameters->halt = NULL;
+  if (status == IDM_OK) status = inspect_posterior(m, draws, cell, agents, &own, a, opt_error);
+  m->cell[cell].f.parameters->cancel = NULL;
   return status;
 }
 
@@ -166,17 +273,17 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
   }
   /* Cell by cell: each takes all threads. */
   for (size_t c = 0; c < model->cells && status == IDM_OK; c++) {
-    idm_halt halt;
-    const allowance limit = interrupt(model, c, &i.limit, &halt);
-    status = inspect_answer(model, draws, c, NULL, &limit, &assessment[c], opt_error);
-    model->cell[c].f.parameters->halt = NULL;
+    idm_cancel cancel;
+    const check_time_limit limit = cell_limit(model, c, &i.limit, &cancel);
+    status = inspect_posterior(model, draws, c, NULL, &limit, &assessment[c], opt_error);
+    model->cell[c].f.parameters->cancel = NULL;
   }
   free(i.status);
   free(i.error);
   return status;
 }
 
-void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
+void idm_audit_inspect_clear(idm_assessment *assessment, size_t cells)
 {
   for (size_t c = 0; assessment && c < cells; c++) {
     idm_notes_clear(&assessment[c].failures);
@@ -187,7 +294,7 @@ void idm_audit_inspected_clear(idm_assessment *assessment, size_t cells)
     free(assessment[c].model.extension);
     free(assessment[c].diagnosis);
     for (size_t k = 0; k < assessment[c].sensitivities; k++)
-      free(assessment[c].sensitivity[k].slope);
+      free(assessment[c].sensitivity[k].derivative);
     free(assessment[c].sensitivity);
   }
 }

@@ -2,37 +2,28 @@
  *
  * Contents: summaries · what hangs on the dynamics · Holm · the prior's scale · the model ·
  * verdicts */
-#include "invert/audit/judge.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/dense.h"
-#include "base/log_sum.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/pareto.h"
 #include "idm/prior.h"
-#include "invert/audit/additive.h"
-#include "invert/audit/differ.h"
-#include "invert/audit/draws.h"
-#include "invert/audit/held.h"
-#include "invert/audit/inspect.h"
-#include "invert/audit/nest.h"
-#include "invert/audit/pull.h"
-#include "invert/audit/sample.h"
-#include "invert/audit/ward.h"
-#include "invert/between.h"
+#include "invert/audit/model.h"
 #include "invert/check.h"
+#include "invert/posterior.h"
 
 /* Cells that are judged together: beyond, replicates would cost more than they tell. */
-enum { most_among = 16 };
+enum { max_among = 16 };
 
 /* --- summaries ------------------------------------------------------------------------------ */
 
 /* Everything that the draws alone say. */
-static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *opt_error)
+static idm_status summarise(const idm_audit *a, idm_audit_quantity *n, idm_error *opt_error)
 {
   const size_t all = a->chains * a->draws;
   const idm_status status = idm_diagnose_cuts(n->draw, NULL, a->chains, a->draws, a->cuts,
@@ -50,48 +41,53 @@ static idm_status summarise(const idm_audit *a, idm_audit_number *n, idm_error *
   return IDM_OK;
 }
 
-static idm_status summarise_line(const audit_plan *plan, const audit_line *line, const idm_audit *a,
-                                 idm_audit_number *number, idm_error *opt_error)
+static idm_status summarise_line(const audit_estimands *estimands,
+                                 const linear_combination *combination, const idm_audit *a,
+                                 idm_audit_quantity *number, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t j = 0; j < a->coordinate.count && status == IDM_OK; j++) {
     status = summarise(a, &number[j], opt_error);
     const double sd = number[j].diagnosis.sd;
-    number[j].contraction = 1 - sd * sd / idm_audit_line_prior(&plan->model, line, j);
+    number[j].contraction =
+        1 - sd * sd / idm_combination_prior_var(&estimands->model, combination, j);
   }
   return status;
 }
 
 /* How agents vary in a cell of a line, against the half-normal prior of that. */
-static idm_status summarise_within(const audit_plan *plan, const audit_line *line,
-                                   const idm_audit *a, size_t j, idm_audit_number *n,
-                                   idm_error *opt_error)
+static idm_status summarise_within(const audit_estimands *estimands,
+                                   const linear_combination *combination, const idm_audit *a,
+                                   size_t j, idm_audit_quantity *n, idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
+  const audit_model *m = &estimands->model;
   size_t w = 0;
-  while (!m->pooled && line->cell[m->ward[w].cell[0]] == 0) w++;
-  const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &m->ward[w].design->sd_scale[j]};
+  while (!m->pooled && combination->cell[m->cohort[w].cell[0]] == 0) w++;
+  const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &m->cohort[w].design->sd_scale[j]};
   const idm_status status = summarise(a, n, opt_error);
   const double sd = n->diagnosis.sd / idm_prior_sd(&prior);
   n->contraction = 1 - sd * sd;
   return status;
 }
 
-static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error *opt_error)
+static idm_status summarise_all(const audit_estimands *estimands, idm_audit *a,
+                                idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t g = 0; g < a->sides && status == IDM_OK; g++)
-    status = summarise_line(plan, &plan->group[g], a, a->group[g].number, opt_error);
+    status = summarise_line(estimands, &estimands->group[g], a, a->group[g].number, opt_error);
   for (size_t c = 0; c < a->contrasts && status == IDM_OK; c++)
-    status = summarise_line(plan, &plan->contrast[c], a, a->contrast[c].number, opt_error);
+    status =
+        summarise_line(estimands, &estimands->contrast[c], a, a->contrast[c].number, opt_error);
   for (size_t j = 0; j < a->coordinate.count && status == IDM_OK; j++) {
     if (a->mean) status = summarise(a, &a->mean[j], opt_error);
     if (status == IDM_OK && a->sd) status = summarise(a, &a->sd[j], opt_error);
     if (status == IDM_OK && a->within)
-      status = summarise_within(plan, &plan->group[0], a, j, &a->within[j], opt_error);
+      status = summarise_within(estimands, &estimands->group[0], a, j, &a->within[j], opt_error);
     for (size_t g = 0; g < a->sides && status == IDM_OK; g++)
       if (a->group[g].within)
-        status = summarise_within(plan, &plan->group[g], a, j, &a->group[g].within[j], opt_error);
+        status = summarise_within(estimands, &estimands->group[g], a, j, &a->group[g].within[j],
+                                  opt_error);
   }
   return status;
 }
@@ -99,58 +95,63 @@ static idm_status summarise_all(const audit_plan *plan, idm_audit *a, idm_error 
 /* --- what hangs on the dynamics ------------------------------------------------------------- */
 
 /* How agents vary in the first cell of a line: where it has several, they vary alike in all. */
-static void pour_within(const audit_plan *plan, const audit_draws *draws, size_t way,
-                        const audit_line *line, size_t j, idm_audit_number *number)
+static void store_within(const audit_estimands *estimands, const audit_draws *draws,
+                         size_t dynamics_index, const linear_combination *combination, size_t j,
+                         idm_audit_quantity *number)
 {
   const size_t all = draws->chains * draws->draws;
   size_t c = 0;
-  while (line->cell[c] == 0) c++;
-  memcpy(number->draw + way * all, draws->within + (c * plan->model.dimension + j) * all,
-         all * sizeof(double));
+  while (combination->cell[c] == 0) c++;
+  memcpy(number->draw + dynamics_index * all,
+         draws->within + (c * estimands->model.dimension + j) * all, all * sizeof(double));
 }
 
 /* The draws of one way, in their place. */
-static void pour(const audit_plan *plan, const audit_draws *draws, size_t way, idm_audit *a)
+static void store_draws(const audit_estimands *estimands, const audit_draws *draws,
+                        size_t dynamics_index, idm_audit *a)
 {
-  const audit_model *m = &plan->model;
+  const audit_model *m = &estimands->model;
   const size_t all = draws->chains * draws->draws;
   for (size_t j = 0; j < m->dimension; j++) {
     for (size_t g = 0; g < a->sides; g++)
-      idm_audit_line_draw(m, draws, &plan->group[g], j, a->group[g].number[j].draw + way * all);
+      idm_combination_draws(m, draws, &estimands->group[g], j,
+                            a->group[g].number[j].draw + dynamics_index * all);
     for (size_t c = 0; c < a->contrasts; c++)
-      idm_audit_line_draw(m, draws, &plan->contrast[c], j,
-                          a->contrast[c].number[j].draw + way * all);
+      idm_combination_draws(m, draws, &estimands->contrast[c], j,
+                            a->contrast[c].number[j].draw + dynamics_index * all);
     for (size_t g = 0; g < a->sides && a->group[g].within; g++)
-      pour_within(plan, draws, way, &plan->group[g], j, &a->group[g].within[j]);
+      store_within(estimands, draws, dynamics_index, &estimands->group[g], j,
+                   &a->group[g].within[j]);
     if (!a->mean) continue;
-    if (a->within) pour_within(plan, draws, way, &plan->group[0], j, &a->within[j]);
-    memcpy(a->mean[j].draw + way * all, draws->mean + j * all, all * sizeof(double));
-    memcpy(a->sd[j].draw + way * all, draws->sd + j * all, all * sizeof(double));
+    if (a->within)
+      store_within(estimands, draws, dynamics_index, &estimands->group[0], j, &a->within[j]);
+    memcpy(a->mean[j].draw + dynamics_index * all, draws->mean + j * all, all * sizeof(double));
+    memcpy(a->sd[j].draw + dynamics_index * all, draws->sd + j * all, all * sizeof(double));
   }
 }
 
 /* Add this way's share to a mean over ways. */
-static void average(const idm_audit *a, size_t way, double value, double *mean)
+static void average(const idm_audit *a, size_t dynamics_index, double value, double *mean)
 {
-  *mean = (way ? *mean : 0) + value / (double)a->cuts;
+  *mean = (dynamics_index ? *mean : 0) + value / (double)a->cuts;
 }
 
 /* Variances of the numbers of a cell by what it tells and no prior: the larger, where it tells by
  * itself and by its agents. Infinite where it tells nothing. */
-static idm_status find_variances(const audit_cell *cell, size_t d, double *variance,
-                                 idm_error *opt_error)
+static idm_status information_variances(const audit_cell *cell, size_t d, double *variance,
+                                        idm_error *opt_error)
 {
-  const double *const view[] = {cell->told, cell->apart};
+  const double *const matrix[] = {cell->information, cell->agent_information};
   double *factor = idm_new(2 * d * d, sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
   double *inverse = factor + d * d;
   for (size_t j = 0; j < d; j++) variance[j] = 0;
-  for (size_t v = 0; v < 2 && view[v]; v++) {
-    memcpy(factor, view[v], d * d * sizeof *factor);
-    const bool known = idm_cholesky(d, factor);
-    if (known) idm_cholesky_inverse(d, factor, inverse);
+  for (size_t v = 0; v < 2 && matrix[v]; v++) {
+    memcpy(factor, matrix[v], d * d * sizeof *factor);
+    const bool is_determined = idm_cholesky(d, factor);
+    if (is_determined) idm_cholesky_inverse(d, factor, inverse);
     for (size_t j = 0; j < d; j++)
-      variance[j] = fmax(variance[j], known ? inverse[j * (d + 1)] : INFINITY);
+      variance[j] = fmax(variance[j], is_determined ? inverse[j * (d + 1)] : INFINITY);
   }
   free(factor);
   return IDM_OK;
@@ -158,23 +159,24 @@ static idm_status find_variances(const audit_cell *cell, size_t d, double *varia
 
 /* Of a group that is one pooled cell: the share of the precision of its value that its own
  * decisions give, the mean over the draws of tau^2 / (tau^2 + v). */
-static idm_status find_own(const audit_plan *plan, const audit_draws *draws, size_t way,
-                           size_t group, idm_audit *a, idm_error *opt_error)
+static idm_status find_own_share(const audit_estimands *estimands, const audit_draws *draws,
+                                 size_t dynamics_index, size_t group, idm_audit *a,
+                                 idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
+  const audit_model *m = &estimands->model;
   const size_t d = m->dimension;
   const size_t all = draws->chains * draws->draws;
   if (!m->pooled || !m->partition || group >= m->cells) return IDM_OK;
   double *variance = idm_new(d, sizeof *variance);
   if (!variance) return idm_fail_memory(opt_error);
-  const idm_status status = find_variances(&m->cell[group], d, variance, opt_error);
+  const idm_status status = information_variances(&m->cell[group], d, variance, opt_error);
   for (size_t j = 0; j < d && status == IDM_OK; j++) {
     double own = 0;
     for (size_t i = 0; i < all; i++) {
       const double tau = draws->sd[j * all + i];
       own += tau * tau / (tau * tau + variance[j]) / (double)all;
     }
-    average(a, way, own, &a->group[group].number[j].own);
+    average(a, dynamics_index, own, &a->group[group].number[j].own);
   }
   free(variance);
   return status;
@@ -183,40 +185,42 @@ static idm_status find_own(const audit_plan *plan, const audit_draws *draws, siz
 /* What the logs of some cells would make of the prior if there were no others: the contraction of
  * each number by what they tell, as if they shared it and, where agents are nested, by these: the
  * less. Cells whose weight is 0 are left out. */
-static idm_status contract(const audit_model *m, const double *weight, double *contraction,
-                           idm_error *opt_error)
+static idm_status find_contraction(const audit_model *m, const double *weight, double *contraction,
+                                   idm_error *opt_error)
 {
   const size_t d = m->dimension;
   double *factor = idm_new(2 * d * d, sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
   double *variance = factor + d * d;
   for (size_t j = 0; j < d; j++) contraction[j] = 1;
-  for (size_t v = 0; v < (m->wards ? 2U : 1U); v++) {
+  for (size_t v = 0; v < (m->cohorts ? 2U : 1U); v++) {
     memset(factor, 0, d * d * sizeof *factor);
     for (size_t j = 0; j < d; j++) factor[j * (d + 1)] = 1 / (m->sd[j] * m->sd[j]);
     for (size_t c = 0; c < m->cells; c++) {
-      const double *view = v ? m->cell[c].apart : m->cell[c].told;
-      for (size_t i = 0; weight[c] != 0 && i < d * d; i++) factor[i] += view[i];
+      const double *matrix = v ? m->cell[c].agent_information : m->cell[c].information;
+      for (size_t i = 0; weight[c] != 0 && i < d * d; i++) factor[i] += matrix[i];
     }
-    const bool known = idm_cholesky(d, factor);
-    if (known) idm_cholesky_inverse(d, factor, variance);
+    const bool is_determined = idm_cholesky(d, factor);
+    if (is_determined) idm_cholesky_inverse(d, factor, variance);
     for (size_t j = 0; j < d; j++)
-      contraction[j] =
-          known ? fmin(contraction[j], 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j])) : NAN;
+      contraction[j] = is_determined
+                           ? fmin(contraction[j], 1 - variance[j * (d + 1)] / (m->sd[j] * m->sd[j]))
+                           : NAN;
   }
   free(factor);
   return IDM_OK;
 }
 
-static idm_status find_alone(const audit_plan *plan, size_t way, size_t group, idm_audit *a,
-                             idm_error *opt_error)
+static idm_status find_own_contraction(const audit_estimands *estimands, size_t dynamics_index,
+                                       size_t group, idm_audit *a, idm_error *opt_error)
 {
-  const size_t d = plan->model.dimension;
+  const size_t d = estimands->model.dimension;
   double *contraction = idm_new(d, sizeof *contraction);
   if (!contraction) return idm_fail_memory(opt_error);
-  const idm_status status = contract(&plan->model, plan->group[group].cell, contraction, opt_error);
+  const idm_status status =
+      find_contraction(&estimands->model, estimands->group[group].cell, contraction, opt_error);
   for (size_t j = 0; j < d && status == IDM_OK; j++)
-    average(a, way, contraction[j], &a->group[group].number[j].alone);
+    average(a, dynamics_index, contraction[j], &a->group[group].number[j].alone);
   free(contraction);
   return status;
 }
@@ -262,8 +266,8 @@ static idm_status flag(idm_audit *a, idm_error *opt_error)
   const idm_status status =
       a->pool == IDM_POOL_HOLM ? idm_audit_holm(p, a->contrasts * d, opt_error) : IDM_OK;
   for (size_t i = 0; i < a->contrasts * d && status == IDM_OK; i++) {
-    idm_audit_number *n = &a->contrast[i / d].number[i % d];
-    n->flagged = p[i] < 0.05;
+    idm_audit_quantity *n = &a->contrast[i / d].number[i % d];
+    n->significant = p[i] < 0.05;
     if (a->pool == IDM_POOL_HOLM && !isnan(n->positive)) n->adjusted = p[i];
   }
   free(p);
@@ -272,25 +276,27 @@ static idm_status flag(idm_audit *a, idm_error *opt_error)
 
 /* --- the prior's scale ---------------------------------------------------------------------- */
 
-static const double factors[2] = {0.5, 2};
+static const double scale_factors[2] = {0.5, 2};
 
-/* Means of a line by weights, [coordinate]; *ret_sound is false where the weights are too uneven.
+/* Means of a line by weights, [coordinate]; *ret_reliable is false where the weights are too
+ * uneven.
  */
-static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, const audit_line *line,
-                          double scale, double *mean, bool *ret_sound, idm_error *opt_error)
+static idm_status weighted_means(const audit_estimands *estimands, const audit_draws *draws,
+                                 const linear_combination *combination, double scale, double *mean,
+                                 bool *ret_reliable, idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
+  const audit_model *m = &estimands->model;
   const size_t all = draws->chains * draws->draws;
   double *weight = idm_new(idm_times(2, all), sizeof *weight);
   if (!weight) return idm_fail_memory(opt_error);
   double *value = weight + all;
-  idm_audit_line_weigh(m, draws, line, scale, weight);
+  idm_combination_log_weight(m, draws, combination, scale, weight);
   double shape = NAN;
-  const bool weighed = isfinite(idm_softmax(weight, all, weight));
+  const bool normalised = isfinite(idm_softmax(weight, all, weight));
   const idm_status status = idm_pareto_shape(weight, all, &shape, opt_error);
-  *ret_sound = weighed && shape < idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
+  *ret_reliable = normalised && shape < idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
   for (size_t j = 0; j < m->dimension; j++) {
-    idm_audit_line_draw(m, draws, line, j, value);
+    idm_combination_draws(m, draws, combination, j, value);
     mean[j] = idm_weighted_mean(value, weight, all);
   }
   free(weight);
@@ -298,27 +304,29 @@ static idm_status reweigh(const audit_plan *plan, const audit_draws *draws, cons
 }
 
 /* Means of all sides at one scale, [side][coordinate]. */
-static idm_status means_by_weights(const audit_plan *plan, const audit_draws *draws, double scale,
-                                   double *mean, bool *ret_sound, idm_error *opt_error)
+static idm_status means_by_weights(const audit_estimands *estimands, const audit_draws *draws,
+                                   double scale, double *mean, bool *ret_reliable,
+                                   idm_error *opt_error)
 {
-  const size_t d = plan->model.dimension;
+  const size_t d = estimands->model.dimension;
   idm_status status = IDM_OK;
-  *ret_sound = true;
-  for (size_t g = 0; g < plan->sides && status == IDM_OK; g++) {
-    bool sound = false;
-    status = reweigh(plan, draws, &plan->group[g], scale, mean + g * d, &sound, opt_error);
-    *ret_sound = *ret_sound && sound;
+  *ret_reliable = true;
+  for (size_t g = 0; g < estimands->sides && status == IDM_OK; g++) {
+    bool reliable = false;
+    status = weighted_means(estimands, draws, &estimands->group[g], scale, mean + g * d, &reliable,
+                            opt_error);
+    *ret_reliable = *ret_reliable && reliable;
   }
   return status;
 }
 
 /* The same by a fit: of dynamics that are drawn with the decisions, given their mean, in which the
  * cells are open. */
-static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t stream,
+static idm_status means_by_fit(const audit_estimands *estimands, double scale, uint64_t stream,
                                const audit_watch *watch, double *mean, idm_error *opt_error)
 {
-  const size_t d = plan->model.dimension;
-  audit_model given = plan->model;
+  const size_t d = estimands->model.dimension;
+  audit_model given = estimands->model;
   audit_draws draws;
   given.joint = NULL;
   idm_status status = idm_audit_sample(&given, scale, stream, watch, &draws, opt_error);
@@ -326,9 +334,9 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
   const size_t all = draws.chains * draws.draws;
   double *value = idm_new(all, sizeof *value);
   if (!value) status = idm_fail_memory(opt_error);
-  for (size_t g = 0; g < plan->sides && value; g++)
+  for (size_t g = 0; g < estimands->sides && value; g++)
     for (size_t j = 0; j < d; j++) {
-      idm_audit_line_draw(&plan->model, &draws, &plan->group[g], j, value);
+      idm_combination_draws(&estimands->model, &draws, &estimands->group[g], j, value);
       mean[g * d + j] = idm_moments_of(value, all).mean;
     }
   free(value);
@@ -336,27 +344,28 @@ static idm_status means_by_fit(const audit_plan *plan, double scale, uint64_t st
   return status;
 }
 
-static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, size_t way,
-                             uint64_t stream, const audit_watch *watch, idm_audit *a,
-                             audit_scales *scales, idm_error *opt_error)
+static idm_status vary_prior(const audit_estimands *estimands, const audit_draws *draws,
+                             size_t dynamics_index, uint64_t stream, const audit_watch *watch,
+                             idm_audit *a, prior_scale_means *scales, idm_error *opt_error)
 {
-  const size_t d = plan->model.dimension;
-  const size_t count = plan->sides * d;
+  const size_t d = estimands->model.dimension;
+  const size_t count = estimands->sides * d;
   double *mean = idm_new(2 * count, sizeof *mean);
-  bool sound[2] = {false, false};
+  bool reliable[2] = {false, false};
   idm_status status = mean ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t k = 0; k < 2 && status == IDM_OK; k++)
-    status = means_by_weights(plan, draws, factors[k], mean + k * count, &sound[k], opt_error);
+    status = means_by_weights(estimands, draws, scale_factors[k], mean + k * count, &reliable[k],
+                              opt_error);
   /* Fits given the mean of the dynamics compare with each other, not with joint draws. */
-  if (plan->model.joint) sound[0] = sound[1] = sound[0] && sound[1];
+  if (estimands->model.joint) reliable[0] = reliable[1] = reliable[0] && reliable[1];
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
-    if (!sound[k]) {
+    if (!reliable[k]) {
       a->refitted = true;
-      status = means_by_fit(plan, factors[k], stream + ((k + 1) << 20), watch, mean + k * count,
-                            opt_error);
+      status = means_by_fit(estimands, scale_factors[k], stream + ((k + 1) << 20), watch,
+                            mean + k * count, opt_error);
     }
     for (size_t i = 0; i < count && status == IDM_OK; i++)
-      average(a, way, mean[k * count + i], &scales[i].mean[k]);
+      average(a, dynamics_index, mean[k * count + i], &scales[i].mean[k]);
   }
   free(mean);
   return status;
@@ -365,17 +374,17 @@ static idm_status vary_prior(const audit_plan *plan, const audit_draws *draws, s
 /* --- the model ------------------------------------------------------------------------------ */
 
 /* What a cell of a group says of the model. */
-static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool told)
+static void add_cell_to_side(idm_audit_group *group, const idm_assessment *cell, bool information)
 {
   const idm_model_check *m = &cell->model;
-  group->log_likelihood += m->looked ? m->log_likelihood : NAN;
+  group->log_likelihood += m->evaluated ? m->log_likelihood : NAN;
   group->uniform += m->uniform;
   group->rates += m->rates;
-  for (size_t i = 0; told && i < cell->misfits.count; i++)
+  for (size_t i = 0; information && i < cell->misfits.count; i++)
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
-  for (size_t i = 0; told && i < cell->failures.count; i++)
+  for (size_t i = 0; information && i < cell->failures.count; i++)
     idm_notes_add(&group->reasons, "%s", cell->failures.text[i]);
-  if (told && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
+  if (information && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     idm_notes_add(
         &group->reasons,
         "%llu decision%s too few to distinguish the model from chance: it is hardly tested",
@@ -384,18 +393,18 @@ static void add_cell(idm_audit_group *group, const idm_assessment *cell, bool to
 
 /* Groups tell what the model does not explain of theirs, and all, where that is no cell, nothing.
  * What is in no group, as those who meet no predicate, is told by the first rest that has it. */
-static bool is_told(const audit_plan *plan, size_t side, size_t cell)
+static bool is_reported(const audit_estimands *estimands, size_t side, size_t cell)
 {
-  const size_t all = plan->groups - 1;
+  const size_t all = estimands->groups - 1;
   if (side < all) return true;
-  if (side == all && plan->model.pooled) return false;
+  if (side == all && estimands->model.pooled) return false;
   for (size_t g = 0; g < side; g++)
-    if (g != all && plan->group[g].cell[cell] != 0) return false;
+    if (g != all && estimands->group[g].cell[cell] != 0) return false;
   return true;
 }
 
 /* Which cells' logs say something of any number by themselves. */
-static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *opt_error)
+static idm_status find_informative(const audit_model *m, bool *informative, idm_error *opt_error)
 {
   double *only = idm_new(m->cells + m->dimension, sizeof *only);
   if (!only) return idm_fail_memory(opt_error);
@@ -403,10 +412,10 @@ static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *o
   idm_status status = IDM_OK;
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
     only[c] = 1;
-    status = contract(m, only, contraction, opt_error);
+    status = find_contraction(m, only, contraction, opt_error);
     only[c] = 0;
     for (size_t j = 0; j < m->dimension; j++)
-      speaks[c] = speaks[c] || idm_check_holds(IDM_CHECK_CONTRACTION, contraction[j]);
+      informative[c] = informative[c] || idm_check_passes(IDM_CHECK_CONTRACTION, contraction[j]);
   }
   free(only);
   return status;
@@ -414,54 +423,56 @@ static idm_status find_speakers(const audit_model *m, bool *speaks, idm_error *o
 
 /* Whether the decisions of a cell are likelier somewhere by far than at any draw: draws of a prior
  * that is off may know nothing of a place that has nearly all of the posterior. */
-static bool look_elsewhere(const audit_model *m, const audit_draws *draws, size_t c, idm_audit *a,
-                           idm_assessment *cell)
+static bool test_distant_likelihood(const audit_model *m, const audit_draws *draws, size_t c,
+                                    idm_audit *a, idm_assessment *cell)
 {
   const size_t all = draws->chains * draws->draws;
   const audit_cell *at = &m->cell[c];
-  double best = -INFINITY, furthest = 0;
-  size_t most = 0;
+  double best = -INFINITY, max_distance = 0;
+  size_t largest = 0;
   for (size_t i = 0; i < all; i++) best = fmax(best, draws->log_likelihood[c * all + i]);
-  const double gain = at->elsewhere - best;
-  if (isnan(gain) || gain == -INFINITY || !idm_check_test(&a->checks, IDM_CHECK_ELSEWHERE, gain))
+  const double gain = at->distant_log_likelihood - best;
+  if (isnan(gain) || gain == -INFINITY ||
+      !idm_check_test(&a->checks, IDM_CHECK_PRIOR_EXCLUSION, gain))
     return false;
   for (size_t j = 0; j < m->dimension; j++) {
-    const double far = fabs(at->place[j] - m->mean[j]) / m->sd[j];
-    if (far > furthest) most = j;
-    furthest = fmax(furthest, far);
+    const double distance = fabs(at->distant_point[j] - m->mean[j]) / m->sd[j];
+    if (distance > max_distance) largest = j;
+    max_distance = fmax(max_distance, distance);
   }
   idm_notes_add(&cell->misfits,
                 "prior and decisions disagree: with %s at %.4g, %.1f sds of its prior from where "
                 "that expects it, the decisions are likelier by %.0f nats than at any draw; look "
                 "at the prior",
-                a->coordinate.name[most], at->place[most], furthest, gain);
+                a->coordinate.name[largest], at->distant_point[largest], max_distance, gain);
   return true;
 }
 
 /* Where everybody is a cell, one vector of numbers for all: whether its misfit is that of an
  * average over groups that differ. Such groups are what the audit finds, and each of them has tests
  * of its own. */
-static idm_status judge_mixture(const audit_plan *plan, const audit_draws *draws,
-                                const idm_assessment *everybody, idm_audit *a, idm_error *opt_error)
+static idm_status test_heterogeneity(const audit_estimands *estimands, const audit_draws *draws,
+                                     const idm_assessment *overall, idm_audit *a,
+                                     idm_error *opt_error)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
-  audit_difference most = {0};
-  if (!everybody->misfits.count || !idm_audit_is_mixture(&everybody->checks)) return IDM_OK;
-  const idm_status status = idm_audit_differ(plan, draws, &most, opt_error);
-  const bool known = most.p < IDM_CHECK_LEVEL;
-  all->mixed = status == IDM_OK && (known || idm_audit_is_unlike(&everybody->checks));
-  if (all->mixed && !known)
+  audit_max_contrast largest = {0};
+  if (!overall->misfits.count || !idm_audit_is_heterogeneity(&overall->checks)) return IDM_OK;
+  const idm_status status = idm_audit_max_contrast(estimands, draws, &largest, opt_error);
+  const bool is_determined = largest.p < IDM_CHECK_LEVEL;
+  all->mixed = status == IDM_OK && (is_determined || idm_audit_only_unlike(&overall->checks));
+  if (all->mixed && !is_determined)
     idm_notes_add(&all->reasons,
                   "agents or trajectories are not alike, so that one set of numbers does not "
                   "describe everybody: it is an average over groups, and the verdicts of the "
                   "groups do not depend on it");
-  if (all->mixed && known)
+  if (all->mixed && is_determined)
     idm_notes_add(&all->reasons,
                   "the groups differ (%s of '%s' less that of '%s' is %.3g, %.1f of its sds), so "
                   "that one set of numbers does not describe everybody: it is an average over "
                   "groups, and the verdicts of the groups do not depend on it",
-                  a->coordinate.name[most.coordinate], a->contrast[most.contrast].group,
-                  a->contrast[most.contrast].against, most.mean, most.sds);
+                  a->coordinate.name[largest.coordinate], a->contrast[largest.contrast].group,
+                  a->contrast[largest.contrast].against, largest.mean, largest.sds);
   return status;
 }
 
@@ -480,72 +491,74 @@ static void record_cell(const idm_assessment *cell, bool counts, idm_checks *che
 
 /* What cells say of the model, by sides. Of too few decisions a misfit is told, but it is they that
  * are missing. */
-static void spread_cells(const audit_plan *plan, const idm_assessment *cell, const bool *speaks,
-                         const bool *elsewhere, idm_audit *a)
+static void add_cells_to_sides(const audit_estimands *estimands, const idm_assessment *cell,
+                               const bool *informative, const bool *elsewhere, idm_audit *a)
 {
   for (size_t g = 0; g < a->sides; g++)
-    for (size_t c = 0; c < plan->model.cells; c++) {
-      if (plan->group[g].cell[c] == 0) continue;
-      const bool told = is_told(plan, g, c);
-      /* Where cells are groups, they are judged as such: see judge_all and judge_rests. */
-      const bool own = told || (g >= a->groups && !plan->model.partition);
-      add_cell(&a->group[g], &cell[c], told);
+    for (size_t c = 0; c < estimands->model.cells; c++) {
+      if (estimands->group[g].cell[c] == 0) continue;
+      const bool information = is_reported(estimands, g, c);
+      /* Where cells are groups, they are judged as such: see classify_all and classify_rests. */
+      const bool own = information || (g >= a->groups && !estimands->model.partition);
+      add_cell_to_side(&a->group[g], &cell[c], information);
       if (idm_checks_left_out(&cell[c].checks)) a->group[g].unchecked = true;
-      if (own && speaks[c] && cell[c].misfits.count && !a->group[g].mixed) a->group[g].unfit = true;
-      if (elsewhere[c]) a->group[g].elsewhere = true;
+      if (own && informative[c] && cell[c].misfits.count && !a->group[g].mixed)
+        a->group[g].model_misfit = true;
+      if (elsewhere[c]) a->group[g].prior_conflict = true;
       if (own && cell[c].failures.count) a->group[g].coarse = true;
     }
 }
 
-idm_status idm_audit_look(const audit_plan *plan, const audit_draws *draws, idm_audit *a,
-                          idm_error *opt_error)
+idm_status idm_audit_assess(const audit_estimands *estimands, const audit_draws *draws,
+                            idm_audit *a, idm_error *opt_error)
 {
-  const audit_model *m = &plan->model;
+  const audit_model *m = &estimands->model;
   /* Groups of one cell are judged each by itself; those of several together with all. */
-  const size_t among = m->partition ? 1 : m->cells < most_among ? m->cells : most_among;
+  const size_t among = m->partition ? 1 : m->cells < max_among ? m->cells : max_among;
   idm_assessment *cell = idm_new(m->cells, sizeof *cell);
-  bool *speaks = idm_new(2 * m->cells, sizeof *speaks);
-  bool *elsewhere = speaks ? speaks + m->cells : NULL;
-  idm_status status = cell && speaks ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = find_speakers(m, speaks, opt_error);
+  bool *informative = idm_new(2 * m->cells, sizeof *informative);
+  bool *elsewhere = informative ? informative + m->cells : NULL;
+  idm_status status = cell && informative ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = find_informative(m, informative, opt_error);
   if (status == IDM_OK)
-    status = m->wards ? idm_audit_nest_inspect(m, draws, among, cell, opt_error)
-                      : idm_audit_inspect(m, draws, among, cell, opt_error);
-  if (status == IDM_OK && !m->pooled && !m->wards)
-    status = judge_mixture(plan, draws, &cell[m->cells - 1], a, opt_error);
-  if (status == IDM_OK) status = idm_audit_additive(plan, draws, a, opt_error);
+    status = m->cohorts ? idm_audit_nest_inspect(m, draws, among, cell, opt_error)
+                        : idm_audit_inspect(m, draws, among, cell, opt_error);
+  if (status == IDM_OK && !m->pooled && !m->cohorts)
+    status = test_heterogeneity(estimands, draws, &cell[m->cells - 1], a, opt_error);
+  if (status == IDM_OK) status = idm_audit_additive(estimands, draws, a, opt_error);
   /* Where effects do not add up, it is their sum that keeps draws of a cell from its maximum. */
-  const bool apart = a->checks.of[IDM_CHECK_FORM].outcome == IDM_CHECK_MISFIT;
-  for (size_t c = 0; c < m->cells && status == IDM_OK && !apart; c++)
-    elsewhere[c] = look_elsewhere(m, draws, c, a, &cell[c]);
+  const bool agent_information = a->checks.of[IDM_CHECK_FORM].outcome == IDM_CHECK_MISFIT;
+  for (size_t c = 0; c < m->cells && status == IDM_OK && !agent_information; c++)
+    elsewhere[c] = test_distant_likelihood(m, draws, c, a, &cell[c]);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++) {
-    const bool everybody = !m->pooled && c + 1 == m->cells;
-    record_cell(&cell[c], speaks[c] && !(everybody && a->group[a->groups - 1].mixed), &a->checks);
+    const bool overall = !m->pooled && c + 1 == m->cells;
+    record_cell(&cell[c], informative[c] && !(overall && a->group[a->groups - 1].mixed),
+                &a->checks);
   }
-  if (status == IDM_OK) spread_cells(plan, cell, speaks, elsewhere, a);
-  if (status == IDM_OK) idm_audit_held_spread(plan, cell, a);
-  if (status == IDM_OK) status = idm_audit_ward_judge(plan, draws, a, opt_error);
-  idm_audit_inspected_clear(cell, m->cells);
+  if (status == IDM_OK) add_cells_to_sides(estimands, cell, informative, elsewhere, a);
+  if (status == IDM_OK) idm_audit_propagate_shift(estimands, cell, a);
+  if (status == IDM_OK) status = idm_audit_cohort_check(estimands, draws, a, opt_error);
+  idm_audit_inspect_clear(cell, m->cells);
   free(cell);
-  free(speaks);
+  free(informative);
   return status;
 }
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
 /* One chain alone says nothing of where it has not been. */
-static bool is_sound(const idm_audit *a, const idm_audit_number *n)
+static bool has_converged(const idm_audit *a, const idm_audit_quantity *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
   const size_t chains = a->chains / a->cuts;
-  return idm_check_holds(IDM_CHECK_ONE_CHAIN, (double)chains) &&
-         idm_check_holds(IDM_CHECK_RHAT, d->rhat) &&
-         idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_bulk) &&
-         idm_check_holds(IDM_CHECK_EFFECTIVE, d->ess_tail);
+  return idm_check_passes(IDM_CHECK_ONE_CHAIN, (double)chains) &&
+         idm_check_passes(IDM_CHECK_RHAT, d->rhat) &&
+         idm_check_passes(IDM_CHECK_EFFECTIVE, d->ess_bulk) &&
+         idm_check_passes(IDM_CHECK_EFFECTIVE, d->ess_tail);
 }
 
 /* The same, recorded. */
-static bool record_draws(idm_audit *a, const idm_audit_number *n)
+static bool record_draws(idm_audit *a, const idm_audit_quantity *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
   const size_t chains = a->chains / a->cuts;
@@ -553,21 +566,21 @@ static bool record_draws(idm_audit *a, const idm_audit_number *n)
   if (chains > 1) idm_check_test(&a->checks, IDM_CHECK_RHAT, d->rhat);
   idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_bulk);
   idm_check_test(&a->checks, IDM_CHECK_EFFECTIVE, d->ess_tail);
-  return is_sound(a, n);
+  return has_converged(a, n);
 }
 
-static void worsen(idm_audit_group *g, idm_audit_verdict verdict)
+static void take_worse_verdict(idm_audit_group *g, idm_audit_verdict verdict)
 {
   if (verdict > g->verdict) g->verdict = verdict;
 }
 
-static void judge_number(idm_audit *a, idm_audit_group *g, size_t j)
+static void classify_number(idm_audit *a, idm_audit_group *g, size_t j)
 {
-  const idm_audit_number *n = &g->number[j];
+  const idm_audit_quantity *n = &g->number[j];
   const char *name = a->coordinate.name[j];
-  const bool driven = idm_check_beyond(&a->checks, IDM_CHECK_CONTRACTION, n->contraction);
+  const bool driven = idm_check_test_optional(&a->checks, IDM_CHECK_CONTRACTION, n->contraction);
   if (!record_draws(a, n)) {
-    worsen(g, IDM_AUDIT_FAILED);
+    take_worse_verdict(g, IDM_AUDIT_FAILED);
     idm_notes_add(&g->reasons,
                   "%s has R-hat %.3f and effective sample sizes of %.0f (bulk) and %.0f (tail); "
                   "expected at most %.2f and at least %.0f of several chains: take more --draws",
@@ -575,30 +588,31 @@ static void judge_number(idm_audit *a, idm_audit_group *g, size_t j)
                   idm_check_threshold(IDM_CHECK_RHAT), idm_check_threshold(IDM_CHECK_EFFECTIVE));
   }
   if (driven) {
-    worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
+    take_worse_verdict(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s is hardly narrower than its prior (contraction %.2f): the decisions say "
                   "little of it",
                   name, n->contraction);
   }
-  if (a->pool == IDM_POOL_PARTIAL && idm_check_beyond(&a->checks, IDM_CHECK_OWN, n->alone) &&
-      !driven && !isnan(n->contraction)) {
-    worsen(g, IDM_AUDIT_POPULATION_DRIVEN);
+  if (a->pool == IDM_POOL_PARTIAL &&
+      idm_check_test_optional(&a->checks, IDM_CHECK_OWN_DECISIONS, n->alone) && !driven &&
+      !isnan(n->contraction)) {
+    take_worse_verdict(g, IDM_AUDIT_POPULATION_DRIVEN);
     idm_notes_add(&g->reasons,
                   "%s comes from the other groups: the decisions of this one alone would leave it "
                   "hardly narrower than its prior (contraction %.2f)",
                   name, n->alone);
   }
-  if (idm_check_beyond(&a->checks, IDM_CHECK_BETWEEN, n->between)) {
-    worsen(g, IDM_AUDIT_DYNAMICS_DRIVEN);
+  if (idm_check_test_optional(&a->checks, IDM_CHECK_BETWEEN_DYNAMICS, n->between)) {
+    take_worse_verdict(g, IDM_AUDIT_DYNAMICS_DRIVEN);
     idm_notes_add(
         &g->reasons,
         "%.0f %% of the variance of %s lies between draws of the dynamics: it depends on dynamics, "
         "and has no interval",
         100 * n->between, name);
   }
-  if (idm_check_beyond(&a->checks, IDM_CHECK_PRIOR_SCALE, fabs(n->prior_shift))) {
-    worsen(g, IDM_AUDIT_PRIOR_DRIVEN);
+  if (idm_check_test_optional(&a->checks, IDM_CHECK_PRIOR_SCALE, fabs(n->prior_shift))) {
+    take_worse_verdict(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(
         &g->reasons,
         "%s moves by %.2f sd between half and double the prior's scale: the prior decides", name,
@@ -607,11 +621,11 @@ static void judge_number(idm_audit *a, idm_audit_group *g, size_t j)
 }
 
 /* How agents vary is part of what is said of their group. */
-static void judge_within(idm_audit *a, idm_audit_group *g, size_t j)
+static void classify_within(idm_audit *a, idm_audit_group *g, size_t j)
 {
-  const idm_audit_number *n = a->within ? &a->within[j] : &g->within[j];
+  const idm_audit_quantity *n = a->within ? &a->within[j] : &g->within[j];
   if (record_draws(a, n)) return;
-  worsen(g, IDM_AUDIT_FAILED);
+  take_worse_verdict(g, IDM_AUDIT_FAILED);
   idm_notes_add(&g->reasons,
                 "the sd of agents in %s has R-hat %.3f and effective sample sizes of %.0f (bulk) "
                 "and %.0f (tail): take more --draws",
@@ -621,23 +635,24 @@ static void judge_within(idm_audit *a, idm_audit_group *g, size_t j)
 
 /* Whether dynamics that are not known leave a number open: a misfit in some of them is then no
  * misfit of the model. */
-static bool is_open(const idm_audit *a, const idm_audit_group *g)
+static bool depends_on_dynamics(const idm_audit *a, const idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++)
     if (idm_depends_on_dynamics(g->number[j].between)) return true;
   return false;
 }
 
-static void judge_group(idm_audit *a, idm_audit_group *g)
+static void classify_group(idm_audit *a, idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) {
-    judge_number(a, g, j);
-    if (a->people) judge_within(a, g, j);
+    classify_number(a, g, j);
+    if (a->people) classify_within(a, g, j);
   }
-  const bool open = is_open(a, g);
-  if (g->mixed) worsen(g, IDM_AUDIT_MIXED);
-  if ((g->unfit && !open) || g->elsewhere || g->coarse) worsen(g, IDM_AUDIT_FAILED);
-  if (g->unfit && open)
+  const bool undecided = depends_on_dynamics(a, g);
+  if (g->mixed) take_worse_verdict(g, IDM_AUDIT_HETEROGENEOUS);
+  if ((g->model_misfit && !undecided) || g->prior_conflict || g->coarse)
+    take_worse_verdict(g, IDM_AUDIT_FAILED);
+  if (g->model_misfit && undecided)
     idm_notes_add(&g->reasons, "the model does not fit in the dynamics that it was looked at in, "
                                "which leave the answer open; others may explain the decisions");
   for (size_t i = 0; i < g->misfits.count; i++)
@@ -645,15 +660,17 @@ static void judge_group(idm_audit *a, idm_audit_group *g)
 }
 
 /* Misfits that fail no group are remarks. */
-static void excuse_misfits(idm_audit *a)
+static void downgrade_misfits(idm_audit *a)
 {
   for (size_t g = 0; g < a->sides; g++)
-    if ((a->group[g].unfit && !is_open(a, &a->group[g])) || a->group[g].elsewhere) return;
+    if ((a->group[g].model_misfit && !depends_on_dynamics(a, &a->group[g])) ||
+        a->group[g].prior_conflict)
+      return;
   for (int id = 0; id < IDM_CHECK_COUNT; id++)
     if (a->checks.of[id].outcome == IDM_CHECK_MISFIT) a->checks.of[id].outcome = IDM_CHECK_REMARK;
 }
 
-static void judge_population(idm_audit *a)
+static void check_population(idm_audit *a)
 {
   for (size_t j = 0; a->mean && j < a->coordinate.count; j++) {
     const bool mean = record_draws(a, &a->mean[j]);
@@ -668,39 +685,39 @@ static void judge_population(idm_audit *a)
 }
 
 /* A side that takes in a group which failed fails, and says so. */
-static void take_in(idm_audit_group *side, const idm_audit_group *failed)
+static void propagate_failure(idm_audit_group *side, const idm_audit_group *failed)
 {
-  worsen(side, IDM_AUDIT_FAILED);
+  take_worse_verdict(side, IDM_AUDIT_FAILED);
   idm_notes_add(&side->reasons, "it takes in '%s', which failed", failed->name);
 }
 
 /* All are no better than the worst of the groups. Where groups are not pooled, `all` has draws of
  * its own, and what fails in the draws of a group is not in them. */
-static void judge_all(const idm_audit *a)
+static void classify_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
   if (all->verdict == IDM_AUDIT_FAILED) return; /* its reason is noted */
   for (size_t g = 0; g < a->sides; g++) {
     const idm_audit_group *one = &a->group[g];
-    const bool shared = a->pool == IDM_POOL_PARTIAL || one->unfit || one->elsewhere;
-    if (one != all && one->verdict == IDM_AUDIT_FAILED && shared) take_in(all, one);
+    const bool shared = a->pool == IDM_POOL_PARTIAL || one->model_misfit || one->prior_conflict;
+    if (one != all && one->verdict == IDM_AUDIT_FAILED && shared) propagate_failure(all, one);
   }
 }
 
 /* The rest of a group is no better than the worst of the groups that it is made of. */
-static void judge_rests(const audit_plan *plan, const idm_audit *a)
+static void classify_rests(const audit_estimands *estimands, const idm_audit *a)
 {
   for (size_t r = a->groups; r < a->sides; r++) {
     if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* its reason is noted */
-    for (size_t g = 0; g + 1 < a->groups && plan->model.partition; g++)
-      if (plan->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
-        take_in(&a->group[r], &a->group[g]);
+    for (size_t g = 0; g + 1 < a->groups && estimands->model.partition; g++)
+      if (estimands->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
+        propagate_failure(&a->group[r], &a->group[g]);
   }
 }
 
 /* Whether the draws of a difference are enough: those of its two sides may be where its own are
  * not. */
-static bool judge_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size_t j)
+static bool check_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size_t j)
 {
   const idm_diagnosis *d = &c->number[j].diagnosis;
   if (record_draws(a, &c->number[j])) return true;
@@ -718,7 +735,7 @@ static bool judge_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size
  * sides may be known well whose difference, other predicates held, is not. Whether it depends on
  * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
  * failed or is unchecked is not flagged. */
-static void judge_contrast(idm_audit *a, idm_audit_contrast *c)
+static void classify_contrast(idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;
   for (size_t i = 0; i < 2; i++) {
@@ -732,49 +749,51 @@ static void judge_contrast(idm_audit *a, idm_audit_contrast *c)
     if (c->number[j].contraction < idm_check_threshold(IDM_CHECK_CONTRACTION) &&
         c->verdict < IDM_AUDIT_PRIOR_DRIVEN)
       c->verdict = IDM_AUDIT_PRIOR_DRIVEN;
-    if (!judge_contrast_draws(a, c, j)) c->verdict = IDM_AUDIT_FAILED;
+    if (!check_contrast_draws(a, c, j)) c->verdict = IDM_AUDIT_FAILED;
   }
-  const bool known = c->verdict != IDM_AUDIT_FAILED && !c->unchecked;
-  for (size_t j = 0; j < a->coordinate.count && !known; j++) c->number[j].flagged = false;
+  const bool is_determined = c->verdict != IDM_AUDIT_FAILED && !c->unchecked;
+  for (size_t j = 0; j < a->coordinate.count && !is_determined; j++)
+    c->number[j].significant = false;
 }
 
-idm_status idm_audit_collect(const audit_plan *plan, const audit_draws *draws, size_t way,
-                             uint64_t stream, const audit_watch *watch, idm_audit *a,
-                             audit_scales *scales, idm_error *opt_error)
+idm_status idm_audit_collect(const audit_estimands *estimands, const audit_draws *draws,
+                             size_t dynamics_index, uint64_t stream, const audit_watch *watch,
+                             idm_audit *a, prior_scale_means *scales, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  pour(plan, draws, way, a);
+  store_draws(estimands, draws, dynamics_index, a);
   for (size_t g = 0; g < a->sides && status == IDM_OK; g++) {
-    status = find_own(plan, draws, way, g, a, opt_error);
-    if (status == IDM_OK) status = find_alone(plan, way, g, a, opt_error);
+    status = find_own_share(estimands, draws, dynamics_index, g, a, opt_error);
+    if (status == IDM_OK) status = find_own_contraction(estimands, dynamics_index, g, a, opt_error);
   }
-  return status == IDM_OK ? vary_prior(plan, draws, way, stream, watch, a, scales, opt_error)
-                          : status;
+  return status == IDM_OK
+             ? vary_prior(estimands, draws, dynamics_index, stream, watch, a, scales, opt_error)
+             : status;
 }
 
-idm_status idm_audit_conclude(const audit_plan *plan, const audit_scales *scales, idm_audit *a,
-                              idm_error *opt_error)
+idm_status idm_audit_conclude(const audit_estimands *estimands, const prior_scale_means *scales,
+                              idm_audit *a, idm_error *opt_error)
 {
   const size_t d = a->coordinate.count;
-  idm_status status = summarise_all(plan, a, opt_error);
+  idm_status status = summarise_all(estimands, a, opt_error);
   if (status == IDM_OK) status = flag(a, opt_error);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < a->sides * d; i++) {
-    idm_audit_number *n = &a->group[i / d].number[i % d];
+    idm_audit_quantity *n = &a->group[i / d].number[i % d];
     n->prior_shift = (scales[i].mean[1] - scales[i].mean[0]) / n->diagnosis.sd;
   }
-  idm_audit_pull_groups(plan, a);
-  for (size_t g = 0; g < a->sides; g++) judge_group(a, &a->group[g]);
-  excuse_misfits(a);
-  judge_all(a);
-  judge_rests(plan, a);
+  idm_audit_conflict_groups(estimands, a);
+  for (size_t g = 0; g < a->sides; g++) classify_group(a, &a->group[g]);
+  downgrade_misfits(a);
+  classify_all(a);
+  classify_rests(estimands, a);
   a->trusted = true;
-  for (size_t c = 0; c < a->contrasts; c++) judge_contrast(a, &a->contrast[c]);
-  idm_audit_held_judge(a);
+  for (size_t c = 0; c < a->contrasts; c++) classify_contrast(a, &a->contrast[c]);
+  idm_audit_flag_dependence(a);
   for (size_t g = 0; g < a->sides; g++)
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
-  judge_population(a);
-  idm_audit_pull_population(plan, a);
+  check_population(a);
+  idm_audit_conflict_pooled(estimands, a);
   idm_checks_remark_left_out(&a->checks, &a->remarks);
   return IDM_OK;
 }

@@ -1,34 +1,106 @@
 /* Agents nested in groups: see the header.
  *
- * Contents: wards · draws · the model */
-#include "invert/audit/nest.h"
+ * Contents: crowd · nest */
+#include "invert/audit/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "data/part.h"
 #include "idm/design.h"
-#include "invert/audit/crowd.h"
-#include "invert/audit/draws.h"
-#include "invert/audit/inspect.h"
-#include "invert/chance.h"
+#include "invert/audit/lines.h"
 #include "invert/check.h"
+#include "invert/policy.h"
+
+/* === crowd ==================================================================================== */
+
+/* Agents nested in one cell of an audit: see the header. */
+
+void idm_cell_agents_close(cell_agents *c)
+{
+  idm_strata_close(&c->strata);
+  free(c->design.cell_person);
+  free(c->design.effect_coordinate);
+  free(c->design.share);
+  free(c->people.effect);
+  *c = (cell_agents){0};
+}
+
+/* The number, over all wards, of an agent of a cell; past the last where there is none. */
+static size_t find_agent(const audit_model *m, size_t cell, const char *name)
+{
+  size_t first = 0;
+  for (size_t w = 0; w < m->cohorts; w++) {
+    const audit_cohort *cohort = &m->cohort[w];
+    for (size_t i = 0; i < cohort->design->people; i++)
+      if (cohort->cell[i] == cell && strcmp(cohort->design->person.name[i], name) == 0)
+        return first + i;
+    first += cohort->design->people;
+  }
+  return first;
+}
+
+static void fill(cell_agents *c, const audit_model *m, const audit_draws *draws, size_t cell)
+{
+  const size_t d = m->dimension, all = draws->chains * draws->draws, n = c->design.people;
+  for (size_t j = 0; j < d; j++) c->design.effect_coordinate[j] = (uint32_t)j;
+  for (size_t i = 0; i < n * d; i++) c->design.share[i] = 1;
+  for (size_t i = 0; i < n; i++) {
+    const size_t agent = find_agent(m, cell, c->design.person.name[i]);
+    c->design.cell_person[i] = (uint32_t)i;
+    for (size_t j = 0; j < d; j++)
+      memcpy(c->people.effect + (j * n + i) * all, draws->agent + (agent * d + j) * all,
+             all * sizeof *draws->agent);
+  }
+}
+
+idm_status idm_cell_agents_open(cell_agents *c, const audit_model *m, const audit_draws *draws,
+                                size_t cell, idm_error *opt_error)
+{
+  const audit_cell *source_cell = &m->cell[cell];
+  const size_t d = m->dimension, n = source_cell->data->agent_name.count;
+  const size_t all = draws->chains * draws->draws;
+  *c = (cell_agents){
+      .design = {.people = n,
+                 .person = source_cell->data->agent_name,
+                 .cells = n,
+                 .cell_of = source_cell->data->agent,
+                 .coordinates = d,
+                 .effects = d},
+      .people = {.chains = draws->chains, .draws = draws->draws, .people = n, .effects = d}};
+  c->design.cell_person = idm_new(n, sizeof *c->design.cell_person);
+  c->design.effect_coordinate = idm_new(d, sizeof *c->design.effect_coordinate);
+  c->design.share = idm_new(idm_times(n, d), sizeof *c->design.share);
+  c->people.effect = idm_new(idm_times(n, idm_times(d, all)), sizeof *c->people.effect);
+  const bool allocated =
+      c->design.cell_person && c->design.effect_coordinate && c->design.share && c->people.effect;
+  idm_status status = allocated ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    fill(c, m, draws, cell);
+    status = idm_strata_divide(&c->strata, source_cell->problem, source_cell->data, &c->design,
+                               &c->people, opt_error);
+  }
+  if (status != IDM_OK) idm_cell_agents_close(c);
+  return status;
+}
+
+/* === nest ===================================================================================== */
 
 /* --- wards ---------------------------------------------------------------------------------- */
 
-void idm_audit_wards_clear(audit_model *m)
+void idm_audit_cohorts_clear(audit_model *m)
 {
-  for (size_t w = 0; w < m->wards; w++) {
-    idm_design_destroy(m->ward[w].design);
-    idm_data_destroy(m->ward[w].data);
-    free(m->ward[w].cell);
+  for (size_t w = 0; w < m->cohorts; w++) {
+    idm_design_destroy(m->cohort[w].design);
+    idm_data_destroy(m->cohort[w].data);
+    free(m->cohort[w].cell);
   }
-  free(m->ward);
-  m->ward = NULL;
-  m->wards = 0;
+  free(m->cohort);
+  m->cohort = NULL;
+  m->cohorts = 0;
 }
 
 /* The first group that a trajectory is in, in words. */
@@ -56,7 +128,7 @@ static idm_status fail_split(const idm_data *data, const idm_groups *g, size_t g
 }
 
 /* All trajectories of an agent are in the same groups. */
-static idm_status check_whole(const idm_data *data, const idm_groups *g, idm_error *opt_error)
+static idm_status check_nested(const idm_data *data, const idm_groups *g, idm_error *opt_error)
 {
   size_t *first = idm_new(data->agent_name.count, sizeof *first); /* trajectory, from 1 */
   if (!first) return idm_fail_memory(opt_error);
@@ -73,20 +145,21 @@ static idm_status check_whole(const idm_data *data, const idm_groups *g, idm_err
 }
 
 /* An intercept, and behind it an effect for each of the model's that agents share by their cell. */
-static idm_status pool_effect(const audit_model *m, const audit_ward *w, size_t j,
+static idm_status pool_effect(const audit_model *m, const audit_cohort *w, size_t j,
                               const idm_groups *g, idm_error *opt_error)
 {
   idm_design *d = w->design;
   const size_t n = 1 + m->effects;
   const double level = d->coefficient_mean[j][0], scale = d->coefficient_sd[j][0];
-  double *const made[] = {idm_new(idm_times(d->people, n), sizeof(double)),
-                          idm_new(n, sizeof(double)), idm_new(n, sizeof(double))};
-  double **const old[] = {&d->regressor[j], &d->coefficient_mean[j], &d->coefficient_sd[j]};
+  double *const allocated[] = {idm_new(idm_times(d->people, n), sizeof(double)),
+                               idm_new(n, sizeof(double)), idm_new(n, sizeof(double))};
+  double **const target_field[] = {&d->regressor[j], &d->coefficient_mean[j],
+                                   &d->coefficient_sd[j]};
   for (size_t i = 0; i < 3; i++) {
-    free(*old[i]);
-    *old[i] = made[i];
+    free(*target_field[i]);
+    *target_field[i] = allocated[i];
   }
-  if (!made[0] || !made[1] || !made[2]) return idm_fail_memory(opt_error);
+  if (!allocated[0] || !allocated[1] || !allocated[2]) return idm_fail_memory(opt_error);
   d->coefficients[j] = n;
   d->spread_scale[j] = scale / 2;
   d->coefficient_mean[j][0] = level;
@@ -106,7 +179,7 @@ static idm_status pool_effect(const audit_model *m, const audit_ward *w, size_t 
   return status;
 }
 
-static idm_status pool(const audit_model *m, const audit_ward *w, const idm_groups *g,
+static idm_status pool(const audit_model *m, const audit_cohort *w, const idm_groups *g,
                        idm_error *opt_error)
 {
   idm_design *d = w->design;
@@ -120,32 +193,33 @@ static idm_status pool(const audit_model *m, const audit_ward *w, const idm_grou
 
 /* Cells from `first` to `past`, which share no trajectory, as one log; and the cell of each of its
  * trajectories. */
-static idm_status join(const idm_data *data, const audit_model *m, size_t first, size_t past,
-                       idm_data **ret_data, uint32_t **ret_cell, idm_error *opt_error)
+static idm_status join_cells(const idm_data *data, const audit_model *m, size_t first,
+                             size_t end_cell, idm_data **ret_data, uint32_t **ret_cell,
+                             idm_error *opt_error)
 {
-  size_t most = 0, count = 0;
-  for (size_t c = first; c < past; c++) most += m->cell[c].data->trajectories;
-  uint32_t *trajectory = idm_new(most, sizeof *trajectory);
-  uint32_t *cell = *ret_cell = idm_new(most, sizeof *cell);
+  size_t max_trajectories = 0, count = 0;
+  for (size_t c = first; c < end_cell; c++) max_trajectories += m->cell[c].data->trajectories;
+  uint32_t *trajectory = idm_new(max_trajectories, sizeof *trajectory);
+  uint32_t *cell = *ret_cell = idm_new(max_trajectories, sizeof *cell);
   idm_status status = trajectory && cell ? IDM_OK : idm_fail_memory(opt_error);
-  for (size_t c = first; c < past && status == IDM_OK; c++)
+  for (size_t c = first; c < end_cell && status == IDM_OK; c++)
     for (size_t t = 0; t < m->cell[c].data->trajectories; t++) {
       cell[count] = (uint32_t)c;
       trajectory[count++] = m->cell[c].from[t];
     }
-  if (status == IDM_OK) status = idm_data_part(data, trajectory, count, ret_data, opt_error);
+  if (status == IDM_OK) status = idm_data_subset(data, trajectory, count, ret_data, opt_error);
   free(trajectory);
   return status;
 }
 
 /* Agents of some cells, who are fitted together. */
-static idm_status make_ward(const idm_problem *problem, const idm_data *data, const idm_groups *g,
-                            size_t first, size_t past, audit_model *m, idm_error *opt_error)
+static idm_status make_cohort(const idm_problem *problem, const idm_data *data, const idm_groups *g,
+                              size_t first, size_t end_cell, audit_model *m, idm_error *opt_error)
 {
-  audit_ward *w = &m->ward[m->wards++];
+  audit_cohort *w = &m->cohort[m->cohorts++];
   uint32_t *cell = NULL; /* [trajectory] */
   const idm_design_request agents = {.by = "agent"};
-  idm_status status = join(data, m, first, past, &w->data, &cell, opt_error);
+  idm_status status = join_cells(data, m, first, end_cell, &w->data, &cell, opt_error);
   if (status == IDM_OK)
     status = idm_design_create(problem, w->data, &agents, &w->design, NULL, opt_error);
   if (status == IDM_OK) {
@@ -161,14 +235,14 @@ static idm_status make_ward(const idm_problem *problem, const idm_data *data, co
 }
 
 /* A cell of one agent says nothing of how agents vary. */
-static idm_status check_several(const audit_model *m, idm_error *opt_error)
+static idm_status check_agent_counts(const audit_model *m, idm_error *opt_error)
 {
   for (size_t c = 0; c < m->cells; c++) {
     const idm_data *data = m->cell[c].data;
-    bool several = false;
-    for (size_t t = 1; t < data->trajectories && !several; t++)
-      several = data->agent[t] != data->agent[0];
-    if (!several)
+    bool more_than_one = false;
+    for (size_t t = 1; t < data->trajectories && !more_than_one; t++)
+      more_than_one = data->agent[t] != data->agent[0];
+    if (!more_than_one)
       return idm_fail(opt_error, IDM_INPUT,
                       "a group has one agent, '%.60s', and how agents vary cannot be told from "
                       "one: pool groups (--pool partial), or leave --people out",
@@ -178,9 +252,9 @@ static idm_status check_several(const audit_model *m, idm_error *opt_error)
 }
 
 /* As many agents as numbers of groups, each in a cell of its own, say nothing of it either. */
-static idm_status check_spare(const audit_model *m, idm_error *opt_error)
+static idm_status check_enough_agents(const audit_model *m, idm_error *opt_error)
 {
-  const size_t people = m->ward[0].design->people;
+  const size_t people = m->cohort[0].design->people;
   const size_t numbers = m->effects + (m->partition ? 0 : 1);
   if (people > m->cells || people > numbers) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
@@ -193,16 +267,16 @@ static idm_status check_spare(const audit_model *m, idm_error *opt_error)
 idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data, const idm_groups *g,
                           audit_model *m, idm_error *opt_error)
 {
-  m->ward = idm_new(m->pooled ? 1 : m->cells, sizeof *m->ward);
-  idm_status status = m->ward ? check_whole(data, g, opt_error) : idm_fail_memory(opt_error);
+  m->cohort = idm_new(m->pooled ? 1 : m->cells, sizeof *m->cohort);
+  idm_status status = m->cohort ? check_nested(data, g, opt_error) : idm_fail_memory(opt_error);
   for (size_t c = 0; c < m->cells; c++) m->cell[c].cases = 0;
   if (status == IDM_OK && m->pooled) {
-    status = make_ward(problem, data, g, 0, m->cells, m, opt_error);
-    return status == IDM_OK ? check_spare(m, opt_error) : status;
+    status = make_cohort(problem, data, g, 0, m->cells, m, opt_error);
+    return status == IDM_OK ? check_enough_agents(m, opt_error) : status;
   }
-  if (status == IDM_OK) status = check_several(m, opt_error);
+  if (status == IDM_OK) status = check_agent_counts(m, opt_error);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)
-    status = make_ward(problem, data, g, c, c + 1, m, opt_error);
+    status = make_cohort(problem, data, g, c, c + 1, m, opt_error);
   return status;
 }
 
@@ -224,8 +298,8 @@ static void add_to(double *to, const double *from, double weight, size_t count)
 }
 
 /* The population of one coordinate: of the groups, or of one cell. */
-static void pour_population(const audit_model *m, const audit_ward *w, const idm_people *p,
-                            size_t j, audit_draws *to)
+static void store_population(const audit_model *m, const audit_cohort *w, const idm_people *p,
+                             size_t j, audit_draws *to)
 {
   const size_t d = m->dimension, all = to->chains * to->draws;
   const double *b = p->coefficient + p->coefficient_first[j] * all;
@@ -241,12 +315,12 @@ static void pour_population(const audit_model *m, const audit_ward *w, const idm
 }
 
 /* Numbers of the cells of a ward, whose population has been poured. */
-static void pour_cells(const audit_model *m, const audit_ward *w, const idm_people *p,
-                       audit_draws *to)
+static void store_cells(const audit_model *m, const audit_cohort *w, const idm_people *p,
+                        audit_draws *to)
 {
   const size_t d = m->dimension, all = to->chains * to->draws;
-  const size_t first = m->pooled ? 0 : w->cell[0], past = m->pooled ? m->cells : first + 1;
-  for (size_t c = first; c < past; c++)
+  const size_t first = m->pooled ? 0 : w->cell[0], end_cell = m->pooled ? m->cells : first + 1;
+  for (size_t c = first; c < end_cell; c++)
     for (size_t j = 0; j < d; j++) {
       double *x = to->cell + (c * d + j) * all;
       for (size_t i = 0; i < all; i++) x[i] = m->pooled ? to->mean[j * all + i] : m->mean[j];
@@ -259,10 +333,10 @@ static void pour_cells(const audit_model *m, const audit_ward *w, const idm_peop
 }
 
 /* Numbers of the agents of a ward. */
-static void pour_agents(const audit_model *m, size_t ward, const idm_people *p, audit_draws *to)
+static void store_agents(const audit_model *m, size_t cohort, const idm_people *p, audit_draws *to)
 {
   const size_t d = m->dimension, all = to->chains * to->draws;
-  const size_t first = idm_audit_agents(m, ward);
+  const size_t first = idm_audit_agents(m, cohort);
   for (size_t i = 0; i < p->people; i++)
     for (size_t j = 0; j < d; j++)
       memcpy(to->agent + ((first + i) * d + j) * all, p->effect + (j * p->people + i) * all,
@@ -270,72 +344,76 @@ static void pour_agents(const audit_model *m, size_t ward, const idm_people *p, 
 }
 
 /* What agents say of the numbers of their cells. */
-static idm_status tell(const audit_model *m, const audit_ward *w, const idm_people *p,
-                       idm_error *opt_error)
+static idm_status add_information(const audit_model *m, const audit_cohort *w, const idm_people *p,
+                                  idm_error *opt_error)
 {
   const size_t square = m->dimension * m->dimension;
   for (size_t i = 0; i < p->people; i++) {
     audit_cell *cell = &m->cell[w->cell[i]];
-    if (!cell->apart) cell->apart = idm_new(square, sizeof *cell->apart);
-    if (!cell->apart) return idm_fail_memory(opt_error);
-    add_to(cell->apart, p->information + i * square, 1, square);
+    if (!cell->agent_information)
+      cell->agent_information = idm_new(square, sizeof *cell->agent_information);
+    if (!cell->agent_information) return idm_fail_memory(opt_error);
+    add_to(cell->agent_information, p->information + i * square, 1, square);
   }
   return IDM_OK;
 }
 
-idm_status idm_audit_nest_pass(const audit_model *m, size_t ward, double scale, idm_record *record,
-                               idm_error *opt_error)
+idm_status idm_audit_nest_pass(const audit_model *m, size_t cohort, double scale,
+                               idm_record *record, idm_error *opt_error)
 {
-  const audit_ward *w = &m->ward[ward];
+  const audit_cohort *w = &m->cohort[cohort];
   const size_t square = m->dimension * m->dimension;
   for (size_t i = 0; i < w->design->people && scale == 1; i++) {
     audit_cell *cell = &m->cell[w->cell[i]];
-    if (!cell->apart) cell->apart = idm_new(square, sizeof *cell->apart);
-    if (!cell->apart) return idm_fail_memory(opt_error);
-    idm_record_pass(record, cell->apart, square * sizeof *cell->apart);
+    if (!cell->agent_information)
+      cell->agent_information = idm_new(square, sizeof *cell->agent_information);
+    if (!cell->agent_information) return idm_fail_memory(opt_error);
+    idm_record_transfer(record, cell->agent_information, square * sizeof *cell->agent_information);
   }
   return IDM_OK;
 }
 
 /* A ward among others, watched. */
-typedef struct part {
+typedef struct cohort_progress {
   const audit_watch *watch;
   uint64_t step;
-  size_t ward;
-  size_t wards;
+  size_t cohort;
+  size_t cohorts;
   bool stopped;
-} part;
+} cohort_progress;
 
-static bool progress(void *context, const idm_work *work)
+static bool progress(void *context, const idm_progress_state *work)
 {
-  part *k = context;
-  const double share = ((double)k->ward + work->done) / (double)k->wards;
-  k->stopped = k->stopped || idm_audit_watched(k->watch, share, k->step, work);
+  cohort_progress *k = context;
+  const double share = ((double)k->cohort + work->done) / (double)k->cohorts;
+  k->stopped = k->stopped || idm_audit_report_progress(k->watch, share, k->step, work);
   return k->stopped;
 }
 
-idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit_watch *opt_watch,
-                                 uint64_t step, size_t ward, bool *stopped, audit_draws *draws,
+idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit_watch *opt_monitor,
+                                 uint64_t step, size_t cohort, bool *stopped, audit_draws *draws,
                                  idm_error *opt_error)
 {
-  const audit_ward *w = &m->ward[ward];
-  part k = {.watch = opt_watch, .step = step, .ward = ward, .wards = m->wards};
-  idm_fit_watch watch = {.progress = progress, .context = &k};
+  const audit_cohort *w = &m->cohort[cohort];
+  cohort_progress k = {.watch = opt_monitor, .step = step, .cohort = cohort, .cohorts = m->cohorts};
+  idm_fit_monitor watch = {.progress = progress, .context = &k};
   idm_people *people = NULL;
-  if (opt_watch && opt_watch->journal) idm_journal_go_on(opt_watch->journal, step, &watch);
+  if (opt_monitor && opt_monitor->journal)
+    idm_journal_resume_step(opt_monitor->journal, step, &watch);
   rescale(w->design, scale);
-  idm_status status =
-      idm_people_fit(m->cell[w->cell[0]].problem, w->data, w->design, m->settings,
-                     opt_watch && opt_watch->opt_watch ? &watch : NULL, &people, NULL, opt_error);
+  idm_status status = idm_people_fit(m->cell[w->cell[0]].problem, w->data, w->design, m->settings,
+                                     opt_monitor && opt_monitor->opt_monitor ? &watch : NULL,
+                                     &people, NULL, opt_error);
   rescale(w->design, 1 / scale);
   *stopped = k.stopped;
   for (size_t j = 0; j < m->dimension && status == IDM_OK && !k.stopped; j++)
-    pour_population(m, w, people, j, draws);
+    store_population(m, w, people, j, draws);
   if (status == IDM_OK && !k.stopped) {
-    pour_cells(m, w, people, draws);
-    pour_agents(m, ward, people, draws);
+    store_cells(m, w, people, draws);
+    store_agents(m, cohort, people, draws);
   }
-  if (status == IDM_OK && !k.stopped && scale == 1) status = tell(m, w, people, opt_error);
+  if (status == IDM_OK && !k.stopped && scale == 1)
+    status = add_information(m, w, people, opt_error);
   idm_people_destroy(people);
   return status;
 }
@@ -343,15 +421,15 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
 /* --- the model ------------------------------------------------------------------------------ */
 
 /* Chance goes by the mean over the draws. */
-static idm_status judge_chance(const audit_model *m, const audit_draws *draws, size_t cell,
-                               idm_assessment *a, idm_error *opt_error)
+static idm_status compare_with_chance(const audit_model *m, const audit_draws *draws, size_t cell,
+                                      idm_assessment *a, idm_error *opt_error)
 {
   const size_t all = draws->chains * draws->draws;
   idm_chance chance;
   const idm_status status = idm_chance_measure(m->cell[cell].data, &chance, opt_error);
   if (status != IDM_OK) return status;
   const double found = idm_moments_of(draws->log_likelihood + cell * all, all).mean;
-  a->model.looked = true;
+  a->model.evaluated = true;
   a->model.decisions = chance.decisions;
   a->model.log_likelihood = found;
   a->model.uniform = chance.uniform;
@@ -365,23 +443,23 @@ static idm_status judge_chance(const audit_model *m, const audit_draws *draws, s
 }
 
 static idm_status inspect_cell(const audit_model *m, const audit_draws *draws, size_t cell,
-                               size_t among, const allowance *limit, idm_assessment *a,
+                               size_t among, const check_time_limit *limit, idm_assessment *a,
                                idm_error *opt_error)
 {
-  crowd agents;
-  idm_status status = idm_crowd_open(&agents, m, draws, cell, opt_error);
+  cell_agents agents;
+  idm_status status = idm_cell_agents_open(&agents, m, draws, cell, opt_error);
   if (status != IDM_OK) return status;
   idm_checks_begin(&a->checks, IDM_CHECK_NESTED);
   status = idm_audit_inspect_cell(m, draws, cell, &agents.strata, among, limit, a, opt_error);
-  if (status == IDM_OK) status = judge_chance(m, draws, cell, a, opt_error);
-  idm_crowd_close(&agents);
+  if (status == IDM_OK) status = compare_with_chance(m, draws, cell, a, opt_error);
+  idm_cell_agents_close(&agents);
   return status;
 }
 
 idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws, size_t among,
                                   idm_assessment *assessment, idm_error *opt_error)
 {
-  const allowance limit = idm_audit_limit(m);
+  const check_time_limit limit = idm_audit_limit(m);
   idm_status status = IDM_OK;
   memset(assessment, 0, m->cells * sizeof *assessment);
   for (size_t c = 0; c < m->cells && status == IDM_OK; c++)

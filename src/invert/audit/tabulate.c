@@ -1,13 +1,12 @@
 /* Grids in place of cells' likelihoods: see the header. */
-#include "invert/audit/tabulate.h"
+#include "invert/audit/model.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "base/log_sum.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/parallel.h"
+#include "base/statistics.h"
+#include "base/system.h"
 #include "idm/random.h"
 
 /* Points an axis, by dimension: the grid lies where the mass is, and what it misses is measured. */
@@ -16,31 +15,31 @@ static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
 static const size_t finer_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 56, 20};
 /* Of a mesh to sum a grid over. */
 static const size_t mesh_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 60, 20};
-enum { most_growths = 8 };
+enum { max_expansions = 8 };
 /* Streams beyond those of chains and starts. */
 static const uint64_t scatter_stream = (uint64_t)1 << 34;
 /* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
  */
-static const double depth = 20;
-static const double reach = 8;
+static const double max_drop = 20;
+static const double max_sds = 8;
 
 /* A cell's log-likelihood under a prior of twice the scale. */
-typedef struct ground {
+typedef struct grid_target {
   audit_cell *cell;
   const double *mean;
   const double *sd;
   const atomic_bool *opt_stop;
-} ground;
+} grid_target;
 
-static idm_status stand(const ground *g, const double *x, double *log_likelihood,
-                        idm_error *opt_error)
+static idm_status evaluate_exact(const grid_target *g, const double *x, double *log_likelihood,
+                                 idm_error *opt_error)
 {
   if (g->opt_stop && atomic_load(g->opt_stop))
     return idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
   return idm_matching_log_likelihood(g->cell->f.matching[0], x, log_likelihood, NULL, opt_error);
 }
 
-static double log_prior(const ground *g, const double *x)
+static double log_prior(const grid_target *g, const double *x)
 {
   double sum = 0;
   for (size_t i = 0; i < g->cell->f.parameters->dimension; i++) {
@@ -59,12 +58,12 @@ static double approximation(const audit_cell *cell, size_t d, const double *x)
   for (size_t i = 0; i < d; i++) {
     double row = 0;
     for (size_t k = 0; k < d; k++) row += cell->precision[i * d + k] * x[k];
-    sum += x[i] * (cell->pull[i] - 0.5 * row);
+    sum += x[i] * (cell->linear_term[i] - 0.5 * row);
   }
   return sum;
 }
 
-double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x)
+double idm_audit_grid_likelihood(const audit_cell *cell, size_t dimension, const double *x)
 {
   double nearest[IDM_GRID_DIMENSIONS];
   bool inside = true;
@@ -81,23 +80,23 @@ double idm_audit_rough(const audit_cell *cell, size_t dimension, const double *x
 /* Places of a mesh over a cell's box, the last coordinate fastest. */
 static size_t mesh_size(size_t dimension)
 {
-  size_t places = 1;
-  for (size_t i = 0; i < dimension; i++) places *= mesh_points[dimension];
-  return places;
+  size_t point_count = 1;
+  for (size_t i = 0; i < dimension; i++) point_count *= mesh_points[dimension];
+  return point_count;
 }
 
-static size_t mesh_index(size_t dimension, size_t place, size_t coordinate)
+static size_t mesh_index(size_t dimension, size_t point_index, size_t coordinate)
 {
   assert(dimension > 0 && dimension <= IDM_GRID_DIMENSIONS);
-  for (size_t i = dimension - 1; i > coordinate; i--) place /= mesh_points[dimension];
-  return place % mesh_points[dimension];
+  for (size_t i = dimension - 1; i > coordinate; i--) point_index /= mesh_points[dimension];
+  return point_index % mesh_points[dimension];
 }
 
-static void mesh_place(const audit_cell *cell, size_t place, double *x)
+static void mesh_point(const audit_cell *cell, size_t point_index, double *x)
 {
   const size_t d = cell->f.parameters->dimension;
   for (size_t i = 0; i < d; i++)
-    x[i] = cell->low[i] + (cell->high[i] - cell->low[i]) * (double)mesh_index(d, place, i) /
+    x[i] = cell->low[i] + (cell->high[i] - cell->low[i]) * (double)mesh_index(d, point_index, i) /
                               (double)(mesh_points[d] - 1);
 }
 
@@ -106,19 +105,19 @@ static void mesh_place(const audit_cell *cell, size_t place, double *x)
 static double *fill_mesh(const audit_cell *cell, const double *mean, const double *sd, double scale)
 {
   const size_t d = cell->f.parameters->dimension;
-  const size_t places = mesh_size(d);
-  double *density = idm_new(places, sizeof *density);
-  double x[IDM_GRID_DIMENSIONS], most = -INFINITY;
-  for (size_t k = 0; density && k < places; k++) {
-    mesh_place(cell, k, x);
-    density[k] = idm_audit_rough(cell, d, x);
+  const size_t point_count = mesh_size(d);
+  double *density = idm_new(point_count, sizeof *density);
+  double x[IDM_GRID_DIMENSIONS], max_density = -INFINITY;
+  for (size_t k = 0; density && k < point_count; k++) {
+    mesh_point(cell, k, x);
+    density[k] = idm_audit_grid_likelihood(cell, d, x);
     for (size_t i = 0; i < d; i++) {
       const double z = (x[i] - mean[i]) / (scale * sd[i]);
       density[k] -= 0.5 * z * z;
     }
-    most = fmax(most, density[k]);
+    max_density = fmax(max_density, density[k]);
   }
-  for (size_t k = 0; density && k < places; k++) density[k] -= most;
+  for (size_t k = 0; density && k < point_count; k++) density[k] -= max_density;
   return density;
 }
 
@@ -132,7 +131,7 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
   memset(covariance, 0, d * d * sizeof *covariance);
   idm_softmax(density, mesh_size(d), density);
   for (size_t k = 0; k < mesh_size(d); k++) {
-    mesh_place(cell, k, x);
+    mesh_point(cell, k, x);
     /* From the middle of the box, so that squares are not much larger than what is left of them. */
     for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
     for (size_t i = 0; i < d; i++) {
@@ -146,24 +145,24 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
   return IDM_OK;
 }
 
-idm_status idm_audit_scatter(const audit_cell *cell, const double *mean, const double *sd,
-                             size_t chains, double *x, idm_error *opt_error)
+idm_status idm_audit_disperse(const audit_cell *cell, const double *mean, const double *sd,
+                              size_t chains, double *x, idm_error *opt_error)
 {
-  static const double temperature = 8; /* deviations are nearly three times as wide */
+  static const double tempering = 8; /* deviations are nearly three times as wide */
   const size_t d = cell->f.parameters->dimension;
-  const size_t places = mesh_size(d);
+  const size_t point_count = mesh_size(d);
   double *density = fill_mesh(cell, mean, sd, 1);
   if (!density) return idm_fail_memory(opt_error);
-  for (size_t k = 0; k < places; k++) density[k] /= temperature;
-  idm_softmax(density, places, density);
+  for (size_t k = 0; k < point_count; k++) density[k] /= tempering;
+  idm_softmax(density, point_count, density);
   idm_random random;
   idm_random_init(&random, cell->f.key, scatter_stream);
   const double first = idm_random_uniform(&random);
   for (size_t i = 0; i < chains; i++) {
-    double left = ((double)i + first) / (double)chains;
+    double remaining = ((double)i + first) / (double)chains;
     size_t k = 0;
-    while (k + 1 < places && (left -= density[k]) > 0) k++;
-    mesh_place(cell, k, x + i * d);
+    while (k + 1 < point_count && (remaining -= density[k]) > 0) k++;
+    mesh_point(cell, k, x + i * d);
   }
   free(density);
   return IDM_OK;
@@ -171,13 +170,13 @@ idm_status idm_audit_scatter(const audit_cell *cell, const double *mean, const d
 
 /* Move the faces of the box outwards where the density is not low on them: a mode was found beyond
  * a valley, or a ridge bends. */
-static idm_status grow(const ground *g, bool *ret_grown, idm_error *opt_error)
+static idm_status expand_box(const grid_target *g, bool *ret_expanded, idm_error *opt_error)
 {
   audit_cell *cell = g->cell;
   const size_t d = cell->f.parameters->dimension;
   double face[2 * IDM_GRID_DIMENSIONS] = {0};
   double *density = fill_mesh(cell, g->mean, g->sd, 2);
-  *ret_grown = false;
+  *ret_expanded = false;
   if (!density) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < 2 * d; i++) face[i] = -INFINITY;
   for (size_t k = 0; k < mesh_size(d); k++)
@@ -189,12 +188,12 @@ static idm_status grow(const ground *g, bool *ret_grown, idm_error *opt_error)
   free(density);
   for (size_t i = 0; i < 2 * d; i++) {
     const size_t axis = i / 2;
-    const double way = i % 2 ? 1 : -1;
+    const double direction = i % 2 ? 1 : -1;
     double *end = i % 2 ? &cell->high[axis] : &cell->low[axis];
-    const bool far = way * (*end - g->mean[axis]) > reach * g->sd[axis];
-    if (far || face[i] < -depth) continue;
-    *end += way * 0.5 * (cell->high[axis] - cell->low[axis]);
-    *ret_grown = true;
+    const bool is_far = direction * (*end - g->mean[axis]) > max_sds * g->sd[axis];
+    if (is_far || face[i] < -max_drop) continue;
+    *end += direction * 0.5 * (cell->high[axis] - cell->low[axis]);
+    *ret_expanded = true;
   }
   return IDM_OK;
 }
@@ -202,41 +201,42 @@ static idm_status grow(const ground *g, bool *ret_grown, idm_error *opt_error)
 /* --- where grids lie ------------------------------------------------------------------------ */
 
 /* How far coordinate i goes one way, the others following it as the approximation has them. */
-static idm_status extend(const ground *g, const start *found, size_t i, double way, double top,
-                         double *ret_end, idm_error *opt_error)
+static idm_status find_extent(const grid_target *g, const chain_start *found, size_t i,
+                              double direction, double mode_density, double *ret_end,
+                              idm_error *opt_error)
 {
   const size_t d = g->cell->f.parameters->dimension;
   const double sd = sqrt(found->covariance[i * (d + 1)]);
   double x[IDM_GRID_DIMENSIONS];
   assert(i < d && d <= IDM_GRID_DIMENSIONS);
   for (double t = 2;; t *= 1.5) {
-    double here;
+    double log_likelihood;
     for (size_t k = 0; k < d; k++)
-      x[k] = found->mode[k] + way * t * found->covariance[k * d + i] / sd;
-    const idm_status status = stand(g, x, &here, opt_error);
+      x[k] = found->mode[k] + direction * t * found->covariance[k * d + i] / sd;
+    const idm_status status = evaluate_exact(g, x, &log_likelihood, opt_error);
     if (status != IDM_OK) return status;
     *ret_end = x[i];
-    const bool far = way * (x[i] - g->mean[i]) > reach * g->sd[i];
-    if (far || !(top - here - log_prior(g, x) < depth)) return IDM_OK;
+    const bool is_far = direction * (x[i] - g->mean[i]) > max_sds * g->sd[i];
+    if (is_far || !(mode_density - log_likelihood - log_prior(g, x) < max_drop)) return IDM_OK;
   }
 }
 
 /* Make room for whatever places of the prior are nearly as good: another mode, a ridge. */
-static idm_status widen(const ground *g, double top, double *low, double *high,
-                        idm_error *opt_error)
+static idm_status include_modes(const grid_target *g, double mode_density, double *low,
+                                double *high, idm_error *opt_error)
 {
-  enum { places = 64 };
+  enum { point_count = 64 };
   const size_t d = g->cell->f.parameters->dimension;
   idm_random random;
   idm_random_init(&random, 0, 0);
-  for (size_t k = 0; k < places; k++) {
-    double x[IDM_GRID_DIMENSIONS], here;
+  for (size_t k = 0; k < point_count; k++) {
+    double x[IDM_GRID_DIMENSIONS], log_likelihood;
     for (size_t i = 0; i < d; i++)
       x[i] = g->mean[i] + g->sd[i] * (d > 1 ? idm_random_normal(&random)
-                                            : reach * (2 * (double)k / (places - 1) - 1));
-    const idm_status status = stand(g, x, &here, opt_error);
+                                            : max_sds * (2 * (double)k / (point_count - 1) - 1));
+    const idm_status status = evaluate_exact(g, x, &log_likelihood, opt_error);
     if (status != IDM_OK) return status;
-    if (!(top - here - log_prior(g, x) < depth)) continue;
+    if (!(mode_density - log_likelihood - log_prior(g, x) < max_drop)) continue;
     for (size_t i = 0; i < d; i++) {
       low[i] = fmin(low[i], x[i]);
       high[i] = fmax(high[i], x[i]);
@@ -247,11 +247,11 @@ static idm_status widen(const ground *g, double top, double *low, double *high,
 
 static idm_status fill(void *context, const double *x, double *column, idm_error *opt_error)
 {
-  return stand(context, x, column, opt_error);
+  return evaluate_exact(context, x, column, opt_error);
 }
 
 /* A grid of so many points an axis over the cell's box, in place of the one that is there. */
-static idm_status lay(ground *g, size_t axis, idm_error *opt_error)
+static idm_status build_grid(grid_target *g, size_t axis, idm_error *opt_error)
 {
   audit_cell *cell = g->cell;
   idm_grid *grid;
@@ -270,41 +270,42 @@ static idm_status lay(ground *g, size_t axis, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_audit_tabulate(audit_cell *cell, const start *found, const double *mean,
+idm_status idm_audit_tabulate(audit_cell *cell, const chain_start *found, const double *mean,
                               const double *sd, const atomic_bool *opt_stop, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
-  ground g = {cell, mean, sd, opt_stop};
+  grid_target g = {cell, mean, sd, opt_stop};
   if (d > IDM_GRID_DIMENSIONS) return IDM_OK;
-  idm_status status = stand(&g, found->mode, &cell->base, opt_error);
-  const double top = cell->base + log_prior(&g, found->mode);
+  idm_status status = evaluate_exact(&g, found->mode, &cell->base, opt_error);
+  const double mode_density = cell->base + log_prior(&g, found->mode);
   for (size_t i = 0; i < d && status == IDM_OK; i++) {
-    status = extend(&g, found, i, -1, top, &cell->low[i], opt_error);
-    if (status == IDM_OK) status = extend(&g, found, i, 1, top, &cell->high[i], opt_error);
+    status = find_extent(&g, found, i, -1, mode_density, &cell->low[i], opt_error);
+    if (status == IDM_OK)
+      status = find_extent(&g, found, i, 1, mode_density, &cell->high[i], opt_error);
   }
-  if (status == IDM_OK) status = widen(&g, top, cell->low, cell->high, opt_error);
-  bool grown = true;
-  for (int k = 0; k < most_growths && grown && status == IDM_OK; k++) {
-    status = lay(&g, axis_points[d], opt_error);
-    if (status == IDM_OK && cell->grid) status = grow(&g, &grown, opt_error);
-    grown = grown && cell->grid;
+  if (status == IDM_OK) status = include_modes(&g, mode_density, cell->low, cell->high, opt_error);
+  bool expanded = true;
+  for (int k = 0; k < max_expansions && expanded && status == IDM_OK; k++) {
+    status = build_grid(&g, axis_points[d], opt_error);
+    if (status == IDM_OK && cell->grid) status = expand_box(&g, &expanded, opt_error);
+    expanded = expanded && cell->grid;
   }
-  if (status == IDM_OK && grown) status = lay(&g, axis_points[d], opt_error);
+  if (status == IDM_OK && expanded) status = build_grid(&g, axis_points[d], opt_error);
   return status;
 }
 
 idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
                             const atomic_bool *opt_stop, idm_error *opt_error)
 {
-  ground g = {cell, mean, sd, opt_stop};
+  grid_target g = {cell, mean, sd, opt_stop};
   const size_t d = cell->f.parameters->dimension;
-  return cell->grid ? lay(&g, finer_points[d], opt_error) : IDM_OK;
+  return cell->grid ? build_grid(&g, finer_points[d], opt_error) : IDM_OK;
 }
 
 /* --- errors --------------------------------------------------------------------------------- */
 
 /* Draws at which grids are held against likelihoods. */
-enum { looks = 64 };
+enum { compared_draws = 64 };
 
 typedef struct comparison {
   const audit_model *model;
@@ -321,26 +322,26 @@ static void compare(void *context, size_t cell)
   const size_t d = k->model->dimension;
   const size_t all = k->draws->chains * k->draws->draws;
   double x[IDM_GRID_DIMENSIONS];
-  for (size_t i = 0; c->grid && i < looks && k->status[cell] == IDM_OK; i++) {
-    const size_t at = (2 * i + 1) * all / (2 * looks);
+  for (size_t i = 0; c->grid && i < compared_draws && k->status[cell] == IDM_OK; i++) {
+    const size_t at = (2 * i + 1) * all / (2 * compared_draws);
     double exact;
     for (size_t j = 0; j < d; j++) x[j] = k->draws->cell[(cell * d + j) * all + at];
     k->status[cell] =
         idm_matching_log_likelihood(c->f.matching[0], x, &exact, NULL, &k->message[cell]);
-    k->error[cell * looks + i] = exact - idm_audit_rough(c, d, x);
+    k->error[cell * compared_draws + i] = exact - idm_audit_grid_likelihood(c, d, x);
   }
 }
 
 /* The sd over looks of the sum over cells. */
-static double spread(const comparison *k)
+static double error_sd(const comparison *k)
 {
   idm_welford sums = {0};
-  for (size_t i = 0; i < looks; i++) {
+  for (size_t i = 0; i < compared_draws; i++) {
     double sum = 0;
-    for (size_t c = 0; c < k->model->cells; c++) sum += k->error[c * looks + i];
+    for (size_t c = 0; c < k->model->cells; c++) sum += k->error[c * compared_draws + i];
     idm_welford_add(&sums, sum);
   }
-  const double sd = sqrt(sums.squares / looks);
+  const double sd = sqrt(sums.squares / compared_draws);
   return isfinite(sd) ? sd : INFINITY;
 }
 
@@ -348,7 +349,7 @@ idm_status idm_audit_grid_error(const audit_model *model, const audit_draws *dra
                                 double *ret_error, idm_error *opt_error)
 {
   comparison k = {.model = model, .draws = draws};
-  k.error = idm_new(idm_times(model->cells, looks), sizeof *k.error);
+  k.error = idm_new(idm_times(model->cells, compared_draws), sizeof *k.error);
   k.status = idm_new(model->cells, sizeof *k.status);
   k.message = idm_new(model->cells, sizeof *k.message);
   idm_status status = k.error && k.status && k.message ? IDM_OK : idm_fail_memory(opt_error);
@@ -358,7 +359,7 @@ idm_status idm_audit_grid_error(const audit_model *model, const audit_draws *dra
     status = k.status[c];
     if (status != IDM_OK && opt_error) *opt_error = k.message[c];
   }
-  if (status == IDM_OK) *ret_error = spread(&k);
+  if (status == IDM_OK) *ret_error = error_sd(&k);
   free(k.error);
   free(k.status);
   free(k.message);

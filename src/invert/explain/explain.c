@@ -11,8 +11,8 @@
 #include "data/part.h"
 #include "idm/capacity.h"
 #include "idm/predict.h"
-#include "invert/explain/onlooker.h"
-#include "invert/people/who.h"
+#include "invert/explain/explain.h"
+#include "invert/people/people.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
@@ -30,34 +30,34 @@ void idm_explanation_destroy(idm_explanation *explanation)
   free(explanation->agent);
   free(explanation->person);
   free(explanation->surprising_row);
-  free(explanation->belated_case);
+  free(explanation->delayed_case);
   free(explanation);
 }
 
-idm_interval idm_explained(const idm_explanation *explanation, size_t row, idm_explain_part part,
-                           size_t i)
+idm_interval idm_explanation_interval(const idm_explanation *explanation, size_t row,
+                                      idm_explain_part part, size_t i)
 {
   const idm_interval none = {NAN, NAN, NAN};
   if (!explanation || (unsigned)part >= IDM_EXPLAIN_PARTS) return none;
   const idm_trials *t = explanation->trials;
   if (row >= t->rows || i >= idm_explain_part_size(t->sizes, part)) return none;
-  const size_t at = t->node[row] * t->width + idm_explain_place_of(t->sizes, part) + i;
+  const size_t at = t->node[row] * t->width + idm_explain_part_offset(t->sizes, part) + i;
   if (!t->low) return (idm_interval){t->mean[at], t->mean[at], t->mean[at]};
   return (idm_interval){t->mean[at], t->low[at], t->high[at]};
 }
 
-idm_interval idm_explained_surprise(const idm_explanation *explanation, const idm_data *data,
-                                    size_t row)
+idm_interval idm_explanation_surprise(const idm_explanation *explanation, const idm_data *data,
+                                      size_t row)
 {
   const idm_interval none = {NAN, NAN, NAN};
   if (!explanation || !data || row >= explanation->trials->rows || row >= data->rows) return none;
   if (data->action[row] == IDM_MISSING) return none;
-  const idm_interval p =
-      idm_explained(explanation, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row]);
+  const idm_interval p = idm_explanation_interval(explanation, row, IDM_EXPLAIN_PROBABILITY,
+                                                  (size_t)data->action[row]);
   idm_interval surprise = {-log(p.mean), -log(p.high), -log(p.low)};
   /* Too small for a probability, not for its logarithm. */
   if (p.mean == 0)
-    surprise.mean = -idm_explained(explanation, row, IDM_EXPLAIN_LOG_LIKELIHOOD, 0).mean;
+    surprise.mean = -idm_explanation_interval(explanation, row, IDM_EXPLAIN_LOG_LIKELIHOOD, 0).mean;
   if (p.mean == 0 && !explanation->trials->low) surprise.low = surprise.high = surprise.mean;
   surprise.mean += 0.0; /* no -0 */
   return surprise;
@@ -72,26 +72,26 @@ static char *join(char *at, const char *name, bool first)
   return at + length;
 }
 
-idm_status idm_explained_actions(const idm_explanation *explanation, const idm_setting *setting,
-                                 size_t row, idm_explain_part part, char **ret_names,
-                                 idm_error *opt_error)
+idm_status idm_explanation_actions(const idm_explanation *explanation, const idm_setting *setting,
+                                   size_t row, idm_explain_part part, char **ret_names,
+                                   idm_error *opt_error)
 {
   idm_require(explanation, setting, ret_names);
   const idm_sizes n = explanation->trials->sizes;
   size_t length = 1;
-  double most = 0;
+  double maximum = 0;
   *ret_names = NULL;
   if (!idm_sizes_same(n, idm_setting_sizes(setting)))
     return idm_fail(opt_error, IDM_USAGE, "the explanation is of another problem");
   for (size_t u = 0; u < n.actions; u++) {
     length += strlen(setting->actions.name[u]) + 1;
-    most = fmax(most, idm_explained(explanation, row, part, u).mean);
+    maximum = fmax(maximum, idm_explanation_interval(explanation, row, part, u).mean);
   }
   char *names = idm_new(length, 1);
   if (!names) return idm_fail_memory(opt_error);
   char *at = names;
-  for (size_t u = 0; u < n.actions && most > 0; u++)
-    if (idm_explained(explanation, row, part, u).mean >= most - 1e-12)
+  for (size_t u = 0; u < n.actions && maximum > 0; u++)
+    if (idm_explanation_interval(explanation, row, part, u).mean >= maximum - 1e-12)
       at = join(at, setting->actions.name[u], at == names);
   *ret_names = names;
   return IDM_OK;
@@ -99,25 +99,26 @@ idm_status idm_explained_actions(const idm_explanation *explanation, const idm_s
 
 /* --- trajectories --------------------------------------------------------------------------- */
 
-static idm_explained_case look_at_case(const onlooker *o, const idm_explanation *e,
-                                       const idm_data *data, size_t t)
+static idm_case_summary explain_case(const explain_visitor *o, const idm_explanation *e,
+                                     const idm_data *data, size_t t)
 {
   const size_t first = data->first[t];
   const size_t rows = data->first[t + 1] - first;
-  idm_explained_case one = {.step = rows + 1, .belated = -1, .never = true};
+  idm_case_summary one = {.step = rows + 1, .delayed = -1, .censored = true};
   for (size_t i = 0; i < rows; i++) {
     const int32_t action = data->action[first + i];
     if (!idm_data_missed(data, first + i))
-      one.regret += idm_explained(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
-    if (!one.due && idm_explained(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5) one.due = i + 1;
-    const bool acted = action != IDM_MISSING && !idm_data_missed(data, first + i);
-    if (one.never && acted && idm_onlooker_is_due(o, (size_t)action)) {
-      one.never = false;
+      one.regret += idm_explanation_interval(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
+    if (!one.due && idm_explanation_interval(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5)
+      one.due = i + 1;
+    const bool is_action = action != IDM_MISSING && !idm_data_missed(data, first + i);
+    if (one.censored && is_action && idm_explain_is_due(o, (size_t)action)) {
+      one.censored = false;
       one.step = i + 1;
       if (!one.due) break; /* before it was due, whatever came later */
     }
   }
-  if (one.due && one.due <= one.step) one.belated = (long)(one.step - one.due);
+  if (one.due && one.due <= one.step) one.delayed = (long)(one.step - one.due);
   return one;
 }
 
@@ -126,14 +127,14 @@ static idm_explained_case look_at_case(const onlooker *o, const idm_explanation 
 static void count_rows(const idm_explanation *e, const idm_data *data)
 {
   for (size_t t = 0; t < data->trajectories; t++) {
-    idm_explained_person *person = &e->person[e->agent[t]];
+    idm_person_summary *person = &e->person[e->agent[t]];
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
-      const bool decided =
-          data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
+      const bool decided = data->action[row] != IDM_MISSING &&
+                           idm_data_available_count(data, data->available[row]) > 1;
       if (!decided) continue;
       person->decisions++;
-      person->surprise += idm_explained_surprise(e, data, row).mean;
-      person->regret += idm_explained(e, row, IDM_EXPLAIN_REGRET, 0).mean;
+      person->surprise += idm_explanation_surprise(e, data, row).mean;
+      person->regret += idm_explanation_interval(e, row, IDM_EXPLAIN_REGRET, 0).mean;
     }
   }
   for (size_t a = 0; a < e->agents; a++) {
@@ -146,7 +147,7 @@ static void count_rows(const idm_explanation *e, const idm_data *data)
 
 /* The first `most` of a list by falling key, then by falling second key, then in order. */
 typedef struct ranking {
-  size_t most;
+  size_t maximum;
   size_t count;
   size_t *item;
   double *key; /* [most][2] */
@@ -158,11 +159,11 @@ static void rank(ranking *r, size_t item, double key, double second)
   while (at > 0 &&
          (r->key[2 * at - 2] < key || (r->key[2 * at - 2] == key && r->key[2 * at - 1] < second)))
     at--;
-  if (at == r->most) return;
-  if (r->count < r->most) r->count++;
-  const size_t moved = r->count - at - 1;
-  memmove(r->item + at + 1, r->item + at, moved * sizeof *r->item);
-  memmove(r->key + 2 * at + 2, r->key + 2 * at, moved * 2 * sizeof *r->key);
+  if (at == r->maximum) return;
+  if (r->count < r->maximum) r->count++;
+  const size_t shifted = r->count - at - 1;
+  memmove(r->item + at + 1, r->item + at, shifted * sizeof *r->item);
+  memmove(r->key + 2 * at + 2, r->key + 2 * at, shifted * 2 * sizeof *r->key);
   r->item[at] = item;
   r->key[2 * at] = key;
   r->key[2 * at + 1] = second;
@@ -172,10 +173,12 @@ static void rank(ranking *r, size_t item, double key, double second)
 static void rank_rows(const idm_explanation *e, const idm_data *data, size_t t, ranking *r)
 {
   for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
-    if (data->action[row] == IDM_MISSING || idm_data_open(data, data->available[row]) < 2) continue;
-    const double surprise = idm_explained_surprise(e, data, row).mean;
-    const double regret = idm_explained(e, row, IDM_EXPLAIN_REGRET, 0).mean;
-    const double chance = log((double)idm_data_open(data, data->available[row]));
+    if (data->action[row] == IDM_MISSING ||
+        idm_data_available_count(data, data->available[row]) < 2)
+      continue;
+    const double surprise = idm_explanation_surprise(e, data, row).mean;
+    const double regret = idm_explanation_interval(e, row, IDM_EXPLAIN_REGRET, 0).mean;
+    const double chance = log((double)idm_data_available_count(data, data->available[row]));
     if (surprise > chance + 1e-9) rank(r, row, surprise, isnan(regret) ? 0 : regret);
   }
 }
@@ -183,31 +186,31 @@ static void rank_rows(const idm_explanation *e, const idm_data *data, size_t t, 
 static idm_status rank_all(const idm_explain_settings *settings, idm_explanation *e,
                            const idm_data *data, idm_error *opt_error)
 {
-  ranking rows = {.most = settings->top < data->rows ? settings->top : data->rows};
-  ranking cases = {.most = settings->top < e->trajectories ? settings->top : e->trajectories};
-  rows.item = e->surprising_row = idm_new(rows.most, sizeof *rows.item);
-  cases.item = e->belated_case = idm_new(cases.most, sizeof *cases.item);
-  rows.key = idm_new(2 * rows.most, sizeof *rows.key);
-  cases.key = idm_new(2 * cases.most, sizeof *cases.key);
-  const bool room = rows.item && cases.item && rows.key && cases.key;
-  for (size_t t = 0; t < e->trajectories && room; t++) {
+  ranking rows = {.maximum = settings->top < data->rows ? settings->top : data->rows};
+  ranking cases = {.maximum = settings->top < e->trajectories ? settings->top : e->trajectories};
+  rows.item = e->surprising_row = idm_new(rows.maximum, sizeof *rows.item);
+  cases.item = e->delayed_case = idm_new(cases.maximum, sizeof *cases.item);
+  rows.key = idm_new(2 * rows.maximum, sizeof *rows.key);
+  cases.key = idm_new(2 * cases.maximum, sizeof *cases.key);
+  const bool allocated = rows.item && cases.item && rows.key && cases.key;
+  for (size_t t = 0; t < e->trajectories && allocated; t++) {
     if (settings->trajectory >= 0 && t != (size_t)settings->trajectory) continue;
     rank_rows(e, data, t, &rows);
-    if (e->one[t].belated > 0)
-      rank(&cases, t, (double)e->one[t].belated, isnan(e->one[t].regret) ? 0 : e->one[t].regret);
+    if (e->one[t].delayed > 0)
+      rank(&cases, t, (double)e->one[t].delayed, isnan(e->one[t].regret) ? 0 : e->one[t].regret);
   }
   e->surprising = rows.count;
-  e->belated = cases.count;
+  e->delayed = cases.count;
   free(rows.key);
   free(cases.key);
-  return room ? IDM_OK : idm_fail_memory(opt_error);
+  return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* --- making one ----------------------------------------------------------------------------- */
 
 /* The rows by the problem's own parameter. */
-static idm_status look_at_point(const idm_problem *problem, const idm_data *data,
-                                const trials_guest *guest, idm_trials **ret_trials,
+static idm_status explain_point(const idm_problem *problem, const idm_data *data,
+                                const trials_visitor *visitor, idm_trials **ret_trials,
                                 idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_workspace *workspace = NULL;
@@ -218,10 +221,59 @@ static idm_status look_at_point(const idm_problem *problem, const idm_data *data
   if (status == IDM_OK)
     status = idm_plan_capacity(theta, &problem->agent, NULL, workspace, NULL, opt_notes, opt_error);
   if (status == IDM_OK)
-    status = idm_trials_create_with(workspace, data, guest, ret_trials, opt_error);
+    status = idm_trials_create_with(workspace, data, visitor, ret_trials, opt_error);
   idm_workspace_destroy(workspace);
   idm_theta_destroy(theta);
   return status;
+}
+
+/* States of problems whose transitions are given row by row, as matrices. */
+static const size_t max_unrolled = 1000;
+
+static void close_unrolled(idm_problem *problem)
+{
+  idm_setting_destroy(problem->setting);
+  idm_theta_destroy(problem->theta);
+}
+
+/* transition[action][state][next] and emission of what is given row by row. */
+static void put_matrices(const idm_setting *from, double *transition, double *emission)
+{
+  const idm_sizes n = idm_setting_sizes(from);
+  const idm_sparse_rows *moves = from->moves;
+  for (size_t row = 0; row < n.actions * n.states; row++) {
+    for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
+      transition[row * n.states + moves->next[i]] = moves->probability[i];
+    if (from->fully_observed) emission[row * n.observations + row % n.states] = 1;
+  }
+  if (from->emission)
+    memcpy(emission, from->emission, n.actions * n.states * n.observations * sizeof *emission);
+}
+
+/* The same problem with matrices of transitions, and all else borrowed; close_unrolled accepts one
+ * that failed. */
+static idm_status unroll(const idm_problem *from, idm_problem *to, idm_error *opt_error)
+{
+  const idm_sizes n = idm_setting_sizes(from->setting);
+  const size_t moves = n.actions * n.states * n.states;
+  const size_t emissions = n.actions * n.states * n.observations;
+  *to = *from;
+  to->setting = NULL;
+  to->theta = NULL;
+  idm_status status = idm_setting_copy(from->setting, &to->setting, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(from->theta, &to->theta, opt_error);
+  if (status == IDM_OK) status = idm_theta_resize(to->theta, IDM_TRANSITION, moves, 1, opt_error);
+  if (status == IDM_OK) status = idm_theta_resize(to->theta, IDM_EMISSION, emissions, 1, opt_error);
+  if (status != IDM_OK) return status;
+  double *transition = to->theta->block[IDM_TRANSITION].value;
+  double *emission = to->theta->block[IDM_EMISSION].value;
+  put_matrices(from->setting, transition, emission);
+  idm_sparse_rows_destroy(to->setting->moves);
+  to->setting->moves = NULL;
+  free(to->setting->emission);
+  to->setting->transition = idm_duplicate(transition, moves, sizeof *transition);
+  to->setting->emission = idm_duplicate(emission, emissions, sizeof *emission);
+  return to->setting->transition && to->setting->emission ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 static idm_status check_settings(const idm_problem *problem, const idm_data *data,
@@ -229,10 +281,12 @@ static idm_status check_settings(const idm_problem *problem, const idm_data *dat
 {
   if (!idm_sizes_same(data->sizes, idm_setting_sizes(problem->setting)))
     return idm_fail(opt_error, IDM_USAGE, "the data are of another problem");
-  if (problem->setting->moves)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "cases are explained by matrices of transitions; here they are given row by "
-                    "row");
+  if (problem->setting->moves && !(data->sizes.states <= max_unrolled))
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "cases are explained by matrices of transitions, and those of %zu states, which "
+        "are given row by row, would be too large; expected %zu states at most",
+        data->sizes.states, max_unrolled);
   if (!settings->draws)
     return idm_fail(opt_error, IDM_USAGE, "an explanation is over 1 draw at least");
   if (settings->due != IDM_MISSING &&
@@ -263,8 +317,8 @@ static void remark(const idm_problem *problem, const idm_data *data,
                   idm_agent_planner(&problem->agent)->name);
   size_t impossible = 0;
   for (size_t row = 0; row < data->rows; row++)
-    if (isnan(idm_explained(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0).mean) &&
-        !isnan(idm_explained(e, row, IDM_EXPLAIN_PROBABILITY, 0).mean))
+    if (isnan(idm_explanation_interval(e, row, IDM_EXPLAIN_RATIONAL_BELIEF, 0).mean) &&
+        !isnan(idm_explanation_interval(e, row, IDM_EXPLAIN_PROBABILITY, 0).mean))
       impossible++;
   if (impossible)
     idm_notes_add(
@@ -277,25 +331,26 @@ static void remark(const idm_problem *problem, const idm_data *data,
                   e->reaction_draws, e->trials->draws);
 }
 
-static idm_status make_lists(onlooker *o, idm_explanation *e, const idm_data *data,
+static idm_status make_lists(explain_visitor *o, idm_explanation *e, const idm_data *data,
                              idm_error *opt_error)
 {
-  for (size_t t = 0; t < e->trajectories; t++) e->one[t] = look_at_case(o, e, data, t);
+  for (size_t t = 0; t < e->trajectories; t++) e->one[t] = explain_case(o, e, data, t);
   count_rows(e, data);
   return rank_all(&o->settings, e, data, opt_error);
 }
 
 /* Everybody by the same numbers: a parameter, or draws of one. */
-static idm_status look_at_all(onlooker *o, const idm_posterior *opt_posterior, const idm_data *data,
-                              idm_explanation *e, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status explain_pooled(explain_visitor *o, const idm_posterior *opt_posterior,
+                                 const idm_data *data, idm_explanation *e, idm_notes *opt_notes,
+                                 idm_error *opt_error)
 {
-  const trials_guest guest = idm_onlooker_guest(o, data->sizes);
+  const trials_visitor visitor = idm_explain_visitor(o, data->sizes);
   idm_status status =
       opt_posterior ? idm_posterior_trials_with(o->problem, opt_posterior, o->settings.draws, data,
-                                                &guest, &e->trials, opt_error)
-                    : look_at_point(o->problem, data, &guest, &e->trials, opt_notes, opt_error);
+                                                &visitor, &e->trials, opt_error)
+                    : explain_point(o->problem, data, &visitor, &e->trials, opt_notes, opt_error);
   for (size_t a = 0; a < e->agents && status == IDM_OK; a++)
-    status = idm_onlooker_measure(o, a, &e->person[a], opt_error);
+    status = idm_explain_measure(o, a, &e->person[a], opt_error);
   e->reaction_draws = o->reaction.draws;
   return status;
 }
@@ -303,8 +358,8 @@ static idm_status look_at_all(onlooker *o, const idm_posterior *opt_posterior, c
 /* --- persons -------------------------------------------------------------------------------- */
 
 /* The trajectories of a person as a log of their own, and their rows in the whole. */
-static idm_status take_part(const idm_data *data, const uint32_t *agent_of, size_t agent,
-                            idm_data **ret_part, size_t *rows, idm_error *opt_error)
+static idm_status take_agent_data(const idm_data *data, const uint32_t *agent_of, size_t agent,
+                                  idm_data **ret_part, size_t *rows, idm_error *opt_error)
 {
   uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
   if (!trajectory) return idm_fail_memory(opt_error);
@@ -315,7 +370,7 @@ static idm_status take_part(const idm_data *data, const uint32_t *agent_of, size
     trajectory[count++] = (uint32_t)t;
     for (size_t i = data->first[t]; i < data->first[t + 1]; i++) rows[row++] = i;
   }
-  const idm_status status = idm_data_part(data, trajectory, count, ret_part, opt_error);
+  const idm_status status = idm_data_subset(data, trajectory, count, ret_part, opt_error);
   free(trajectory);
   return status;
 }
@@ -351,25 +406,26 @@ static bool append(idm_trials *to, size_t *used, const idm_trials *part, const s
 }
 
 /* One agent by their own draws, those of a person. */
-static idm_status look_at_one(const onlooker *whole, const idm_posterior *posterior, size_t person,
-                              const idm_data *part, idm_trials **ret_trials,
-                              idm_explained_person *explained, size_t *ret_reaction_draws,
-                              idm_error *opt_error)
+static idm_status explain_person(const explain_visitor *parent, const idm_posterior *posterior,
+                                 size_t person, const idm_data *part, idm_trials **ret_trials,
+                                 idm_person_summary *explained, size_t *ret_reaction_draws,
+                                 idm_error *opt_error)
 {
-  onlooker o = {.problem = whole->problem, .settings = whole->settings};
-  const trials_guest guest = idm_onlooker_guest(&o, part->sizes);
-  idm_posterior *own = NULL;
-  idm_status status = idm_posterior_person(o.problem, posterior, person, &own, opt_error);
+  explain_visitor o = {.problem = parent->problem, .settings = parent->settings};
+  const trials_visitor visitor = idm_explain_visitor(&o, part->sizes);
+  idm_posterior *person_posterior = NULL;
+  idm_status status =
+      idm_posterior_person(o.problem, posterior, person, &person_posterior, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_trials_with(o.problem, own, o.settings.draws, part, &guest, ret_trials,
-                                       opt_error);
+    status = idm_posterior_trials_with(o.problem, person_posterior, o.settings.draws, part,
+                                       &visitor, ret_trials, opt_error);
   /* A person who is several agents of the log has no reaction of their own. */
   idm_reaction_none(explained);
   if (status == IDM_OK && part->agent_name.count == 1)
-    status = idm_onlooker_measure(&o, 0, explained, opt_error);
+    status = idm_explain_measure(&o, 0, explained, opt_error);
   *ret_reaction_draws = o.reaction.draws;
-  idm_onlooker_close(&o);
-  idm_posterior_destroy(own);
+  idm_explain_visitor_close(&o);
+  idm_posterior_destroy(person_posterior);
   return status;
 }
 
@@ -380,7 +436,7 @@ static idm_status open_trials(const idm_data *data, size_t draws, idm_trials **r
   idm_trials *t = *ret_trials = idm_new(1, sizeof *t);
   if (!t) return idm_fail_memory(opt_error);
   t->sizes = data->sizes;
-  t->width = idm_explain_place_of(data->sizes, IDM_EXPLAIN_PARTS);
+  t->width = idm_explain_part_offset(data->sizes, IDM_EXPLAIN_PARTS);
   t->draws = draws;
   t->rows = data->rows;
   t->node = idm_new(data->rows, sizeof *t->node);
@@ -401,12 +457,13 @@ static size_t find_person(const idm_labels *people, const char *name)
 }
 
 /* Everybody by their own draws; who is none of the people has no numbers. */
-static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, const idm_data *data,
-                                 idm_explanation *e, idm_notes *opt_notes, idm_error *opt_error)
+static idm_status explain_people(explain_visitor *o, const idm_posterior *posterior,
+                                 const idm_data *data, idm_explanation *e, idm_notes *opt_notes,
+                                 idm_error *opt_error)
 {
   const idm_labels *people = &posterior->axis[idm_posterior_axis(posterior, "person")].label;
   size_t used = 1;
-  size_t strangers = 0;
+  size_t unknown_agents = 0;
   size_t *rows = idm_new(data->rows, sizeof *rows);
   const size_t all = posterior->chains * posterior->draws;
   const size_t draws = all < o->settings.draws ? all : o->settings.draws;
@@ -418,57 +475,56 @@ static idm_status look_at_people(onlooker *o, const idm_posterior *posterior, co
     idm_trials *trials = NULL;
     if (person == people->count) {
       idm_reaction_none(&e->person[a]);
-      strangers++;
+      unknown_agents++;
       continue;
     }
-    status = take_part(data, e->agent, a, &part, rows, opt_error);
+    status = take_agent_data(data, e->agent, a, &part, rows, opt_error);
     if (status == IDM_OK)
-      status = look_at_one(o, posterior, person, part, &trials, &e->person[a], &e->reaction_draws,
-                           opt_error);
+      status = explain_person(o, posterior, person, part, &trials, &e->person[a],
+                              &e->reaction_draws, opt_error);
     if (status == IDM_OK && !append(e->trials, &used, trials, rows))
       status = idm_fail_memory(opt_error);
     idm_trials_destroy(trials);
     idm_data_destroy(part);
   }
   free(rows);
-  if (status == IDM_OK && strangers == e->agents)
+  if (status == IDM_OK && unknown_agents == e->agents)
     return idm_fail(opt_error, IDM_INPUT, "none of the agents of the log is a person of the run");
-  if (status == IDM_OK && strangers)
+  if (status == IDM_OK && unknown_agents)
     idm_notes_add(opt_notes, "%zu agents of the log are no people of the run: they are left out",
-                  strangers);
+                  unknown_agents);
   return status;
 }
 
 /* Whose each trajectory is: a person's by the column of the fit, else its agent's. */
-static idm_status name_agents(const onlooker *o, bool people, const idm_data *data,
+static idm_status name_agents(const explain_visitor *o, bool people, const idm_data *data,
                               idm_explanation *e, idm_error *opt_error)
 {
-  idm_who who = {.people = data->agent_name.count};
+  idm_person_map assignment = {.people = data->agent_name.count};
   idm_status status;
   if (people) {
     const char *by = o->settings.by ? o->settings.by : "agent";
-    status = idm_who_create(o->problem, data, by, &who, opt_error);
+    status = idm_person_map_create(o->problem, data, by, &assignment, opt_error);
   } else {
-    status = idm_labels_copy(&data->agent_name, &who.name, opt_error);
-    who.of_trajectory = idm_duplicate(data->agent, data->trajectories, sizeof *data->agent);
-    if (status == IDM_OK && !who.of_trajectory) status = idm_fail_memory(opt_error);
+    status = idm_labels_copy(&data->agent_name, &assignment.name, opt_error);
+    assignment.of_trajectory = idm_duplicate(data->agent, data->trajectories, sizeof *data->agent);
+    if (status == IDM_OK && !assignment.of_trajectory) status = idm_fail_memory(opt_error);
   }
-  e->agents = who.people;
-  e->name = who.name;
-  e->agent = who.of_trajectory;
+  e->agents = assignment.people;
+  e->name = assignment.name;
+  e->agent = assignment.of_trajectory;
   if (status != IDM_OK) return status;
   e->person = idm_new(e->agents, sizeof *e->person);
   return e->person ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
-                       const idm_data *data, const idm_explain_settings *opt_settings,
-                       idm_explanation **ret_explanation, idm_notes *opt_notes,
-                       idm_error *opt_error)
+/* The explanation of a problem with matrices of transitions. */
+static idm_status explain(const idm_problem *problem, const idm_posterior *opt_posterior,
+                          const idm_data *data, const idm_explain_settings *opt_settings,
+                          idm_explanation **ret_explanation, idm_notes *opt_notes,
+                          idm_error *opt_error)
 {
-  idm_require(problem, data, ret_explanation);
-  *ret_explanation = NULL;
-  onlooker o = {.problem = problem};
+  explain_visitor o = {.problem = problem};
   idm_explain_settings_default(&o.settings);
   if (opt_settings) o.settings = *opt_settings;
   idm_status status = check_settings(problem, data, &o.settings, opt_error);
@@ -481,15 +537,34 @@ idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_post
       opt_posterior && idm_posterior_axis(opt_posterior, "person") < opt_posterior->axes;
   status = e->one ? name_agents(&o, people, data, e, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = people ? look_at_people(&o, opt_posterior, data, e, opt_notes, opt_error)
-                    : look_at_all(&o, opt_posterior, data, e, opt_notes, opt_error);
+    status = people ? explain_people(&o, opt_posterior, data, e, opt_notes, opt_error)
+                    : explain_pooled(&o, opt_posterior, data, e, opt_notes, opt_error);
   if (status == IDM_OK) status = make_lists(&o, e, data, opt_error);
   if (status == IDM_OK) remark(problem, data, &o.settings, e, opt_notes);
-  idm_onlooker_close(&o);
+  idm_explain_visitor_close(&o);
   if (status != IDM_OK) {
     idm_explanation_destroy(e);
     return status;
   }
   *ret_explanation = e;
   return IDM_OK;
+}
+
+idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
+                       const idm_data *data, const idm_explain_settings *opt_settings,
+                       idm_explanation **ret_explanation, idm_notes *opt_notes,
+                       idm_error *opt_error)
+{
+  idm_require(problem, data, ret_explanation);
+  *ret_explanation = NULL;
+  if (!problem->setting->moves || idm_setting_sizes(problem->setting).states > max_unrolled)
+    return explain(problem, opt_posterior, data, opt_settings, ret_explanation, opt_notes,
+                   opt_error);
+  idm_problem unrolled;
+  idm_status status = unroll(problem, &unrolled, opt_error);
+  if (status == IDM_OK)
+    status = explain(&unrolled, opt_posterior, data, opt_settings, ret_explanation, opt_notes,
+                     opt_error);
+  close_unrolled(&unrolled);
+  return status;
 }

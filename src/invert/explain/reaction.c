@@ -1,18 +1,67 @@
+/* How people react to evidence.
+ *
+ * Contents: bias · reaction */
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/statistics.h"
+#include "idm/explain.h"
+#include "idm/quantile.h"
+#include "invert/explain/explain.h"
+
+/* === bias =================================================================================== */
+
+/* Biases by name: see idm/explain.h. */
+
+static const struct {
+  const char *name;
+  const char *rule;
+} biases[IDM_BIAS_COUNT] = {
+#define BIAS_ENTRY(id, called, when) [id] = {called, when},
+    IDM_BIAS_LIST(BIAS_ENTRY)
+#undef BIAS_ENTRY
+};
+
+const char *idm_bias_name(idm_bias bias)
+{
+  return (unsigned)bias < IDM_BIAS_COUNT ? biases[bias].name : NULL;
+}
+
+const char *idm_bias_rule(idm_bias bias)
+{
+  return (unsigned)bias < IDM_BIAS_COUNT ? biases[bias].rule : NULL;
+}
+
+bool idm_person_has_bias(const idm_person_summary *person, idm_bias bias)
+{
+  if (!person) return false;
+  const bool updates = person->updates >= IDM_BIAS_UPDATES;
+  switch (bias) {
+  case IDM_BIAS_BASE_RATE_NEGLECT:
+    return updates && person->base_rate.high < 1 - IDM_BIAS_MARGIN;
+  case IDM_BIAS_CONSERVATISM:
+    return updates && person->reaction.high < 1 - IDM_BIAS_MARGIN;
+  case IDM_BIAS_OVERREACTION:
+    return updates && person->reaction.low > 1 + IDM_BIAS_MARGIN;
+  case IDM_BIAS_CONFIRMATION:
+    return person->confirming_updates >= IDM_BIAS_UPDATES &&
+           person->disconfirming_updates >= IDM_BIAS_UPDATES &&
+           person->asymmetry.low > IDM_BIAS_MARGIN;
+  default:
+    return false;
+  }
+}
+
+/* === reaction =============================================================================== */
+
 /* How people react to evidence: see the header.
  *
  * Bayes' rule adds in logarithms: log z'_s = log z_s + log L_s + constant. Centred over the states
  * the constant is gone, no state is a reference, and of two states what is left is half the logit,
  * with either sign. */
-#include "invert/explain/reaction.h"
-
-#include <math.h>
-
-#include "base/memory.h"
-#include "base/moments.h"
-#include "idm/quantile.h"
 
 /* Bytes that sums may take: beyond, fewer draws are kept. */
-static const size_t most_bytes = (size_t)1 << 27;
+static const size_t max_bytes = (size_t)1 << 27;
 
 void idm_reaction_close(reaction *r)
 {
@@ -27,7 +76,7 @@ void idm_reaction_close(reaction *r)
 
 /* Walk all rows, trajectory by trajectory. Runs of one agent at a node are one entry: counted into
  * first[node + 1], or written, where there is room for them, from `next`. */
-static void walk_rows(reaction *r, const idm_data *data, const idm_prefix_tree *tree,
+static void scan_rows(reaction *r, const idm_data *data, const idm_prefix_tree *tree,
                       uint32_t *recent, size_t *opt_next)
 {
   for (size_t i = 0; i < tree->nodes; i++) recent[i] = UINT32_MAX;
@@ -35,13 +84,13 @@ static void walk_rows(reaction *r, const idm_data *data, const idm_prefix_tree *
     size_t node = tree->last[t];
     for (size_t row = data->first[t + 1]; row-- > data->first[t];
          node = (size_t)tree->node[node].parent) {
-      const bool fresh = recent[node] != data->agent[t];
+      const bool is_new_run = recent[node] != data->agent[t];
       recent[node] = data->agent[t];
       if (!opt_next) {
-        r->first[node + 1] += fresh;
+        r->first[node + 1] += is_new_run;
         continue;
       }
-      opt_next[node] += fresh;
+      opt_next[node] += is_new_run;
       r->agent[opt_next[node] - 1] = data->agent[t];
       r->count[opt_next[node] - 1]++;
     }
@@ -56,14 +105,14 @@ static idm_status find_people(reaction *r, const idm_data *data, const idm_prefi
   idm_status status = recent && r->first ? IDM_OK : idm_fail_memory(opt_error);
   size_t *next = NULL;
   if (status == IDM_OK) {
-    walk_rows(r, data, tree, recent, NULL);
+    scan_rows(r, data, tree, recent, NULL);
     for (size_t i = 0; i < tree->nodes; i++) r->first[i + 1] += r->first[i];
     r->agent = idm_new(r->first[tree->nodes], sizeof *r->agent);
     r->count = idm_new(r->first[tree->nodes], sizeof *r->count);
     next = idm_duplicate(r->first, tree->nodes, sizeof *next);
     if (!r->agent || !r->count || !next) status = idm_fail_memory(opt_error);
   }
-  if (status == IDM_OK) walk_rows(r, data, tree, recent, next);
+  if (status == IDM_OK) scan_rows(r, data, tree, recent, next);
   free(recent);
   free(next);
   return status;
@@ -72,10 +121,11 @@ static idm_status find_people(reaction *r, const idm_data *data, const idm_prefi
 idm_status idm_reaction_open(reaction *r, const idm_data *data, const idm_prefix_tree *tree,
                              size_t draws, idm_error *opt_error)
 {
-  const size_t one = idm_times(data->agent_name.count, sizeof *r->sums);
-  const size_t most = most_bytes / (one ? one : 1) ? most_bytes / (one ? one : 1) : 1;
+  const size_t draw_bytes = idm_times(data->agent_name.count, sizeof *r->sums);
+  const size_t max_draws =
+      max_bytes / (draw_bytes ? draw_bytes : 1) ? max_bytes / (draw_bytes ? draw_bytes : 1) : 1;
   *r = (reaction){.agents = data->agent_name.count};
-  r->stride = (draws + most - 1) / most;
+  r->stride = (draws + max_draws - 1) / max_draws;
   r->draws = (draws + r->stride - 1) / r->stride;
   r->sums = idm_new(idm_times(r->agents, r->draws), sizeof *r->sums);
   if (!r->sums) return idm_fail_memory(opt_error);
@@ -87,17 +137,17 @@ void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums
   if (draw % r->stride || !(sums->updates > 0)) return;
   for (size_t i = r->first[node]; i < r->first[node + 1]; i++) {
     const double n = r->count[i];
-    reaction_sums *to = &r->sums[r->agent[i] * r->draws + draw / r->stride];
-    to->prior_prior += n * sums->prior_prior;
-    to->prior_evidence += n * sums->prior_evidence;
-    to->evidence_evidence += n * sums->evidence_evidence;
-    to->prior_after += n * sums->prior_after;
-    to->evidence_after += n * sums->evidence_after;
-    to->updates += n * sums->updates;
+    reaction_sums *target = &r->sums[r->agent[i] * r->draws + draw / r->stride];
+    target->prior_prior += n * sums->prior_prior;
+    target->prior_evidence += n * sums->prior_evidence;
+    target->evidence_evidence += n * sums->evidence_evidence;
+    target->prior_after += n * sums->prior_after;
+    target->evidence_after += n * sums->evidence_after;
+    target->updates += n * sums->updates;
     for (size_t k = 0; k < REACTION_SIDES; k++) {
-      to->side[k].own += n * sums->side[k].own;
-      to->side[k].bayes += n * sums->side[k].bayes;
-      to->side[k].updates += n * sums->side[k].updates;
+      target->side[k].observed += n * sums->side[k].observed;
+      target->side[k].bayes += n * sums->side[k].bayes;
+      target->side[k].updates += n * sums->side[k].updates;
     }
   }
 }
@@ -105,11 +155,11 @@ void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums
 /* --- one update ----------------------------------------------------------------------------- */
 
 /* Logarithms of x over the states that are `in` (1, else 0), centred; 0 elsewhere. */
-static void centre(double *x, const double *in, size_t states, double support)
+static void centre(double *x, const double *in_support, size_t states, double support)
 {
   double mean = 0;
-  for (size_t s = 0; s < states; s++) mean += in[s] > 0 ? log(x[s]) / support : 0;
-  for (size_t s = 0; s < states; s++) x[s] = in[s] > 0 ? log(x[s]) - mean : 0;
+  for (size_t s = 0; s < states; s++) mean += in_support[s] > 0 ? log(x[s]) / support : 0;
+  for (size_t s = 0; s < states; s++) x[s] = in_support[s] > 0 ? log(x[s]) - mean : 0;
 }
 
 /* The likeliest state; `states` where two are as likely, up to rounding. */
@@ -118,9 +168,9 @@ static size_t likeliest(const double *z, size_t states)
   size_t best = 0;
   bool tied = false;
   for (size_t s = 1; s < states; s++) {
-    const double over = (z[s] - z[best]) / fmax(z[s], z[best]);
-    tied = fabs(over) < 1e-9 || (tied && over < 0);
-    if (over > 0) best = s;
+    const double relative = (z[s] - z[best]) / fmax(z[s], z[best]);
+    tied = fabs(relative) < 1e-9 || (tied && relative < 0);
+    if (relative > 0) best = s;
   }
   return tied ? states : best;
 }
@@ -128,63 +178,64 @@ static size_t likeliest(const double *z, size_t states)
 /* Log-odds of a state, of numbers that need not sum to 1. */
 static double log_odds(const double *z, size_t states, size_t state)
 {
-  double others = 0;
-  for (size_t s = 0; s < states; s++) others += s == state ? 0 : z[s];
-  return others > 0 ? log(z[state]) - log(others) : INFINITY;
+  double complement = 0;
+  for (size_t s = 0; s < states; s++) complement += s == state ? 0 : z[s];
+  return complement > 0 ? log(z[state]) - log(complement) : INFINITY;
 }
 
 /* Add an update to the kind that it is of: `prior` to `bayes` and to `held`. */
-static void add_side(const double *prior, const double *bayes, const double *held, size_t states,
-                     double weight, reaction_sums *sums)
+static void add_signed_update(const double *prior, const double *bayes, const double *agent_belief,
+                              size_t states, double weight, reaction_sums *sums)
 {
-  static const double nothing = 1e-9;
+  static const double tolerance = 1e-9;
   const size_t state = likeliest(prior, states);
   if (state == states) return;
   const double before = log_odds(prior, states, state);
-  const double due = log_odds(bayes, states, state) - before;
-  const double own = log_odds(held, states, state) - before;
-  if (!isfinite(due) || !isfinite(own) || !(fabs(due) > nothing)) return;
-  reaction_side *side = &sums->side[due > 0 ? REACTION_CONFIRMING : REACTION_DISCONFIRMING];
-  side->own += weight * own;
-  side->bayes += weight * due;
+  const double expected = log_odds(bayes, states, state) - before;
+  const double observed = log_odds(agent_belief, states, state) - before;
+  if (!isfinite(expected) || !isfinite(observed) || !(fabs(expected) > tolerance)) return;
+  reaction_side *side = &sums->side[expected > 0 ? REACTION_CONFIRMING : REACTION_DISCONFIRMING];
+  side->observed += weight * observed;
+  side->bayes += weight * expected;
   side->updates += weight;
 }
 
 void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,
-                         const double *after, double weight, double *scratch, reaction_sums *sums)
+                         const double *updated_belief, double weight, double *scratch,
+                         reaction_sums *sums)
 {
-  static const double nothing = 1e-12;
+  static const double tolerance = 1e-12;
   const size_t k = world->sizes.states;
   double *prior = scratch;
   double *evidence = prior + k;
-  double *held = evidence + k;
-  double *in = held + k;
+  double *agent_belief = evidence + k;
+  double *in_support = agent_belief + k;
   double support = 0;
-  double moved = 0;
+  double max_change = 0;
   if (world->setting->fully_observed) return;
   idm_filter_predict(k, world->transition + u * k * k, z, prior);
   idm_environment_joint(world, z, u, x, evidence);
-  memcpy(held, after, k * sizeof *held);
+  memcpy(agent_belief, updated_belief, k * sizeof *agent_belief);
   for (size_t s = 0; s < k; s++) {
-    in[s] = prior[s] > 0 && evidence[s] > 0 && held[s] > 0;
-    support += in[s];
+    in_support[s] = prior[s] > 0 && evidence[s] > 0 && agent_belief[s] > 0;
+    support += in_support[s];
   }
   if (support < 2) return;
-  add_side(prior, evidence, held, k, weight, sums);
-  centre(prior, in, k, support);
-  centre(evidence, in, k, support);
-  centre(held, in, k, support);
+  add_signed_update(prior, evidence, agent_belief, k, weight, sums);
+  centre(prior, in_support, k, support);
+  centre(evidence, in_support, k, support);
+  centre(agent_belief, in_support, k, support);
   for (size_t s = 0; s < k; s++) {
     evidence[s] -= prior[s];
-    moved = fmax(moved, fmax(fabs(evidence[s]), fabs(held[s] - prior[s])));
+    max_change = fmax(max_change, fmax(fabs(evidence[s]), fabs(agent_belief[s] - prior[s])));
   }
-  if (!(moved > nothing)) return;
+  if (!(max_change > tolerance)) return;
   for (size_t s = 0; s < k; s++) {
     sums->prior_prior += weight * prior[s] * prior[s];
     sums->prior_evidence += weight * prior[s] * evidence[s];
     sums->evidence_evidence += weight * evidence[s] * evidence[s];
-    sums->prior_after += weight * prior[s] * held[s];
-    sums->evidence_after += weight * evidence[s] * held[s];
+    sums->prior_after += weight * prior[s] * agent_belief[s];
+    sums->evidence_after += weight * evidence[s] * agent_belief[s];
   }
   sums->updates += weight;
 }
@@ -217,7 +268,7 @@ idm_interval idm_reaction_interval(double *sample, size_t count)
   return (idm_interval){mean, idm_quantile(sample, count, 0.05), idm_quantile(sample, count, 0.95)};
 }
 
-void idm_reaction_none(idm_explained_person *person)
+void idm_reaction_none(idm_person_summary *person)
 {
   const idm_interval none = {NAN, NAN, NAN};
   person->base_rate = person->reaction = person->noise = none;
@@ -227,11 +278,10 @@ void idm_reaction_none(idm_explained_person *person)
 /* The mean change over that by Bayes' rule; NaN where there are none. */
 static double ratio_of(const reaction_side *side)
 {
-  return side->updates > 0 ? side->own / side->bayes : NAN;
+  return side->updates > 0 ? side->observed / side->bayes : NAN;
 }
 
-void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
-                        idm_explained_person *person)
+void idm_reaction_solve(const reaction *r, size_t agent, double *sample, idm_person_summary *person)
 {
   const size_t n = r->draws;
   double updates = 0, sides[REACTION_SIDES] = {0};

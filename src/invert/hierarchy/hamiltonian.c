@@ -1,67 +1,67 @@
 /* Hamiltonian moves of population and people together: see the header.
  *
  * Contents: room · coordinates · the density · trajectories */
-#include "invert/hierarchy/hamiltonian.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/hierarchy/check.h"
+#include "invert/hierarchy/model.h"
 
 /* --- room ----------------------------------------------------------------------------------- */
 
-void idm_motion_destroy(hierarchy_motion *m)
+void idm_hmc_destroy(hierarchy_hmc *m)
 {
   if (!m) return;
   idm_population_destroy(&m->reference);
-  void *const arrays[] = {m->sum,      m->squares, m->sd,      m->position, m->momentum,
-                          m->gradient, m->slope,   m->scratch, m->matrix};
+  void *const arrays[] = {m->sum,      m->squares,       m->sd,      m->position,       m->momentum,
+                          m->gradient, m->leaf_gradient, m->scratch, m->factor_gradient};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
   free(m);
 }
 
-static idm_status allocate(const hierarchy *model, hierarchy_motion *m, idm_error *opt_error)
+static idm_status allocate(const hierarchy *model, hierarchy_hmc *m, idm_error *opt_error)
 {
   const idm_design *d = model->design;
   const idm_status status = idm_population_create(d, &m->reference, opt_error);
   if (status != IDM_OK) return status;
   m->numbers = m->reference.coefficients + d->effects + m->reference.pairs;
-  m->all = m->numbers + idm_times(d->people, d->effects);
+  m->dimension = m->numbers + idm_times(d->people, d->effects);
   m->sum = idm_new(m->numbers, sizeof *m->sum);
   m->squares = idm_new(m->numbers, sizeof *m->squares);
   m->sd = idm_new(m->numbers, sizeof *m->sd);
-  m->position = idm_new(m->all, sizeof *m->position);
-  m->momentum = idm_new(m->all, sizeof *m->momentum);
-  m->gradient = idm_new(m->all, sizeof *m->gradient);
-  m->matrix = idm_new(d->effects * d->effects, sizeof *m->matrix);
-  m->slope = idm_new(idm_times(d->people, d->effects), sizeof *m->slope);
-  m->scratch = idm_new(idm_model_scratch(model), sizeof *m->scratch);
-  return m->sum && m->squares && m->sd && m->position && m->momentum && m->gradient && m->slope &&
-                 m->scratch && m->matrix
+  m->position = idm_new(m->dimension, sizeof *m->position);
+  m->momentum = idm_new(m->dimension, sizeof *m->momentum);
+  m->gradient = idm_new(m->dimension, sizeof *m->gradient);
+  m->factor_gradient = idm_new(d->effects * d->effects, sizeof *m->factor_gradient);
+  m->leaf_gradient = idm_new(idm_times(d->people, d->effects), sizeof *m->leaf_gradient);
+  m->scratch = idm_new(idm_hierarchy_scratch(model), sizeof *m->scratch);
+  return m->sum && m->squares && m->sd && m->position && m->momentum && m->gradient &&
+                 m->leaf_gradient && m->scratch && m->factor_gradient
              ? IDM_OK
              : idm_fail_memory(opt_error);
 }
 
-idm_status idm_motion_create(hierarchy_chain *c, idm_error *opt_error)
+idm_status idm_hmc_create(hierarchy_chain *c, idm_error *opt_error)
 {
   const idm_design *d = c->model->design;
-  if (!c->model->leaves.slope || d->held || d->fixed) return IDM_OK;
-  c->motion = idm_new(1, sizeof *c->motion);
-  if (!c->motion) return idm_fail_memory(opt_error);
-  c->motion->log_step = log(0.2);
-  return allocate(c->model, c->motion, opt_error);
+  if (!c->model->leaves.leaf_gradient || d->held || d->fixed) return IDM_OK;
+  c->hmc = idm_new(1, sizeof *c->hmc);
+  if (!c->hmc) return idm_fail_memory(opt_error);
+  c->hmc->log_step = log(0.2);
+  return allocate(c->model, c->hmc, opt_error);
 }
 
-void idm_motion_pass(hierarchy_motion *m, idm_record *r)
+void idm_hmc_transfer(hierarchy_hmc *m, idm_record *r)
 {
   if (!m) return;
-  idm_record_pass(r, m->reference.number, m->reference.numbers * sizeof(double));
-  idm_record_pass(r, m->sum, m->numbers * sizeof *m->sum);
-  idm_record_pass(r, m->squares, m->numbers * sizeof *m->squares);
-  idm_record_pass(r, m->sd, m->numbers * sizeof *m->sd);
-  idm_record_pass(r, &m->summed, sizeof m->summed);
-  idm_record_pass(r, &m->log_step, sizeof m->log_step);
+  idm_record_transfer(r, m->reference.number, m->reference.numbers * sizeof(double));
+  idm_record_transfer(r, m->sum, m->numbers * sizeof *m->sum);
+  idm_record_transfer(r, m->squares, m->numbers * sizeof *m->squares);
+  idm_record_transfer(r, m->sd, m->numbers * sizeof *m->sd);
+  idm_record_transfer(r, &m->sum_count, sizeof m->sum_count);
+  idm_record_transfer(r, &m->log_step, sizeof m->log_step);
 }
 
 /* --- coordinates ---------------------------------------------------------------------------- */
@@ -73,13 +73,13 @@ static double number_of(const population *p, size_t i)
   return root ? fabs(p->number[i]) : p->number[i];
 }
 
-void idm_motion_tally(hierarchy_chain *c)
+void idm_hmc_accumulate(hierarchy_chain *c)
 {
-  hierarchy_motion *m = c->motion;
+  hierarchy_hmc *m = c->hmc;
   if (!m || !c->adapting) return;
-  m->summed++;
+  m->sum_count++;
   for (size_t i = 0; i < m->numbers; i++) {
-    const double x = number_of(&c->now.population, i);
+    const double x = number_of(&c->current.population, i);
     m->sum[i] += x;
     m->squares[i] += x * x;
   }
@@ -88,22 +88,22 @@ void idm_motion_tally(hierarchy_chain *c)
 /* What is expected of the sd of number i before anything is known. */
 static double expected_sd(const hierarchy_chain *c, size_t i)
 {
-  const population *p = &c->now.population;
+  const population *p = &c->current.population;
   if (i < p->coefficients) return 1;
   return i < p->coefficients + p->effects ? 0.3 * c->model->design->sd_scale[i - p->coefficients]
                                           : 0.5;
 }
 
-void idm_motion_settle(hierarchy_chain *c)
+void idm_hmc_adapt(hierarchy_chain *c)
 {
-  enum { few = 10 };
-  hierarchy_motion *m = c->motion;
+  enum { min_states = 10 };
+  hierarchy_hmc *m = c->hmc;
   if (!m) return;
-  const double n = (double)m->summed;
-  idm_population_assign(&m->reference, &c->now.population);
+  const double n = (double)m->sum_count;
+  idm_population_assign(&m->reference, &c->current.population);
   for (size_t i = 0; i < m->numbers; i++) {
     m->sd[i] = expected_sd(c, i);
-    if (m->summed >= few) {
+    if (m->sum_count >= min_states) {
       const double mean = m->sum[i] / n;
       const double variance = fmax(m->squares[i] / n - mean * mean, 0);
       /* A few draws of the old guess keep it from 0. */
@@ -112,42 +112,42 @@ void idm_motion_settle(hierarchy_chain *c)
     }
     m->sum[i] = m->squares[i] = 0;
   }
-  m->summed = 0;
-  idm_population_build(&m->reference);
+  m->sum_count = 0;
+  idm_population_set_factor(&m->reference);
 }
 
 /* Population and everybody at a position: coefficients, roots and partials into `to`, and z, e. The
  * frames are of the reference. */
-static void open_position(const hierarchy_chain *c, hierarchy_state *to)
+static void state_from_position(const hierarchy_chain *c, hierarchy_state *to)
 {
-  const hierarchy_motion *m = c->motion;
+  const hierarchy_hmc *m = c->hmc;
   const idm_design *d = c->model->design;
   const size_t q = d->effects;
   population *p = &to->population;
   memcpy(p->b, m->position, p->coefficients * sizeof *p->b);
   idm_lower_solve_transposed(p->coefficients, c->precision, p->b);
   for (size_t i = p->coefficients; i < m->numbers; i++) p->number[i] = m->sd[i] * m->position[i];
-  idm_population_build(p);
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
-  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  idm_population_set_factor(p);
+  double t[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], v[IDM_MAX_EFFECTS], mean[IDM_MAX_EFFECTS];
+  double scratch[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
   for (size_t i = 0; i < d->people; i++) {
     idm_population_mean(d, p, i, mean);
-    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q, c->pull + i * q,
-                     scratch);
-    idm_normal_open(&frame, m->position + m->numbers + i * q, to->z + i * q);
+    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q,
+                     c->linear_term + i * q, scratch);
+    idm_normal_u_to_z(&frame, m->position + m->numbers + i * q, to->z + i * q);
     idm_normal_effects(q, p->factor, mean, to->z + i * q, to->e + i * q);
   }
 }
 
-void idm_motion_locate(hierarchy_chain *c)
+void idm_hmc_set_position(hierarchy_chain *c)
 {
-  const hierarchy_motion *m = c->motion;
+  const hierarchy_hmc *m = c->hmc;
   const idm_design *d = c->model->design;
-  const population *p = &c->now.population;
+  const population *p = &c->current.population;
   const size_t q = d->effects, n = p->coefficients;
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
-  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  double t[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], v[IDM_MAX_EFFECTS], mean[IDM_MAX_EFFECTS];
+  double scratch[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
   for (size_t i = 0; i < n; i++) { /* L_P' b */
     m->position[i] = 0;
@@ -156,28 +156,29 @@ void idm_motion_locate(hierarchy_chain *c)
   for (size_t i = n; i < m->numbers; i++) m->position[i] = p->number[i] / m->sd[i];
   for (size_t i = 0; i < d->people; i++) {
     idm_population_mean(d, p, i, mean);
-    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q, c->pull + i * q,
-                     scratch);
-    idm_normal_close(&frame, c->now.z + i * q, m->position + m->numbers + i * q);
+    idm_normal_frame(&frame, m->reference.factor, mean, c->curvature + i * q * q,
+                     c->linear_term + i * q, scratch);
+    idm_normal_z_to_u(&frame, c->current.z + i * q, m->position + m->numbers + i * q);
   }
 }
 
 /* --- the density ---------------------------------------------------------------------------- */
 
 /* Derivatives by roots and partials from those by the factor that they make: see
- * idm_population_build. */
-static void pull_factor(const population *p, const double *by_factor, double *by_root,
-                        double *by_partial)
+ * idm_population_set_factor. */
+static void factor_adjoint(const population *p, const double *by_factor, double *by_root,
+                           double *by_partial)
 {
   const size_t q = p->effects;
   for (size_t j = 0; j < q; j++) {
-    double left[IDM_MOST_EFFECTS + 1] = {fabs(p->root[j])};
+    double remaining[IDM_MAX_EFFECTS + 1] = {fabs(p->root[j])};
     const double *row = by_factor + j * q, *y = p->partial + j * (j - 1) / 2;
-    for (size_t k = 0; k < j; k++) left[k + 1] = p->pairs ? left[k] / cosh(y[k]) : left[k];
+    for (size_t k = 0; k < j; k++)
+      remaining[k + 1] = p->pairs ? remaining[k] / cosh(y[k]) : remaining[k];
     double by_left = row[j];
     for (size_t k = j; k-- > 0 && p->pairs;) {
       const double t = tanh(y[k]), s = 1 / cosh(y[k]);
-      by_partial[j * (j - 1) / 2 + k] += left[k] * (row[k] * s * s - by_left * s * t);
+      by_partial[j * (j - 1) / 2 + k] += remaining[k] * (row[k] * s * s - by_left * s * t);
       by_left = by_left * s + row[k] * t;
     }
     by_root[j] += p->root[j] < 0 ? -by_left : by_left;
@@ -186,30 +187,30 @@ static void pull_factor(const population *p, const double *by_factor, double *by
 
 /* Add what person i says, of whom by_e is the slope of the log-likelihood: to u, to the
  * coefficients, and to the factor. */
-static void pull_person(const hierarchy_chain *c, const hierarchy_state *at, size_t i,
-                        const double *by_e, double *by_coefficient)
+static void person_adjoint(const hierarchy_chain *c, const hierarchy_state *at, size_t i,
+                           const double *by_e, double *by_coefficient)
 {
-  const hierarchy_motion *m = c->motion;
+  const hierarchy_hmc *m = c->hmc;
   const idm_design *d = c->model->design;
   const population *p = &at->population;
   const size_t q = d->effects;
   const double *z = at->z + i * q, *h = c->curvature + i * q * q, *l = m->reference.factor;
-  const double nowhere[IDM_MOST_EFFECTS] = {0};
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS];
-  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], back[IDM_MOST_EFFECTS];
+  const double zero_mean[IDM_MAX_EFFECTS] = {0};
+  double t[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], v[IDM_MAX_EFFECTS];
+  double scratch[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], back[IDM_MAX_EFFECTS];
   double *by_u = m->gradient + m->numbers + i * q;
   normal_frame frame = {.effects = q, .t = t, .v = v};
-  idm_normal_frame(&frame, l, nowhere, h, nowhere, scratch);
+  idm_normal_frame(&frame, l, zero_mean, h, zero_mean, scratch);
   for (size_t j = 0; j < q; j++) {
     by_u[j] = -z[j]; /* by z */
     for (size_t k = j; k < q; k++) by_u[j] += p->factor[k * q + j] * by_e[k];
-    for (size_t k = 0; k <= j; k++) m->matrix[j * q + k] += by_e[j] * z[k];
+    for (size_t k = 0; k <= j; k++) m->factor_gradient[j * q + k] += by_e[j] * z[k];
   }
   idm_lower_solve(q, t, by_u);
   memcpy(back, by_u, q * sizeof *back);
   idm_lower_solve_transposed(q, t, back); /* (T T')^-1 times the derivative by z */
   for (size_t j = 0; j < q; j++) {
-    double product[IDM_MOST_EFFECTS], by_mean = by_e[j];
+    double product[IDM_MAX_EFFECTS], by_mean = by_e[j];
     for (size_t k = 0; k < q; k++) {
       product[k] = 0;
       for (size_t r = 0; r <= k; r++) product[k] += l[k * q + r] * back[r];
@@ -221,7 +222,7 @@ static void pull_person(const hierarchy_chain *c, const hierarchy_state *at, siz
 }
 
 /* Derivatives of the population's log prior. */
-static void pull_prior(const idm_design *d, const population *p, double *gradient)
+static void add_prior_gradient(const idm_design *d, const population *p, double *gradient)
 {
   const size_t n = p->coefficients;
   for (size_t j = 0; j < d->effects; j++) {
@@ -238,26 +239,26 @@ static void pull_prior(const idm_design *d, const population *p, double *gradien
   }
 }
 
-idm_status idm_motion_evaluate(hierarchy_chain *c, const leaf_lane *lane, hierarchy_state *at,
-                               double *log_density, idm_error *opt_error)
+idm_status idm_hmc_evaluate(hierarchy_chain *c, const leaf_worker *worker, hierarchy_state *at,
+                            double *log_density, idm_error *opt_error)
 {
-  hierarchy_motion *m = c->motion;
+  hierarchy_hmc *m = c->hmc;
   const idm_design *d = c->model->design;
   const population *p = &at->population;
   const size_t q = d->effects, n = p->coefficients;
   double squares = 0, sum = 0;
-  open_position(c, at);
+  state_from_position(c, at);
   memset(m->gradient, 0, m->numbers * sizeof *m->gradient);
-  memset(m->matrix, 0, q * q * sizeof *m->matrix);
-  const idm_status status =
-      idm_model_slopes(c->model, lane, at->e, at->exact, m->slope, m->scratch, opt_error);
+  memset(m->factor_gradient, 0, q * q * sizeof *m->factor_gradient);
+  const idm_status status = idm_hierarchy_gradients(c->model, worker, at->e, at->exact,
+                                                    m->leaf_gradient, m->scratch, opt_error);
   for (size_t i = 0; i < d->people && status == IDM_OK; i++) {
-    pull_person(c, at, i, m->slope + i * q, m->gradient);
+    person_adjoint(c, at, i, m->leaf_gradient + i * q, m->gradient);
     sum += at->exact[i];
     for (size_t j = 0; j < q; j++) squares += at->z[i * q + j] * at->z[i * q + j];
   }
-  pull_factor(p, m->matrix, m->gradient + n, m->gradient + n + q);
-  pull_prior(d, p, m->gradient);
+  factor_adjoint(p, m->factor_gradient, m->gradient + n, m->gradient + n + q);
+  add_prior_gradient(d, p, m->gradient);
   idm_lower_solve(n, c->precision, m->gradient);
   for (size_t i = n; i < m->numbers; i++) m->gradient[i] *= m->sd[i];
   *log_density = sum - 0.5 * squares + idm_population_log_prior(d, p);
@@ -268,56 +269,57 @@ idm_status idm_motion_evaluate(hierarchy_chain *c, const leaf_lane *lane, hierar
 /* --- trajectories --------------------------------------------------------------------------- */
 
 /* The longest trajectory, in sds of the density: most of a period. */
-static const double longest = 5;
+static const double max_length = 5;
 
-static double kinetic(const hierarchy_motion *m)
+static double kinetic(const hierarchy_hmc *m)
 {
   double sum = 0;
-  for (size_t i = 0; i < m->all; i++) sum += 0.5 * m->momentum[i] * m->momentum[i];
+  for (size_t i = 0; i < m->dimension; i++) sum += 0.5 * m->momentum[i] * m->momentum[i];
   return sum;
 }
 
-static void push(hierarchy_motion *m, double *x, const double *by, double step)
+static void add_scaled(hierarchy_hmc *m, double *x, const double *by, double step)
 {
-  for (size_t i = 0; i < m->all; i++) x[i] += step * by[i];
+  for (size_t i = 0; i < m->dimension; i++) x[i] += step * by[i];
 }
 
 /* Robbins and Monro: eight in ten. */
 static void tune(hierarchy_chain *c, double acceptance)
 {
-  if (c->adapting) c->motion->log_step = fmin(c->motion->log_step + 0.05 * (acceptance - 0.8), 0);
+  if (c->adapting) c->hmc->log_step = fmin(c->hmc->log_step + 0.05 * (acceptance - 0.8), 0);
 }
 
-idm_status idm_motion_move(hierarchy_chain *c, const leaf_lane *lane, idm_error *opt_error)
+idm_status idm_hmc_update(hierarchy_chain *c, const leaf_worker *worker, idm_error *opt_error)
 {
-  enum { most = 40 };
-  hierarchy_motion *m = c->motion;
-  hierarchy_state *to = &c->trial;
+  enum { max_leapfrog = 40 };
+  hierarchy_hmc *m = c->hmc;
+  hierarchy_state *to = &c->proposal;
   /* One trajectory in eight has short steps, for places where the density is narrower. */
-  const bool brief = idm_random_uniform(&c->random) < 0.125;
-  const double step = exp(m->log_step) * (brief ? 0.25 : 1);
+  const bool short_steps = idm_random_uniform(&c->random) < 0.125;
+  const double step = exp(m->log_step) * (short_steps ? 0.25 : 1);
   /* Lengths are drawn, so that no direction is met in the same phase each time. */
-  const int steps = 1 + (int)fmin(longest * idm_random_uniform(&c->random) / step, most - 1);
+  const int steps =
+      1 + (int)fmin(max_length * idm_random_uniform(&c->random) / step, max_leapfrog - 1);
   double before, after;
-  idm_population_assign(&to->population, &c->now.population);
-  idm_motion_locate(c);
-  for (size_t i = 0; i < m->all; i++) m->momentum[i] = idm_random_normal(&c->random);
-  idm_status status = idm_motion_evaluate(c, lane, to, &before, opt_error);
+  idm_population_assign(&to->population, &c->current.population);
+  idm_hmc_set_position(c);
+  for (size_t i = 0; i < m->dimension; i++) m->momentum[i] = idm_random_normal(&c->random);
+  idm_status status = idm_hmc_evaluate(c, worker, to, &before, opt_error);
   before -= kinetic(m);
   after = before;
   for (int k = 0; k < steps && status == IDM_OK && isfinite(after); k++) {
-    push(m, m->momentum, m->gradient, 0.5 * step);
-    push(m, m->position, m->momentum, step);
-    status = idm_motion_evaluate(c, lane, to, &after, opt_error);
-    push(m, m->momentum, m->gradient, 0.5 * step);
+    add_scaled(m, m->momentum, m->gradient, 0.5 * step);
+    add_scaled(m, m->position, m->momentum, step);
+    status = idm_hmc_evaluate(c, worker, to, &after, opt_error);
+    add_scaled(m, m->momentum, m->gradient, 0.5 * step);
   }
   if (status != IDM_OK) return status;
-  const double gain = after - kinetic(m) - before;
-  const double acceptance = isnan(gain) ? 0 : fmin(1, exp(gain));
+  const double log_ratio = after - kinetic(m) - before;
+  const double acceptance = isnan(log_ratio) ? 0 : fmin(1, exp(log_ratio));
   const bool accepted = idm_random_uniform(&c->random) < acceptance;
-  if (!brief) tune(c, acceptance);
+  if (!short_steps) tune(c, acceptance);
   c->proposed++;
   c->kept += accepted;
-  if (accepted) idm_chain_swap(c);
+  if (accepted) idm_chain_accept(c);
   return IDM_OK;
 }

@@ -5,22 +5,19 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/hierarchy/approximate.h"
-#include "invert/hierarchy/check.h"
-#include "invert/hierarchy/hamiltonian.h"
-#include "invert/hierarchy/move.h"
-#include "invert/hierarchy/person.h"
+#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/model.h"
 
 /* --- closed form ---------------------------------------------------------------------------- */
 
 /* Effects stay where they are; their means have moved by `shift` coefficients, or the factor has
  * changed: r is e - m before the change, [person][effect]. */
-static void stay(hierarchy_chain *c, const double *r)
+static void set_z_of_effects(hierarchy_chain *c, const double *r)
 {
   const size_t q = c->model->design->effects;
   for (size_t i = 0; i < c->model->design->people; i++) {
-    memcpy(c->now.z + i * q, r + i * q, q * sizeof *r);
-    idm_lower_solve(q, c->now.population.factor, c->now.z + i * q);
+    memcpy(c->current.z + i * q, r + i * q, q * sizeof *r);
+    idm_lower_solve(q, c->current.population.factor, c->current.z + i * q);
   }
 }
 
@@ -28,35 +25,35 @@ static void stay(hierarchy_chain *c, const double *r)
 static void residuals(const hierarchy_chain *c, double *r)
 {
   const size_t q = c->model->design->effects;
-  memcpy(r, c->now.z, c->model->design->people * q * sizeof *r);
+  memcpy(r, c->current.z, c->model->design->people * q * sizeof *r);
   for (size_t i = 0; i < c->model->design->people; i++)
-    idm_lower_multiply(q, c->now.population.factor, r + i * q);
+    idm_lower_multiply(q, c->current.population.factor, r + i * q);
 }
 
 /* Precision of the coefficients given the people, and its product with the distance of their mean
  * from where they are. */
-static void regress(const hierarchy_chain *c, double *precision, double *right)
+static void coefficient_posterior(const hierarchy_chain *c, double *precision, double *rhs)
 {
   const idm_design *d = c->model->design;
-  const population *p = &c->now.population;
+  const population *p = &c->current.population;
   const size_t q = d->effects, n = p->coefficients;
-  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], y[IDM_MOST_EFFECTS];
+  double omega[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], y[IDM_MAX_EFFECTS];
   idm_cholesky_inverse(q, p->factor, omega);
   for (size_t j = 0; j < q; j++)
     for (size_t a = p->first[j]; a < p->first[j + 1]; a++) {
       const double sd = idm_population_coefficient_sd(d, p, j, a - p->first[j]);
-      right[a] = (d->coefficient_mean[j][a - p->first[j]] - p->b[a]) / (sd * sd);
+      rhs[a] = (d->coefficient_mean[j][a - p->first[j]] - p->b[a]) / (sd * sd);
       for (size_t k = 0; k < q; k++)
         for (size_t b = p->first[k]; b < p->first[k + 1]; b++)
           precision[a * n + b] = omega[j * q + k] * c->model->gram[a * n + b];
       precision[a * n + a] += 1 / (sd * sd);
     }
   for (size_t i = 0; i < d->people; i++) {
-    memcpy(y, c->now.z + i * q, q * sizeof *y);
+    memcpy(y, c->current.z + i * q, q * sizeof *y);
     idm_lower_solve_transposed(q, p->factor, y);
     for (size_t j = 0; j < q; j++)
       for (size_t a = 0; a < d->coefficients[j]; a++)
-        right[p->first[j] + a] += d->regressor[j][i * d->coefficients[j] + a] * y[j];
+        rhs[p->first[j] + a] += d->regressor[j][i * d->coefficients[j] + a] * y[j];
   }
 }
 
@@ -71,12 +68,12 @@ static bool all_finite(const double *x, size_t n)
 static void draw_coefficients(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
-  population *p = &c->now.population;
+  population *p = &c->current.population;
   const size_t q = d->effects, n = p->coefficients;
   double *precision = c->scratch;
   double *shift = precision + n * n;
   double *r = c->next.e;
-  regress(c, precision, shift);
+  coefficient_posterior(c, precision, shift);
   if (!all_finite(precision, n * n) || !idm_cholesky(n, precision)) return;
   idm_lower_solve(n, precision, shift);
   for (size_t a = 0; a < n; a++) shift[a] += idm_random_normal(&c->random);
@@ -88,40 +85,40 @@ static void draw_coefficients(hierarchy_chain *c)
     for (size_t j = 0; j < q; j++)
       for (size_t a = 0; a < d->coefficients[j]; a++)
         r[i * q + j] -= d->regressor[j][i * d->coefficients[j] + a] * shift[p->first[j] + a];
-  stay(c, r);
+  set_z_of_effects(c, r);
 }
 
 /* --- slices --------------------------------------------------------------------------------- */
 
 /* A density of the population as its numbers are, up to a constant. */
-typedef double (*log_density)(hierarchy_chain *chain, const double *given);
+typedef double (*density_function)(hierarchy_chain *chain, const double *given);
 
 /* One number by slice sampling (Neal 2003): an interval is found by stepping out, then shrinks. */
-static void slice(hierarchy_chain *c, log_density density, const double *given, double *number,
-                  double width)
+static void slice_sample(hierarchy_chain *c, density_function density, const double *given,
+                         double *number, double width)
 {
-  enum { most_steps = 20, most_shrinks = 200 };
-  const double now = *number;
+  enum { max_steps = 20, max_shrinks = 200 };
+  const double current = *number;
   const double level = density(c, given) + log(idm_random_uniform(&c->random));
-  double low = now - width * idm_random_uniform(&c->random);
+  double low = current - width * idm_random_uniform(&c->random);
   double high = low + width;
-  for (int i = 0; i < most_steps; i++, low -= width) {
+  for (int i = 0; i < max_steps; i++, low -= width) {
     *number = low;
     if (!(density(c, given) > level)) break;
   }
-  for (int i = 0; i < most_steps; i++, high += width) {
+  for (int i = 0; i < max_steps; i++, high += width) {
     *number = high;
     if (!(density(c, given) > level)) break;
   }
-  for (int i = 0; i < most_shrinks; i++) {
+  for (int i = 0; i < max_shrinks; i++) {
     *number = low + (high - low) * idm_random_uniform(&c->random);
     if (density(c, given) > level) return;
-    if (*number < now)
+    if (*number < current)
       low = *number;
     else
       high = *number;
   }
-  *number = now;
+  *number = current;
 }
 
 /* --- covariance ----------------------------------------------------------------------------- */
@@ -130,10 +127,10 @@ static void slice(hierarchy_chain *c, log_density density, const double *given, 
 static double covariance_density(hierarchy_chain *c, const double *scatter)
 {
   const idm_design *d = c->model->design;
-  population *p = &c->now.population;
+  population *p = &c->current.population;
   const size_t q = d->effects;
-  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
-  idm_population_build(p);
+  double omega[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS];
+  idm_population_set_factor(p);
   idm_cholesky_inverse(q, p->factor, omega);
   double trace = 0;
   for (size_t i = 0; i < q * q; i++) trace += omega[i] * scatter[i];
@@ -145,9 +142,9 @@ static double covariance_density(hierarchy_chain *c, const double *scatter)
 static void draw_covariance(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
-  population *p = &c->now.population;
+  population *p = &c->current.population;
   const size_t q = d->effects;
-  double scatter[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS] = {0};
+  double scatter[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS] = {0};
   double *r = c->next.e;
   residuals(c, r);
   for (size_t i = 0; i < d->people; i++)
@@ -155,11 +152,12 @@ static void draw_covariance(hierarchy_chain *c)
       for (size_t k = 0; k < q; k++) scatter[j * q + k] += r[i * q + j] * r[i * q + k];
   if (covariance_density(c, scatter) > -INFINITY) {
     for (size_t j = 0; j < q; j++)
-      slice(c, covariance_density, scatter, &p->root[j], d->sd_scale[j]);
-    for (size_t k = 0; k < p->pairs; k++) slice(c, covariance_density, scatter, &p->partial[k], 1);
+      slice_sample(c, covariance_density, scatter, &p->root[j], d->sd_scale[j]);
+    for (size_t k = 0; k < p->pairs; k++)
+      slice_sample(c, covariance_density, scatter, &p->partial[k], 1);
   }
-  idm_population_build(p);
-  stay(c, r);
+  idm_population_set_factor(p);
+  set_z_of_effects(c, r);
 }
 
 /* --- spreads -------------------------------------------------------------------------------- */
@@ -168,7 +166,7 @@ static void draw_covariance(hierarchy_chain *c)
 static double spread_density(hierarchy_chain *c, const double *given)
 {
   (void)given;
-  const double density = idm_population_log_density(c->model->design, &c->now.population);
+  const double density = idm_population_log_density(c->model->design, &c->current.population);
   return isfinite(density) ? density : -INFINITY;
 }
 
@@ -177,11 +175,11 @@ static double spread_density(hierarchy_chain *c, const double *given)
 static void scale_spread(hierarchy_chain *c, size_t j, double *r)
 {
   const idm_design *d = c->model->design;
-  population *p = &c->now.population;
+  population *p = &c->current.population;
   const size_t q = d->effects, n = d->coefficients[j], first = n - d->pooled;
   const double *b = p->b + p->first[j];
   const double spread = p->spread[j], scale = d->spread_scale[j];
-  double omega[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], square = 0, product = 0;
+  double omega[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], square = 0, product = 0;
   double *unit = c->next.exact;
   idm_cholesky_inverse(q, p->factor, omega);
   for (size_t i = 0; i < d->people; i++) {
@@ -195,7 +193,7 @@ static void scale_spread(hierarchy_chain *c, size_t j, double *r)
   const double shift = (product - spread / (scale * scale)) / precision +
                        idm_random_normal(&c->random) / sqrt(precision);
   if (!isfinite(shift) || spread + shift == 0) return;
-  idm_population_respread(d, p, j, spread + shift);
+  idm_population_set_spread(d, p, j, spread + shift);
   for (size_t i = 0; i < d->people; i++) r[i * q + j] -= shift * unit[i];
 }
 
@@ -203,15 +201,15 @@ static void scale_spread(hierarchy_chain *c, size_t j, double *r)
  * them apart; and with the coefficients in proportion, which is quick where they do not. */
 static void draw_spreads(hierarchy_chain *c)
 {
-  const population *p = &c->now.population;
-  const bool vary = !c->model->design->fixed;
+  const population *p = &c->current.population;
+  const bool people_vary = !c->model->design->fixed;
   double *r = c->next.e;
-  if (vary) residuals(c, r);
+  if (people_vary) residuals(c, r);
   for (size_t j = 0; j < p->spreads; j++) {
-    slice(c, spread_density, NULL, &p->spread[j], c->model->design->spread_scale[j]);
-    if (vary) scale_spread(c, j, r);
+    slice_sample(c, spread_density, NULL, &p->spread[j], c->model->design->spread_scale[j]);
+    if (people_vary) scale_spread(c, j, r);
   }
-  if (vary) stay(c, r);
+  if (people_vary) set_z_of_effects(c, r);
 }
 
 /* --- with the people ------------------------------------------------------------------------ */
@@ -219,52 +217,52 @@ static void draw_spreads(hierarchy_chain *c)
 /* Put everybody at u under a population: z, e, the table's word and
  * rest = sum_i (-|z_i|^2/2 - log det T_i) + log prior, the log density of (population, u) less the
  * likelihoods. */
-static void carry(hierarchy_chain *c, hierarchy_state *s)
+static void set_from_u(hierarchy_chain *c, hierarchy_state *s)
 {
   const idm_design *d = c->model->design;
   const size_t q = d->effects;
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
-  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  double t[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], v[IDM_MAX_EFFECTS], mean[IDM_MAX_EFFECTS];
+  double scratch[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
-  s->rest = idm_population_log_prior(d, &s->population);
+  s->log_prior_u = idm_population_log_prior(d, &s->population);
   for (size_t i = 0; i < d->people && d->fixed; i++)
     idm_population_mean(d, &s->population, i, s->e + i * q);
   for (size_t i = 0; i < d->people && !d->fixed; i++) {
     double *z = s->z + i * q;
     double squares = 0;
     idm_population_mean(d, &s->population, i, mean);
-    idm_normal_frame(&frame, s->population.factor, mean, c->curvature + i * q * q, c->pull + i * q,
-                     scratch);
-    idm_normal_open(&frame, c->u + i * q, z);
+    idm_normal_frame(&frame, s->population.factor, mean, c->curvature + i * q * q,
+                     c->linear_term + i * q, scratch);
+    idm_normal_u_to_z(&frame, c->u + i * q, z);
     idm_normal_effects(q, s->population.factor, mean, z, s->e + i * q);
     for (size_t j = 0; j < q; j++) squares += z[j] * z[j];
-    s->rest -= 0.5 * squares + frame.log_det;
+    s->log_prior_u -= 0.5 * squares + frame.log_det;
   }
-  for (size_t i = 0; i < d->people && c->model->tabled; i++)
-    s->rough[i] = idm_model_rough(c->model, i, s->e + i * q);
+  for (size_t i = 0; i < d->people && c->model->has_tables; i++)
+    s->surrogate[i] = idm_hierarchy_surrogate(c->model, i, s->e + i * q);
 }
 
 /* u of everybody as they are, and the rest of their density. */
-static void hold(hierarchy_chain *c)
+static void set_u(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
   const size_t q = d->effects;
-  double t[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS], v[IDM_MOST_EFFECTS], mean[IDM_MOST_EFFECTS];
-  double scratch[IDM_MOST_EFFECTS * IDM_MOST_EFFECTS];
+  double t[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS], v[IDM_MAX_EFFECTS], mean[IDM_MAX_EFFECTS];
+  double scratch[IDM_MAX_EFFECTS * IDM_MAX_EFFECTS];
   normal_frame frame = {.effects = q, .t = t, .v = v};
-  c->now.rest = idm_population_log_prior(d, &c->now.population);
+  c->current.log_prior_u = idm_population_log_prior(d, &c->current.population);
   for (size_t i = 0; i < d->people && !d->fixed; i++) {
-    const double *z = c->now.z + i * q;
-    idm_population_mean(d, &c->now.population, i, mean);
-    idm_normal_frame(&frame, c->now.population.factor, mean, c->curvature + i * q * q,
-                     c->pull + i * q, scratch);
-    idm_normal_close(&frame, z, c->u + i * q);
-    for (size_t j = 0; j < q; j++) c->now.rest -= 0.5 * z[j] * z[j];
-    c->now.rest -= frame.log_det;
+    const double *z = c->current.z + i * q;
+    idm_population_mean(d, &c->current.population, i, mean);
+    idm_normal_frame(&frame, c->current.population.factor, mean, c->curvature + i * q * q,
+                     c->linear_term + i * q, scratch);
+    idm_normal_z_to_u(&frame, z, c->u + i * q);
+    for (size_t j = 0; j < q; j++) c->current.log_prior_u -= 0.5 * z[j] * z[j];
+    c->current.log_prior_u -= frame.log_det;
   }
 }
 
-static double total(const hierarchy_chain *c, const double *likelihood)
+static double sum_likelihood(const hierarchy_chain *c, const double *likelihood)
 {
   double sum = 0;
   for (size_t i = 0; i < c->model->design->people; i++) sum += likelihood[i];
@@ -272,28 +270,29 @@ static double total(const hierarchy_chain *c, const double *likelihood)
 }
 
 /* Blocks that steps have sizes for: all coefficients, then each root, partial and spread. */
-static size_t blocks(const hierarchy_chain *c)
+static size_t block_count(const hierarchy_chain *c)
 {
-  const population *p = &c->now.population;
+  const population *p = &c->current.population;
   return 1 + p->effects + p->pairs + p->spreads;
 }
 
 /* Some coefficients, by their places in b: one column of regressors over all effects, the same with
  * the first column, which it may trade with, or all. */
-static size_t choose_coefficients(hierarchy_chain *c, size_t *place)
+static size_t choose_coefficients(hierarchy_chain *c, size_t *coefficient_index)
 {
-  enum { few = 12 };
+  enum { max_joint = 12 };
   const idm_design *d = c->model->design;
-  const population *p = &c->now.population;
+  const population *p = &c->current.population;
   size_t columns = 0, count = 0;
   for (size_t j = 0; j < d->effects; j++)
     columns = d->coefficients[j] > columns ? d->coefficients[j] : columns;
   const size_t column = (size_t)(idm_random_uniform(&c->random) * (double)columns);
   const double kind = idm_random_uniform(&c->random);
-  const bool all = p->coefficients <= few && kind<0.5, two = kind> 0.75;
+  const bool all = p->coefficients <= max_joint && kind<0.5, two_columns = kind> 0.75;
   for (size_t j = 0; j < d->effects; j++)
     for (size_t a = 0; a < d->coefficients[j]; a++)
-      if (all || a == column || (two && a == 0)) place[count++] = p->first[j] + a;
+      if (all || a == column || (two_columns && a == 0))
+        coefficient_index[count++] = p->first[j] + a;
   return count;
 }
 
@@ -320,55 +319,56 @@ static double log_student(size_t n, double half)
 /* Draw some coefficients anew from their conditional under the approximations, u of everybody held,
  * with heavier tails. Given covariance and spreads that conditional does not depend on u: under
  * the approximations the two are independent. */
-static void draw_anew(hierarchy_chain *c, population *p)
+static void draw_independent(hierarchy_chain *c, population *p)
 {
   const idm_design *d = c->model->design;
   const size_t n = p->coefficients;
-  double *precision = c->regression, *factor = precision + n * n, *right = factor + n * n;
-  double *centre = right + n, *now = centre + n, *scratch = now + n;
-  size_t *place = c->place;
-  const size_t count = choose_coefficients(c, place);
-  c->ratio = -INFINITY;
-  idm_chain_regress(c, p, precision, right);
+  double *precision = c->regression, *factor = precision + n * n, *rhs = factor + n * n;
+  double *centre = rhs + n, *current = centre + n, *scratch = current + n;
+  size_t *coefficient_index = c->coefficient_index;
+  const size_t count = choose_coefficients(c, coefficient_index);
+  c->log_proposal_ratio = -INFINITY;
+  idm_chain_regress(c, p, precision, rhs);
   for (size_t j = 0; j < d->effects; j++)
     for (size_t a = p->first[j]; a < p->first[j + 1]; a++) {
       const double sd = idm_population_coefficient_sd(d, p, j, a - p->first[j]);
       precision[a * (n + 1)] += 1 / (sd * sd);
-      right[a] += d->coefficient_mean[j][a - p->first[j]] / (sd * sd);
+      rhs[a] += d->coefficient_mean[j][a - p->first[j]] / (sd * sd);
     }
   for (size_t i = 0; i < count; i++) {
-    centre[i] = right[place[i]];
-    for (size_t a = 0; a < n; a++) centre[i] -= precision[place[i] * n + a] * p->b[a];
-    for (size_t k = 0; k < count; k++) factor[i * count + k] = precision[place[i] * n + place[k]];
-    now[i] = p->b[place[i]];
+    centre[i] = rhs[coefficient_index[i]];
+    for (size_t a = 0; a < n; a++) centre[i] -= precision[coefficient_index[i] * n + a] * p->b[a];
+    for (size_t k = 0; k < count; k++)
+      factor[i * count + k] = precision[coefficient_index[i] * n + coefficient_index[k]];
+    current[i] = p->b[coefficient_index[i]];
   }
   if (!all_finite(factor, count * count) || !idm_cholesky(count, factor)) return;
   idm_lower_solve(count, factor, centre);
   idm_lower_solve_transposed(count, factor, centre);
-  for (size_t i = 0; i < count; i++) centre[i] += now[i];
-  const double before = half_square(count, factor, centre, now, scratch);
-  const double wide = sqrt(2.5 / idm_random_gamma(&c->random, 2.5));
-  for (size_t i = 0; i < count; i++) now[i] = wide * idm_random_normal(&c->random);
-  idm_lower_solve_transposed(count, factor, now);
-  for (size_t i = 0; i < count; i++) p->b[place[i]] = now[i] += centre[i];
-  const double after = half_square(count, factor, centre, now, scratch);
-  c->ratio = log_student(count, before) - log_student(count, after);
+  for (size_t i = 0; i < count; i++) centre[i] += current[i];
+  const double before = half_square(count, factor, centre, current, scratch);
+  const double t_scale = sqrt(2.5 / idm_random_gamma(&c->random, 2.5));
+  for (size_t i = 0; i < count; i++) current[i] = t_scale * idm_random_normal(&c->random);
+  idm_lower_solve_transposed(count, factor, current);
+  for (size_t i = 0; i < count; i++) p->b[coefficient_index[i]] = current[i] += centre[i];
+  const double after = half_square(count, factor, centre, current, scratch);
+  c->log_proposal_ratio = log_student(count, before) - log_student(count, after);
 }
 
 /* A walk of one block: all coefficients, a root, a partial, or a spread, which takes its
  * coefficients along. */
-static void walk(hierarchy_chain *c, population *p)
+static void walk_block(hierarchy_chain *c, population *p)
 {
   const size_t n = p->coefficients;
   const double size = exp(c->log_step[c->block]);
-  const size_t spreads_from = blocks(c) - p->spreads;
+  const size_t spreads_from = block_count(c) - p->spreads;
   if (c->block >= spreads_from && p->spreads) {
     const size_t j = c->block - spreads_from;
     const double spread = p->spread[j] + size * idm_random_normal(&c->random);
-    idm_population_respread(c->model->design, p, j, spread);
+    idm_population_set_spread(c->model->design, p, j, spread);
   } else if (c->block) {
     p->number[n + c->block - 1] += size * idm_random_normal(&c->random);
-    idm_population_build(p);
+    idm_population_set_factor(p);
   } else {
     double *shift = c->scratch;
     for (size_t a = 0; a < n; a++) shift[a] = size * idm_random_normal(&c->random);
@@ -383,24 +383,24 @@ static void step(hierarchy_chain *c, const hierarchy_state *from, hierarchy_stat
 {
   population *p = &to->population;
   const size_t first = c->model->design->fixed ? 1 + p->effects : 1; /* sds of 0 do not move */
-  const size_t others = blocks(c) - first;
+  const size_t other_blocks = block_count(c) - first;
   const double kind = idm_random_uniform(&c->random);
-  const double which = idm_random_uniform(&c->random) * (double)others;
+  const double block_draw = idm_random_uniform(&c->random) * (double)other_blocks;
   idm_population_assign(p, &from->population);
-  c->ratio = 0;
-  c->anew = kind < 0.25;
-  c->block = kind < 0.5 || !others ? 0 : first + (size_t)which;
-  if (c->anew)
-    draw_anew(c, p);
+  c->log_proposal_ratio = 0;
+  c->independent = kind < 0.25;
+  c->block = kind < 0.5 || !other_blocks ? 0 : first + (size_t)block_draw;
+  if (c->independent)
+    draw_independent(c, p);
   else
-    walk(c, p);
-  carry(c, to);
+    walk_block(c, p);
+  set_from_u(c, to);
 }
 
 /* Robbins and Monro: three or four in ten. */
 static void tune(hierarchy_chain *c, bool accepted)
 {
-  if (c->adapting && !c->anew) c->log_step[c->block] += 0.1 * ((accepted ? 1 : 0) - 0.35);
+  if (c->adapting && !c->independent) c->log_step[c->block] += 0.1 * ((accepted ? 1 : 0) - 0.35);
 }
 
 static void swap_states(hierarchy_state *a, hierarchy_state *b)
@@ -417,24 +417,25 @@ static void copy_state(const hierarchy_chain *c, hierarchy_state *to, const hier
   idm_population_assign(&to->population, &from->population);
   memcpy(to->z, from->z, bytes);
   memcpy(to->e, from->e, bytes);
-  memcpy(to->rough, from->rough, people * sizeof *to->rough);
-  to->rest = from->rest;
+  memcpy(to->surrogate, from->surrogate, people * sizeof *to->surrogate);
+  to->log_prior_u = from->log_prior_u;
 }
 
 /* Steps by the tables. */
-static void wander(hierarchy_chain *c)
+static void walk_by_table(hierarchy_chain *c)
 {
-  const size_t steps = 6 * blocks(c);
-  copy_state(c, &c->trial, &c->now);
-  double density = c->trial.rest + total(c, c->trial.rough);
+  const size_t steps = 6 * block_count(c);
+  copy_state(c, &c->proposal, &c->current);
+  double density = c->proposal.log_prior_u + sum_likelihood(c, c->proposal.surrogate);
   for (size_t i = 0; i < steps; i++) {
-    step(c, &c->trial, &c->next);
-    const double new = c->next.rest + total(c, c->next.rough);
-    const bool accepted = log(idm_random_uniform(&c->random)) < new - density + c->ratio;
+    step(c, &c->proposal, &c->next);
+    const double proposed_density = c->next.log_prior_u + sum_likelihood(c, c->next.surrogate);
+    const bool accepted =
+        log(idm_random_uniform(&c->random)) < proposed_density - density + c->log_proposal_ratio;
     tune(c, accepted);
     if (!accepted) continue;
-    density = new;
-    swap_states(&c->trial, &c->next);
+    density = proposed_density;
+    swap_states(&c->proposal, &c->next);
   }
 }
 
@@ -444,30 +445,30 @@ static void draw_population(hierarchy_chain *c)
   const idm_design *d = c->model->design;
   if (!d->fixed) draw_coefficients(c);
   if (!d->fixed) draw_covariance(c);
-  if (c->now.population.spreads) draw_spreads(c);
+  if (c->current.population.spreads) draw_spreads(c);
 }
 
 void idm_chain_propose(hierarchy_chain *c)
 {
   draw_population(c);
-  hold(c);
-  c->led = idm_chain_trusts(c, &c->random);
-  if (c->led)
-    wander(c);
+  set_u(c);
+  c->by_table = idm_chain_uses_table(c, &c->random);
+  if (c->by_table)
+    walk_by_table(c);
   else
-    step(c, &c->now, &c->trial);
+    step(c, &c->current, &c->proposal);
 }
 
-void idm_chain_tally(hierarchy_chain *c)
+void idm_chain_accumulate(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
   if (!c->adapting) return;
-  idm_motion_tally(c);
-  c->summed++;
-  for (size_t i = 0; i < d->people * d->effects; i++) c->sum[i] += c->now.e[i];
+  idm_hmc_accumulate(c);
+  c->sum_count++;
+  for (size_t i = 0; i < d->people * d->effects; i++) c->sum[i] += c->current.e[i];
   for (size_t cell = 0; cell < d->cells; cell++) {
-    double x[IDM_MOST_EFFECTS];
-    idm_model_numbers(d, cell, c->now.e + d->cell_person[cell] * d->effects, x);
+    double x[IDM_MAX_EFFECTS];
+    idm_hierarchy_coordinates(d, cell, c->current.e + d->cell_person[cell] * d->effects, x);
     for (size_t k = 0; k < d->coordinates; k++) {
       c->low[k] = fmin(c->low[k], x[k]);
       c->high[k] = fmax(c->high[k], x[k]);
@@ -475,58 +476,66 @@ void idm_chain_tally(hierarchy_chain *c)
   }
 }
 
-idm_status idm_chain_judge(hierarchy_chain *c, const leaf_lane *lane, size_t from, size_t to,
-                           idm_error *opt_error)
+idm_status idm_chain_evaluate_exact(hierarchy_chain *c, const leaf_worker *worker, size_t from,
+                                    size_t to, idm_error *opt_error)
 {
   const size_t q = c->model->design->effects;
   idm_status status = IDM_OK;
-  for (size_t i = from; i < to && status == IDM_OK && c->exactly; i++)
-    status = idm_model_exact(c->model, lane, i, c->trial.e + i * q, &c->trial.exact[i], opt_error);
+  for (size_t i = from; i < to && status == IDM_OK && c->uses_exact; i++)
+    status = idm_hierarchy_exact(c->model, worker, i, c->proposal.e + i * q, &c->proposal.exact[i],
+                                 opt_error);
   return status;
 }
 
-void idm_chain_decide(hierarchy_chain *c)
+void idm_chain_accept_reject(hierarchy_chain *c)
 {
-  if (c->exactly) {
-    double gain = total(c, c->trial.exact) - total(c, c->now.exact);
-    if (c->led) gain -= total(c, c->trial.rough) - total(c, c->now.rough);
-    if (!c->led) gain += c->trial.rest - c->now.rest + c->ratio;
-    const double bar = log(idm_random_uniform(&c->random));
-    const bool accepted = bar < gain || (isnan(gain) && total(c, c->trial.exact) > -INFINITY);
-    if (!c->led) tune(c, accepted);
+  if (c->uses_exact) {
+    double log_ratio = sum_likelihood(c, c->proposal.exact) - sum_likelihood(c, c->current.exact);
+    if (c->by_table)
+      log_ratio -=
+          sum_likelihood(c, c->proposal.surrogate) - sum_likelihood(c, c->current.surrogate);
+    if (!c->by_table)
+      log_ratio += c->proposal.log_prior_u - c->current.log_prior_u + c->log_proposal_ratio;
+    const double log_uniform = log(idm_random_uniform(&c->random));
+    const bool accepted = log_uniform < log_ratio ||
+                          (isnan(log_ratio) && sum_likelihood(c, c->proposal.exact) > -INFINITY);
+    if (!c->by_table) tune(c, accepted);
     c->proposed++;
     c->kept += accepted;
     if (!accepted) return;
   }
-  idm_chain_swap(c);
+  idm_chain_accept(c);
 }
 
 /* Delayed acceptance needs a proposal that is reversible under the tables: each part is, and their
  * order is the same backwards. */
-idm_status idm_chain_sweep_tables(hierarchy_chain *c, const leaf_lane *lane, idm_error *opt_error)
+idm_status idm_chain_delayed_sweep(hierarchy_chain *c, const leaf_worker *worker,
+                                   idm_error *opt_error)
 {
   enum { rounds = 2 };
   const size_t people = c->model->design->people;
   draw_population(c);
-  copy_state(c, &c->begun, &c->now);
-  memcpy(c->begun.exact, c->now.exact, people * sizeof *c->now.exact);
-  c->exactly = false;
-  idm_status status = idm_chain_people(c, lane, 0, people, opt_error);
+  copy_state(c, &c->sweep_start, &c->current);
+  memcpy(c->sweep_start.exact, c->current.exact, people * sizeof *c->current.exact);
+  c->uses_exact = false;
+  idm_status status = idm_chain_update_people(c, worker, 0, people, opt_error);
   for (int i = 0; i < rounds && status == IDM_OK; i++) {
-    hold(c);
-    wander(c);
-    idm_chain_swap(c);
-    status = idm_chain_people(c, lane, 0, people, opt_error);
+    set_u(c);
+    walk_by_table(c);
+    idm_chain_accept(c);
+    status = idm_chain_update_people(c, worker, 0, people, opt_error);
   }
-  c->exactly = true;
-  if (status == IDM_OK) status = idm_chain_look(c, lane, 0, people, opt_error);
+  c->uses_exact = true;
+  if (status == IDM_OK) status = idm_chain_evaluate(c, worker, 0, people, opt_error);
   if (status != IDM_OK) return status;
-  const double gain = total(c, c->now.exact) - total(c, c->now.rough) -
-                      (total(c, c->begun.exact) - total(c, c->begun.rough));
-  const double bar = log(idm_random_uniform(&c->random));
-  const bool accepted = bar < gain || (isnan(gain) && total(c, c->now.exact) > -INFINITY);
+  const double log_ratio =
+      sum_likelihood(c, c->current.exact) - sum_likelihood(c, c->current.surrogate) -
+      (sum_likelihood(c, c->sweep_start.exact) - sum_likelihood(c, c->sweep_start.surrogate));
+  const double log_uniform = log(idm_random_uniform(&c->random));
+  const bool accepted = log_uniform < log_ratio ||
+                        (isnan(log_ratio) && sum_likelihood(c, c->current.exact) > -INFINITY);
   c->proposed++;
   c->kept += accepted;
-  if (!accepted) swap_states(&c->now, &c->begun);
+  if (!accepted) swap_states(&c->current, &c->sweep_start);
   return IDM_OK;
 }

@@ -1,10 +1,10 @@
 /* The population: see the header. */
-#include "invert/hierarchy/population.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 
-#include "base/log_sum.h"
 #include "base/memory.h"
+#include "base/statistics.h"
 
 static const double log_two_pi = 1.8378770664093454836;
 static const double log_two = 0.69314718055994530942;
@@ -12,9 +12,9 @@ static const double log_two = 0.69314718055994530942;
 idm_status idm_population_create(const idm_design *design, population *p, idm_error *opt_error)
 {
   const size_t q = design->effects;
-  const bool plain = design->independent || design->held || design->fixed;
+  const bool uncorrelated = design->independent || design->held || design->fixed;
   *p = (population){
-      .effects = q, .pairs = plain ? 0 : q * (q - 1) / 2, .spreads = design->pooled ? q : 0};
+      .effects = q, .pairs = uncorrelated ? 0 : q * (q - 1) / 2, .spreads = design->pooled ? q : 0};
   p->first = idm_new(q + 1, sizeof *p->first);
   if (!p->first) return idm_fail_memory(opt_error);
   for (size_t j = 0; j < q; j++) p->first[j + 1] = p->first[j] + design->coefficients[j];
@@ -46,20 +46,20 @@ void idm_population_assign(population *to, const population *from)
 }
 
 /* Row j of the correlation's factor: what the partial correlations leave of length 1. */
-void idm_population_build(population *p)
+void idm_population_set_factor(population *p)
 {
   const size_t q = p->effects;
   for (size_t j = 0; j < q; j++) {
     double *row = p->factor + j * q;
     const double sd = fabs(p->root[j]);
-    double left = sd; /* times the root of 1 - sum of squares so far */
+    double remaining_sd = sd; /* times the root of 1 - sum of squares so far */
     memset(row, 0, q * sizeof *row);
     for (size_t k = 0; k < j && p->pairs; k++) {
       const double y = p->partial[j * (j - 1) / 2 + k];
-      row[k] = left * tanh(y);
-      left /= cosh(y);
+      row[k] = remaining_sd * tanh(y);
+      remaining_sd /= cosh(y);
     }
-    row[j] = left;
+    row[j] = remaining_sd;
   }
 }
 
@@ -104,7 +104,8 @@ double idm_population_coefficient_sd(const idm_design *design, const population 
   return is_pooled(design, j, a) ? fabs(p->spread[j]) : design->coefficient_sd[j][a];
 }
 
-void idm_population_respread(const idm_design *design, population *p, size_t effect, double spread)
+void idm_population_set_spread(const idm_design *design, population *p, size_t effect,
+                               double spread)
 {
   const double ratio = spread / p->spread[effect];
   for (size_t i = 0; i < design->pooled; i++) p->b[p->first[effect + 1] - 1 - i] *= ratio;
@@ -149,8 +150,8 @@ static double lkj_log_mass(const idm_design *design)
   for (size_t k = 0; k + 1 < design->effects; k++) {
     const double a = idm_population_pair_shape(design, k);
     const double log_beta = 2 * lgamma(a) - lgamma(2 * a);
-    const double others = (double)(design->effects - 1 - k);
-    sum += others * (log_beta + (2 * a - 1) * log_two);
+    const double pair_count = (double)(design->effects - 1 - k);
+    sum += pair_count * (log_beta + (2 * a - 1) * log_two);
   }
   return sum;
 }

@@ -1,25 +1,286 @@
 /* Draws of learnt dynamics and of the numbers behind decisions, together: see the header.
  *
- * Contents: starting points · chains · passes · the dynamics drawn */
+ * Contents: approach · joint */
 #include "invert/joint/joint.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "base/dense.h"
-#include "base/journal.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/number.h"
+#include "base/record.h"
+#include "base/statistics.h"
+#include "base/text.h"
 #include "idm/diagnostics.h"
 #include "idm/samplers.h"
-#include "infer/nuts.h"
-#include "infer/pcn.h"
+#include "infer/sampler.h"
 #include "invert/check.h"
-#include "invert/joint/approach.h"
-#include "invert/joint/learner.h"
-#include "invert/matching/drawing.h"
-#include "learn/ratio.h"
+#include "invert/matching/fit.h"
+#include "learn/learn.h"
+
+/* === approach ================================================================================= */
+
+/* The mode of a joint posterior, and the normal approximation there: see the header. */
+
+/* Scores of trajectories are added up in at most so many parts, which bounds the memory. Parts are
+ * sums of independent scores, so that their outer products estimate the same information. */
+enum { max_groups = 4096 };
+/* Steps of differences to one side and of central ones, in sds given the other coordinates by the
+ * approximation at hand. The latter average over the kinks of an interpolated policy. */
+static const double difference_step = 0.4, central_step = 0.4;
+
+/* --- the draws of the dynamics -------------------------------------------------------------- */
+
+/* Log-ratios of draw `at` of the cut. `d` is scratch. */
+static idm_status take_ratios(const joint_target *j, size_t at, idm_dynamics *d, double *y,
+                              idm_error *opt_error)
+{
+  const idm_dynamics_draws *draws = j->cut->draws;
+  const idm_status status = idm_dynamics_of_draw(j->cut->learnt, draws, at / draws->draws,
+                                                 at % draws->draws, d, opt_error);
+  if (status == IDM_OK) ratio_get(j->learner->structure, d->start, y);
+  return status;
+}
+
+/* Draws of the cut that its covariance is estimated by, evenly spread: y[count][ratios]. */
+static idm_status list_ratios(const joint_target *j, size_t count, double *y, idm_error *opt_error)
+{
+  const size_t all = j->cut->draws->chains * j->cut->draws->draws;
+  idm_dynamics *d = NULL;
+  idm_status status =
+      idm_dynamics_create(idm_setting_sizes(j->cut->learnt->setting), &d, opt_error);
+  for (size_t k = 0; k < count && status == IDM_OK; k++)
+    status = take_ratios(j, (2 * k + 1) * all / (2 * count), d, y + k * j->ratios, opt_error);
+  idm_dynamics_destroy(d);
+  return status;
+}
+
+/* Covariance of the log-ratios, with correlations shrunk as few draws require. */
+static void shrink(size_t n, size_t count, double *covariance)
+{
+  const double shrinkage = (double)count / (double)(count + n);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++)
+      covariance[i * n + k] =
+          i == k ? fmax(covariance[i * n + k], 1e-8) : shrinkage * covariance[i * n + k];
+}
+
+idm_status idm_joint_precision(const joint_target *j, double *precision, idm_error *opt_error)
+{
+  enum { max_draws = 2000 };
+  const size_t n = j->ratios, d = j->dimension;
+  const size_t all = j->cut->draws->chains * j->cut->draws->draws;
+  const size_t count = all < max_draws ? all : max_draws;
+  double *y = idm_new(idm_times(count, n), sizeof *y);
+  double *work = idm_new(2 * n * n + n, sizeof *work);
+  idm_status status = y && work ? list_ratios(j, count, y, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    double *inverse = work + n * n;
+    const idm_points points = {
+        .x = y, .count = count, .dimension = n, .point_stride = n, .number_stride = 1};
+    idm_covariance(&points, count > 1, inverse + n * n, work);
+    shrink(n, count, work);
+    memset(precision, 0, d * d * sizeof *precision);
+    if (idm_cholesky(n, work))
+      idm_cholesky_inverse(n, work, inverse);
+    else
+      status = idm_fail(opt_error, IDM_NUMERICAL,
+                        "the draws of the dynamics have no covariance; take more of them");
+    for (size_t i = 0; i < n; i++)
+      memcpy(precision + i * d, inverse + i * n, n * sizeof *precision);
+    for (size_t i = n; i < d; i++) precision[i * (d + 1)] = pow(j->numbers->unit[i - n], -2);
+  }
+  free(y);
+  free(work);
+  return status;
+}
+
+idm_status idm_joint_start(const joint_target *j, size_t worker, size_t workers, double *v,
+                           idm_error *opt_error)
+{
+  const size_t all = j->cut->draws->chains * j->cut->draws->draws;
+  idm_dynamics *d = NULL;
+  idm_status status =
+      idm_dynamics_create(idm_setting_sizes(j->cut->learnt->setting), &d, opt_error);
+  if (status == IDM_OK)
+    status = take_ratios(j, (2 * worker + 1) * all / (2 * workers), d, v, opt_error);
+  memcpy(v + j->ratios, j->numbers->start, j->numbers->count * sizeof *v);
+  idm_dynamics_destroy(d);
+  return status;
+}
+
+/* --- scores --------------------------------------------------------------------------------- */
+
+/* A climb under way. */
+typedef struct gauss_newton {
+  joint_worker *worker;
+  size_t dimension;
+  const double *base; /* precision without the decisions */
+  size_t groups;
+  joint_normal *normal;   /* where it is */
+  double *displaced;      /* [dimension] */
+  double *v;              /* [dimension]: the vector of the target */
+  double *gradient;       /* [dimension] */
+  double *sd;             /* [dimension]: given the others */
+  double *factor;         /* [dimension][dimension]: Cholesky's, of the precision */
+  double *group_sides[2]; /* [parts] */
+  double *score;          /* [dimension][parts] */
+} gauss_newton;
+
+/* The target at natural coordinates, as idm_joint_evaluate. */
+static idm_status evaluate(gauss_newton *c, const double *natural, double *log_density,
+                           double *opt_group, idm_error *opt_error)
+{
+  idm_joint_inverse(idm_joint_worker_target(c->worker), natural, c->v);
+  return idm_joint_evaluate(c->worker, c->v, log_density, opt_group, c->groups, opt_error);
+}
+
+static idm_status anchor(gauss_newton *c, idm_error *opt_error)
+{
+  idm_joint_inverse(idm_joint_worker_target(c->worker), c->normal->mode, c->v);
+  return idm_joint_anchor(c->worker, c->v, opt_error);
+}
+
+/* Differences by coordinate i: central ones, or from the mode upwards, where side[0] has the parts
+ * of the mode; 0 beside the edge of the support. */
+static idm_status difference_coordinate(gauss_newton *c, size_t i, bool central,
+                                        idm_error *opt_error)
+{
+  const double h = (central ? central_step : difference_step) * c->sd[i];
+  const double width = central ? 2 * h : h;
+  double group_sides[2] = {c->normal->log_density, 0};
+  bool finite = true;
+  memcpy(c->displaced, c->normal->mode, c->dimension * sizeof *c->displaced);
+  for (int k = !central; k < 2; k++) {
+    c->displaced[i] = c->normal->mode[i] + (k ? h : -h);
+    const idm_status status =
+        evaluate(c, c->displaced, &group_sides[k], c->group_sides[k], opt_error);
+    if (status != IDM_OK) return status;
+    finite = finite && isfinite(group_sides[k]);
+  }
+  c->gradient[i] = finite ? (group_sides[1] - group_sides[0]) / width : 0;
+  for (size_t k = 0; k < c->groups; k++)
+    c->score[i * c->groups + k] =
+        finite ? (c->group_sides[1][k] - c->group_sides[0][k]) / width : 0;
+  return IDM_OK;
+}
+
+/* Precision and covariance at v, and the gradient. */
+static idm_status approximate(gauss_newton *c, bool central, idm_error *opt_error)
+{
+  const size_t d = c->dimension;
+  idm_status status = anchor(c, opt_error);
+  if (status == IDM_OK)
+    status = evaluate(c, c->normal->mode, &c->normal->log_density, c->group_sides[0], opt_error);
+  for (size_t i = 0; i < d && status == IDM_OK; i++)
+    status = difference_coordinate(c, i, central, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < d; i++)
+    for (size_t k = 0; k <= i; k++) {
+      double sum = 0;
+      for (size_t t = 0; t < c->groups; t++)
+        sum += c->score[i * c->groups + t] * c->score[k * c->groups + t];
+      c->normal->information[i * d + k] = c->normal->information[k * d + i] = sum;
+      c->factor[i * d + k] = c->factor[k * d + i] =
+          sum + 0.5 * (c->base[i * d + k] + c->base[k * d + i]);
+    }
+  for (size_t i = 0; i < d; i++) {
+    c->normal->score[i] = 0;
+    for (size_t t = 0; t < c->groups; t++) c->normal->score[i] += c->score[i * c->groups + t];
+  }
+  for (size_t i = 0; i < d; i++) c->sd[i] = 1 / sqrt(c->factor[i * (d + 1)]);
+  if (!idm_cholesky(d, c->factor))
+    return idm_fail(opt_error, IDM_NUMERICAL, "the joint posterior has no normal approximation");
+  idm_cholesky_inverse(d, c->factor, c->normal->covariance);
+  return IDM_OK;
+}
+
+/* --- climbing ------------------------------------------------------------------------------- */
+
+/* A Gauss-Newton step, halved until it gains more than `enough`; *gain is 0, and the mode stays,
+ * where none does. */
+static idm_status gauss_newton_step(gauss_newton *c, double min_gain, double *gain,
+                                    idm_error *opt_error)
+{
+  enum { halvings = 8 };
+  const size_t d = c->dimension;
+  double share = 1;
+  *gain = 0;
+  idm_lower_solve(d, c->factor, c->gradient);
+  idm_lower_solve_transposed(d, c->factor, c->gradient);
+  for (int k = 0; k < halvings && *gain == 0; k++, share /= 2) {
+    double trial_density;
+    for (size_t i = 0; i < d; i++) c->displaced[i] = c->normal->mode[i] + share * c->gradient[i];
+    const idm_status status = evaluate(c, c->displaced, &trial_density, NULL, opt_error);
+    if (status != IDM_OK) return status;
+    if (!(trial_density > c->normal->log_density + min_gain)) continue;
+    *gain = trial_density - c->normal->log_density;
+    c->normal->log_density = trial_density;
+    memcpy(c->normal->mode, c->displaced, d * sizeof *c->displaced);
+  }
+  return IDM_OK;
+}
+
+static idm_status gauss_newton_run(gauss_newton *c, idm_error *opt_error)
+{
+  enum { max_steps = 20 };
+  static const double min_gain = 0.5; /* nats */
+  double gain = INFINITY;
+  idm_status status = anchor(c, opt_error);
+  if (status == IDM_OK)
+    status = evaluate(c, c->normal->mode, &c->normal->log_density, NULL, opt_error);
+  if (status == IDM_OK && !isfinite(c->normal->log_density))
+    return idm_fail(opt_error, IDM_NUMERICAL,
+                    "a draw of the dynamics gives some decision probability 0");
+  /* By differences to one side, until they gain little, then by central ones: the climb ends where
+   * those have a step that is not worth taking, so that the approximation is that of the mode. */
+  bool central = false;
+  for (int k = 0; k < max_steps && status == IDM_OK && gain > 0; k++) {
+    central = central || gain <= min_gain || k + 1 == max_steps;
+    status = approximate(c, central, opt_error);
+    if (status == IDM_OK && k + 1 < max_steps)
+      status = gauss_newton_step(c, central ? min_gain : 0, &gain, opt_error);
+    if (gain == 0 && !central) gain = min_gain; /* central ones may see a way */
+  }
+  return status;
+}
+
+/* Trajectories that scores are taken of. */
+static size_t count_groups(const joint_target *j)
+{
+  size_t count = 0;
+  for (size_t c = 0; c < j->cells; c++)
+    count += (j->cell[c].segments ? j->cell[c].segments : j->cell[c].data)->trajectories;
+  return count < max_groups ? count : max_groups;
+}
+
+idm_status idm_joint_find_mode(joint_worker *worker, const double *precision, joint_normal *normal,
+                               idm_error *opt_error)
+{
+  const joint_target *j = idm_joint_worker_target(worker);
+  const size_t d = j->dimension;
+  gauss_newton c = {.worker = worker,
+                    .dimension = d,
+                    .base = precision,
+                    .groups = count_groups(j),
+                    .normal = normal};
+  double *work = idm_new(idm_times(d, d) + 4 * d + (d + 2) * c.groups, sizeof *work);
+  if (!work) return idm_fail_memory(opt_error);
+  c.factor = work;
+  c.displaced = c.factor + d * d;
+  c.v = c.displaced + d;
+  c.gradient = c.v + d;
+  c.sd = c.gradient + d;
+  c.group_sides[0] = c.sd + d;
+  c.group_sides[1] = c.group_sides[0] + c.groups;
+  c.score = c.group_sides[1] + c.groups;
+  for (size_t i = 0; i < d; i++) c.sd[i] = 1 / sqrt(precision[i * (d + 1)]);
+  idm_status status = gauss_newton_run(&c, opt_error);
+  free(work);
+  return status;
+}
+
+/* === joint ==================================================================================== */
 
 /* Streams beyond those of chains. */
 static const uint64_t start_stream = (uint64_t)5 << 32;
@@ -27,27 +288,27 @@ static const uint64_t start_stream = (uint64_t)5 << 32;
 /* --- starting points ------------------------------------------------------------------------ */
 
 /* The chains of a request, one lane each. */
-typedef struct lanes {
-  const joint *joint;
+typedef struct workers {
+  const joint_target *joint;
   size_t count;
   int threads;
   uint64_t key;
-  double *precision;  /* [dimension][dimension]: without the decisions */
-  joint_lane **lane;  /* [count] */
-  joint_peak *peak;   /* [count] */
-  double *x;          /* [count][dimension]: where the chain starts */
-  double *centre;     /* [count][dimension]: first guesses of mean and covariance */
-  double *covariance; /* [count][dimension][dimension] */
-  idm_status *status; /* [count] */
-  idm_error *error;   /* [count] */
-} lanes;
+  double *precision;     /* [dimension][dimension]: without the decisions */
+  joint_worker **worker; /* [count] */
+  joint_normal *normal;  /* [count] */
+  double *x;             /* [count][dimension]: where the chain starts */
+  double *centre;        /* [count][dimension]: first guesses of mean and covariance */
+  double *covariance;    /* [count][dimension][dimension] */
+  idm_status *status;    /* [count] */
+  idm_error *error;      /* [count] */
+} workers;
 
-static void close_lanes(lanes *l)
+static void workers_clear(workers *l)
 {
-  for (size_t i = 0; l->lane && i < l->count; i++) idm_joint_lane_destroy(l->lane[i]);
-  for (size_t i = 0; l->peak && i < l->count; i++) idm_joint_peak_clear(&l->peak[i]);
-  free(l->lane);
-  free(l->peak);
+  for (size_t i = 0; l->worker && i < l->count; i++) idm_joint_worker_destroy(l->worker[i]);
+  for (size_t i = 0; l->normal && i < l->count; i++) idm_joint_normal_clear(&l->normal[i]);
+  free(l->worker);
+  free(l->normal);
   free(l->precision);
   free(l->x);
   free(l->centre);
@@ -56,23 +317,23 @@ static void close_lanes(lanes *l)
   free(l->error);
 }
 
-static idm_status open_lanes(lanes *l, idm_error *opt_error)
+static idm_status workers_init(workers *l, idm_error *opt_error)
 {
   const size_t d = l->joint->dimension, n = l->count;
-  l->lane = idm_new(n, sizeof *l->lane);
+  l->worker = idm_new(n, sizeof *l->worker);
   l->precision = idm_new(idm_times(d, d), sizeof *l->precision);
-  l->peak = idm_new(n, sizeof *l->peak);
+  l->normal = idm_new(n, sizeof *l->normal);
   l->x = idm_new(idm_times(n, d), sizeof *l->x);
   l->centre = idm_new(idm_times(n, d), sizeof *l->centre);
   l->covariance = idm_new(idm_times(n, idm_times(d, d)), sizeof *l->covariance);
   l->status = idm_new(n, sizeof *l->status);
   l->error = idm_new(n, sizeof *l->error);
-  idm_status status = l->lane && l->precision && l->peak && l->x && l->centre && l->covariance &&
-                              l->status && l->error
+  idm_status status = l->worker && l->precision && l->normal && l->x && l->centre &&
+                              l->covariance && l->status && l->error
                           ? IDM_OK
                           : idm_fail_memory(opt_error);
   for (size_t i = 0; i < n && status == IDM_OK; i++)
-    status = idm_joint_peak_create(d, &l->peak[i], opt_error);
+    status = idm_joint_normal_create(d, &l->normal[i], opt_error);
   return status == IDM_OK ? idm_joint_precision(l->joint, l->precision, opt_error) : status;
 }
 
@@ -80,117 +341,121 @@ static idm_status open_lanes(lanes *l, idm_error *opt_error)
  * their prior: lanes that all began at the same numbers would miss a second mode of them. Every
  * second lane takes none that is near where the first begins. Where all are impossible, they stay.
  * `work` has room for two vectors. */
-static idm_status scatter_numbers(lanes *l, size_t i, double *work, idm_error *opt_error)
+static idm_status disperse_parameters(workers *l, size_t i, double *work, idm_error *opt_error)
 {
   enum { tries = 16 };
-  static const double width = 2, near = 1; /* sds of the prior */
-  const joint *j = l->joint;
-  const joint_numbers *n = j->numbers;
-  double *natural = l->peak[i].mode, *tried = work, *v = work + j->dimension, best = -INFINITY;
+  static const double width = 2, displaced = 1; /* sds of the prior */
+  const joint_target *j = l->joint;
+  const joint_parameters *n = j->numbers;
+  double *natural = l->normal[i].mode, *trial = work, *v = work + j->dimension, best = -INFINITY;
   idm_random random;
   idm_status status = IDM_OK;
   idm_random_init(&random, l->key, start_stream + l->count + i);
-  memcpy(tried, natural, j->dimension * sizeof *tried);
+  memcpy(trial, natural, j->dimension * sizeof *trial);
   for (int k = 0; k < tries && status == IDM_OK; k++) {
-    double density, far = 0;
+    double density, distance = 0;
     for (size_t a = 0; a < n->count; a++) {
       const double z = width * idm_random_normal(&random);
-      tried[j->ratios + a] = n->start[a] + n->unit[a] * z;
-      far = fmax(far, fabs(z));
+      trial[j->ratios + a] = n->start[a] + n->unit[a] * z;
+      distance = fmax(distance, fabs(z));
     }
-    if (i % 2 && far < near) continue;
-    idm_joint_inverse(j, tried, v);
-    status = idm_joint_evaluate(l->lane[i], v, &density, NULL, 0, opt_error);
+    if (i % 2 && distance < displaced) continue;
+    idm_joint_inverse(j, trial, v);
+    status = idm_joint_evaluate(l->worker[i], v, &density, NULL, 0, opt_error);
     if (status != IDM_OK || !(density > best)) continue;
     best = density;
-    memcpy(natural, tried, j->dimension * sizeof *natural);
+    memcpy(natural, trial, j->dimension * sizeof *natural);
   }
   return status;
 }
 
 /* Climb from a draw of the dynamics. */
-static idm_status climb(lanes *l, size_t i, idm_error *opt_error)
+static idm_status find_worker_mode(workers *l, size_t i, idm_error *opt_error)
 {
   double *work = idm_new(2 * l->joint->dimension, sizeof *work);
-  idm_status status =
-      work ? idm_joint_lane_create(l->joint, &l->lane[i], opt_error) : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_joint_begin(l->joint, i, l->count, l->peak[i].mode, opt_error);
-  if (status == IDM_OK && i > 0) status = scatter_numbers(l, i, work, opt_error);
+  idm_status status = work ? idm_joint_worker_create(l->joint, &l->worker[i], opt_error)
+                           : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_joint_start(l->joint, i, l->count, l->normal[i].mode, opt_error);
+  if (status == IDM_OK && i > 0) status = disperse_parameters(l, i, work, opt_error);
   free(work);
-  return status == IDM_OK ? idm_joint_climb(l->lane[i], l->precision, &l->peak[i], opt_error)
-                          : status;
+  return status == IDM_OK
+             ? idm_joint_find_mode(l->worker[i], l->precision, &l->normal[i], opt_error)
+             : status;
 }
 
-static void climb_lane(void *context, size_t i)
+static void find_mode_task(void *context, size_t i)
 {
-  lanes *l = context;
-  l->status[i] = climb(l, i, &l->error[i]);
+  workers *l = context;
+  l->status[i] = find_worker_mode(l, i, &l->error[i]);
 }
 
 /* A point of the peak's normal, `spread` times as wide, as a vector of the target. `work` has room
  * for the dimension. */
-static void draw_around(const lanes *l, size_t i, const double *factor, double spread,
+static void draw_around(const workers *l, size_t i, const double *factor, double width,
                         idm_random *random, double *work, double *v)
 {
   const size_t d = l->joint->dimension;
-  for (size_t a = 0; a < d; a++) work[a] = spread * idm_random_normal(random);
+  for (size_t a = 0; a < d; a++) work[a] = width * idm_random_normal(random);
   idm_lower_multiply(d, factor, work);
-  for (size_t a = 0; a < d; a++) work[a] += l->peak[i].mode[a];
+  for (size_t a = 0; a < d; a++) work[a] += l->normal[i].mode[a];
   idm_joint_inverse(l->joint, work, v);
 }
 
 /* Mean and covariance of the target's vector, by draws of the peak's normal. */
-static idm_status guess(lanes *l, size_t i, const double *factor, idm_random *random,
-                        idm_error *opt_error)
+static idm_status set_first_guess(workers *l, size_t i, const double *factor, idm_random *random,
+                                  idm_error *opt_error)
 {
   const size_t d = l->joint->dimension, count = 500 + 20 * d;
   double *x = idm_new(idm_times(count + 1, d), sizeof *x);
   if (!x) return idm_fail_memory(opt_error);
   for (size_t k = 0; k < count; k++) draw_around(l, i, factor, 1, random, x + count * d, x + k * d);
   const idm_points points = {
-      .x = x, .count = count, .dimension = d, .next_point = d, .next_number = 1};
+      .x = x, .count = count, .dimension = d, .point_stride = d, .number_stride = 1};
   idm_covariance(&points, 1, l->centre + i * d, l->covariance + i * d * d);
   free(x);
   return IDM_OK;
 }
 
 /* A point dispersed around the mode, nearer where the density is 0; at last the mode itself. */
-static idm_status disperse(lanes *l, size_t i, idm_error *opt_error)
+static idm_status disperse(workers *l, size_t i, idm_error *opt_error)
 {
   enum { tries = 12 };
   const size_t d = l->joint->dimension;
   double *x = l->x + i * d;
-  double *factor = idm_duplicate(l->peak[i].covariance, d * d, sizeof *factor);
+  double *factor = idm_duplicate(l->normal[i].covariance, d * d, sizeof *factor);
   double *work = idm_new(d, sizeof *work);
   idm_random random;
   idm_random_init(&random, l->key, start_stream + i);
-  double density = -INFINITY, spread = 1.2;
-  idm_joint_inverse(l->joint, l->peak[i].mode, x);
-  idm_status status = factor && work ? idm_joint_surface(l->lane[i], l->peak[i].mode,
-                                                         l->peak[i].covariance, opt_error)
+  double density = -INFINITY, width = 1.2;
+  idm_joint_inverse(l->joint, l->normal[i].mode, x);
+  idm_status status = factor && work ? idm_joint_surface(l->worker[i], l->normal[i].mode,
+                                                         l->normal[i].covariance, opt_error)
                                      : idm_fail_memory(opt_error);
   if (status == IDM_OK && !idm_cholesky(d, factor))
     status = idm_fail(opt_error, IDM_NUMERICAL, "the joint posterior has no normal approximation");
-  if (status == IDM_OK) status = guess(l, i, factor, &random, opt_error);
-  for (int k = 0; k < tries && status == IDM_OK && !isfinite(density); k++, spread *= 0.7) {
-    draw_around(l, i, factor, spread, &random, work, x);
-    status = idm_joint_evaluate(l->lane[i], x, &density, NULL, 0, opt_error);
+  if (status == IDM_OK) status = set_first_guess(l, i, factor, &random, opt_error);
+  for (int k = 0; k < tries && status == IDM_OK && !isfinite(density); k++, width *= 0.7) {
+    draw_around(l, i, factor, width, &random, work, x);
+    status = idm_joint_evaluate(l->worker[i], x, &density, NULL, 0, opt_error);
   }
-  if (!isfinite(density)) idm_joint_inverse(l->joint, l->peak[i].mode, x);
+  if (!isfinite(density)) idm_joint_inverse(l->joint, l->normal[i].mode, x);
   free(factor);
   free(work);
   return status;
 }
 
-static void disperse_lane(void *context, size_t i)
+static void disperse_task(void *context, size_t i)
 {
-  lanes *l = context;
+  workers *l = context;
   l->status[i] = disperse(l, i, &l->error[i]);
 }
 
-static idm_status each(lanes *l, void (*task)(void *context, size_t lane), idm_error *opt_error)
+static idm_status for_each_worker(workers *l, void (*task)(void *context, size_t worker),
+                                  idm_error *opt_error)
 {
-  idm_status status = idm_halt_parallel(l->joint->halt, l->count, l->threads, task, l, opt_error);
+  idm_status status =
+      idm_cancel_parallel(l->joint->cancel, l->count, l->threads, task, l, opt_error);
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
     status = l->status[i];
     if (status != IDM_OK && opt_error) *opt_error = l->error[i];
@@ -199,29 +464,31 @@ static idm_status each(lanes *l, void (*task)(void *context, size_t lane), idm_e
 }
 
 /* Leave a mode for the highest where it is so much lower that no posterior is left in it. */
-static void leave_low_modes(const lanes *l)
+static void replace_low_modes(const workers *l)
 {
-  static const double hopeless = 10; /* nats */
+  static const double negligible_drop = 10; /* nats */
   const size_t d = l->joint->dimension;
   size_t best = 0;
   for (size_t i = 1; i < l->count; i++)
-    if (l->peak[i].log_density > l->peak[best].log_density) best = i;
+    if (l->normal[i].log_density > l->normal[best].log_density) best = i;
   for (size_t i = 0; i < l->count; i++)
-    if (l->peak[i].log_density < l->peak[best].log_density - hopeless)
-      idm_joint_peak_copy(d, &l->peak[best], &l->peak[i]);
+    if (l->normal[i].log_density < l->normal[best].log_density - negligible_drop)
+      idm_joint_normal_copy(d, &l->normal[best], &l->normal[i]);
 }
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-static idm_status choose_sampler(const lanes *l, const idm_fit_settings *settings,
+static idm_status choose_sampler(const workers *l, const idm_fit_settings *settings,
                                  const idm_sampler **ret_sampler, idm_error *opt_error)
 {
-  enum { few = 20 }; /* dimensions in which many cheap evaluations gain more than gradients */
-  const bool slopes = idm_joint_has_gradient(l->lane[0]);
-  *ret_sampler = settings->sampler[0]                  ? idm_sampler_find(settings->sampler)
-                 : slopes && l->joint->dimension > few ? &idm_sampler_nuts
-                                                       : &idm_sampler_pcn;
-  if (*ret_sampler && (slopes || !(*ret_sampler)->gradient)) return IDM_OK;
+  enum {
+    max_pcn_dimension = 20
+  }; /* dimensions in which many cheap evaluations gain more than gradients */
+  const bool has_gradient = idm_joint_has_gradient(l->worker[0]);
+  *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
+                 : has_gradient && l->joint->dimension > max_pcn_dimension ? &idm_sampler_nuts
+                                                                           : &idm_sampler_pcn;
+  if (*ret_sampler && (has_gradient || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "'%s' does not draw dynamics and decisions of this agent together, which have no "
                   "gradient; expected --sampler pcn or metropolis",
@@ -230,34 +497,34 @@ static idm_status choose_sampler(const lanes *l, const idm_fit_settings *setting
 
 /* Acceptance that nuts aims at: at kinks of an interpolated plan errors of a trajectory shrink only
  * in proportion to its steps, so that short steps do not pay. */
-static const double rugged_acceptance = 0.65;
+static const double nuts_acceptance = 0.65;
 /* Deepest tree of nuts: while warm-up tries short steps, trajectories of hundreds of them cost more
  * than they move the chain. */
-enum { rugged_depth = 6 };
+enum { nuts_max_depth = 6 };
 
-static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
-                             const idm_fit_watch *watch, idm_chains **ret_chains,
-                             idm_error *opt_error)
+static idm_status run_chains(workers *l, const idm_fit_settings *settings,
+                             const idm_sampler *sampler, const idm_fit_monitor *watch,
+                             idm_chains **ret_chains, idm_error *opt_error)
 {
   const size_t d = l->joint->dimension;
   idm_target *target = idm_new(l->count, sizeof *target);
   idm_status status = target ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_drawing_create(settings, sampler, l->key, d, NULL, l->joint->halt, ret_chains,
-                                opt_error);
+    status = idm_sampling_create(settings, sampler, l->key, d, NULL, l->joint->cancel, ret_chains,
+                                 opt_error);
   if (status == IDM_OK) {
     (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
-    (*ret_chains)->settings.kernel.acceptance = rugged_acceptance;
-    if (!settings->depth) (*ret_chains)->settings.kernel.depth = rugged_depth;
+    (*ret_chains)->settings.kernel.acceptance = nuts_acceptance;
+    if (!settings->depth) (*ret_chains)->settings.kernel.depth = nuts_max_depth;
   }
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
-    target[i] = idm_joint_target(l->lane[i], &l->peak[i]);
+    target[i] = idm_joint_target(l->worker[i], &l->normal[i]);
     status = idm_chains_start(*ret_chains, i, &target[i], l->x + i * d, l->centre + i * d,
                               l->covariance + i * d * d, opt_error);
   }
   if (status == IDM_OK)
-    status = idm_drawing_run(*ret_chains, target, watch, l->joint->halt, opt_error);
-  if (status == IDM_OK && idm_chains_common(*ret_chains) < settings->draws)
+    status = idm_sampling_run(*ret_chains, target, watch, l->joint->cancel, opt_error);
+  if (status == IDM_OK && idm_chains_min_draws(*ret_chains) < settings->draws)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted");
   free(target);
   return status;
@@ -267,12 +534,12 @@ static idm_status run_chains(lanes *l, const idm_fit_settings *settings, const i
 
 /* Chains of cheap evaluations that mix slowly are run again with four times the steps per draw, and
  * again. */
-enum { passes = 4, first_steps = 3 };
+enum { max_passes = 4, first_steps = 3 };
 
 /* One pass under way. The first member is what idm_journal_save needs. */
 typedef struct pass_work {
-  idm_journal_work work;
-  const idm_fit_watch *watch;
+  idm_journal_step work;
+  const idm_fit_monitor *watch;
 } pass_work;
 
 static void describe_pass(const void *content, char *buffer, size_t size)
@@ -280,28 +547,29 @@ static void describe_pass(const void *content, char *buffer, size_t size)
   const pass_work *p = content;
   char words[96];
   idm_print(buffer, size, "%spass %zu: %s", p->work.step ? "chains mixed slowly; " : "",
-            (size_t)p->work.step + 1, idm_work_words(p->work.opt_inner, words, sizeof words));
+            (size_t)p->work.step + 1,
+            idm_progress_describe(p->work.opt_inner, words, sizeof words));
 }
 
-static bool watch_pass(void *context, const idm_work *inner)
+static bool watch_pass(void *context, const idm_progress_state *inner)
 {
   pass_work *p = context;
   p->work.opt_inner = inner;
-  const idm_work all = {.done = inner->done,
-                        .content = p,
-                        .describe = describe_pass,
-                        .save = inner->save ? idm_journal_save : NULL};
+  const idm_progress_state all = {.done = inner->done,
+                                  .content = p,
+                                  .describe = describe_pass,
+                                  .save = inner->save ? idm_journal_save : NULL};
   return p->watch->progress(p->watch->context, &all);
 }
 
 /* The free numbers of all cells at a draw, then what each differs from its mean over cells: what
  * decisions depend on. Priors alone separate numbers that cells share from those that are theirs,
  * and chains move slowly there. out[2][cells][free numbers]. */
-static void list_levels(const joint *j, const double *w, double *out)
+static void cell_levels(const joint_target *j, const double *w, double *out)
 {
   const size_t free = j->cell[0].parameters->dimension, all = j->cells * free;
   for (size_t c = 0; c < j->cells; c++)
-    j->numbers->place(j->numbers->context, c, w, out + c * free);
+    j->numbers->cell_parameters(j->numbers->context, c, w, out + c * free);
   for (size_t i = 0; i < free; i++) {
     double sum = 0;
     for (size_t c = 0; c < j->cells; c++) sum += out[c * free + i];
@@ -311,75 +579,77 @@ static void list_levels(const joint *j, const double *w, double *out)
 }
 
 /* Whether the chains of one number have R-hat and effective draws, with a margin for sums. */
-static idm_status find_mixed(const idm_chains *c, const double *first, size_t next,
-                             idm_check_id rhat, double effective, bool *mixed, idm_error *opt_error)
+static idm_status check_mixing(const idm_chains *c, const double *first, size_t next,
+                               idm_check_id rhat, double effective, bool *sufficient,
+                               idm_error *opt_error)
 {
   const size_t draws = (size_t)c->settings.draws;
   idm_diagnosis one;
   const idm_status status =
       idm_diagnose(first, c->settings.chains, draws, draws * next, next, &one, opt_error);
-  const bool holds =
+  const bool thresholds_met =
       one.rhat <= idm_check_threshold(rhat) && fmin(one.ess_bulk, one.ess_tail) >= effective;
-  *mixed = *mixed && status == IDM_OK && holds;
+  *sufficient = *sufficient && status == IDM_OK && thresholds_met;
   return status;
 }
 
 /* Whether the chains of the dynamics and of the levels are mixed. */
-static idm_status find_settled(const joint *j, const idm_chains *c, bool *ret_settled,
-                               idm_error *opt_error)
+static idm_status check_convergence(const joint_target *j, const idm_chains *c, bool *ret_converged,
+                                    idm_error *opt_error)
 {
   const size_t all = c->settings.chains * (size_t)c->settings.draws;
   /* Where there is a single cell nothing differs. */
   const size_t own = j->cells * j->cell[0].parameters->dimension;
   const size_t levels = j->cells > 1 ? 2 * own : own;
-  const double least = 1.5 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
+  const double min_effective = 1.5 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
   double *level = idm_new(idm_times(all, 2 * own), sizeof *level);
   idm_status status = level ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t k = 0; k < all && status == IDM_OK; k++)
-    list_levels(j, c->draw + k * c->dimension + j->ratios, level + k * 2 * own);
-  *ret_settled = true;
+    cell_levels(j, c->draw + k * c->dimension + j->ratios, level + k * 2 * own);
+  *ret_converged = true;
   for (size_t i = 0; i < j->ratios && status == IDM_OK; i++)
-    status =
-        find_mixed(c, c->draw + i, c->dimension, IDM_CHECK_JOINT_RHAT, 0, ret_settled, opt_error);
+    status = check_mixing(c, c->draw + i, c->dimension, IDM_CHECK_JOINT_RHAT, 0, ret_converged,
+                          opt_error);
   for (size_t i = 0; i < levels && status == IDM_OK; i++)
-    status = find_mixed(c, level + i, 2 * own, IDM_CHECK_RHAT, least, ret_settled, opt_error);
+    status = check_mixing(c, level + i, 2 * own, IDM_CHECK_RHAT, min_effective, ret_converged,
+                          opt_error);
   free(level);
   return status;
 }
 
-static idm_status run_pass(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
+static idm_status run_pass(workers *l, const idm_fit_settings *settings, const idm_sampler *sampler,
                            size_t at, pass_work *p, idm_chains **ret_chains, idm_error *opt_error)
 {
   idm_fit_settings own = *settings;
-  idm_fit_watch watch = {.progress = watch_pass, .context = p};
+  idm_fit_monitor watch = {.progress = watch_pass, .context = p};
   if (at) own.thin = first_steps << 2 * at;
   p->work.step = at;
   if (!p->watch->progress) watch.progress = NULL;
-  idm_journal_go_on(p->work.journal, at, &watch);
+  idm_journal_resume_step(p->work.journal, at, &watch);
   const idm_status status = run_chains(l, &own, sampler, &watch, ret_chains, opt_error);
-  return idm_record_blame(p->watch, status, opt_error);
+  return idm_record_name_file(p->watch, status, opt_error);
 }
 
 /* The chains of the last pass; those before it leave an empty record each. */
-static idm_status run_passes(lanes *l, const idm_fit_settings *settings, const idm_sampler *sampler,
-                             const idm_fit_watch *watch, idm_chains **ret_chains,
-                             idm_error *opt_error)
+static idm_status run_passes(workers *l, const idm_fit_settings *settings,
+                             const idm_sampler *sampler, const idm_fit_monitor *watch,
+                             idm_chains **ret_chains, idm_error *opt_error)
 {
   const double all = (double)settings->chains * (double)settings->draws;
-  const bool again = sampler == &idm_sampler_pcn && !settings->thin && settings->chains > 1 &&
-                     all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
+  const bool may_rerun = sampler == &idm_sampler_pcn && !settings->thin && settings->chains > 1 &&
+                         all >= 4 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
   pass_work p = {.watch = watch};
   idm_record r;
-  bool settled = false;
+  bool converged = false;
   idm_status status = idm_journal_create("idmjnt1", watch, &p.work.journal, opt_error);
-  for (size_t k = 0; k < passes && !settled && status == IDM_OK; k++) {
-    const bool last = !again || k + 1 == passes;
+  for (size_t k = 0; k < max_passes && !converged && status == IDM_OK; k++) {
+    const bool last = !may_rerun || k + 1 == max_passes;
     if (!last && idm_journal_get(p.work.journal, k, &r)) continue;
     status = run_pass(l, settings, sampler, k, &p, ret_chains, opt_error);
     if (status == IDM_OK && !last)
-      status = find_settled(l->joint, *ret_chains, &settled, opt_error);
+      status = check_convergence(l->joint, *ret_chains, &converged, opt_error);
     if (status != IDM_OK || last) break;
-    if (settled) continue;
+    if (converged) continue;
     idm_chains_destroy(*ret_chains);
     *ret_chains = NULL;
     idm_journal_begin(k, &r);
@@ -393,8 +663,8 @@ static idm_status run_passes(lanes *l, const idm_fit_settings *settings, const i
 /* --- the dynamics drawn --------------------------------------------------------------------- */
 
 /* Means and sds of the probabilities. */
-static idm_status average(const joint *j, const idm_chains *c, idm_joint_dynamics *learnt,
-                          idm_error *opt_error)
+static idm_status average_dynamics(const joint_target *j, const idm_chains *c,
+                                   idm_joint_dynamics *learnt, idm_error *opt_error)
 {
   const idm_dynamics_draws *draws = j->cut->draws;
   const size_t all = c->settings.chains * (size_t)c->settings.draws;
@@ -417,27 +687,29 @@ static idm_status average(const joint *j, const idm_chains *c, idm_joint_dynamic
 
 /* How much likelihood of the observations the decisions cost: at the mean, against the best start
  * or draw without decisions. */
-static idm_status measure_loss(const joint *j, idm_joint_dynamics *learnt, idm_error *opt_error)
+static idm_status measure_loss(const joint_target *j, idm_joint_dynamics *learnt,
+                               idm_error *opt_error)
 {
   const idm_dynamics_draws *draws = j->cut->draws;
   idm_dynamics_draws mean = {0};
   idm_dynamics *d = NULL;
-  double best = draws->highest, here = NAN;
+  double best = draws->highest, mean_log_likelihood = NAN;
   for (size_t i = 0; i < draws->chains * draws->draws; i++)
     best = fmax(best, draws->log_likelihood[i]);
   idm_status status = idm_dynamics_mean(j->cut, learnt, &mean, opt_error);
   if (status == IDM_OK)
     status = idm_dynamics_create(idm_setting_sizes(j->cut->learnt->setting), &d, opt_error);
-  if (status == IDM_OK) status = idm_dynamics_take(j->cut->learnt, &mean, 0, 0, d, opt_error);
-  if (status == IDM_OK) status = idm_iohmm_log_likelihood(j->learner, d, &here, NULL, opt_error);
-  learnt->lost = best - here;
+  if (status == IDM_OK) status = idm_dynamics_of_draw(j->cut->learnt, &mean, 0, 0, d, opt_error);
+  if (status == IDM_OK)
+    status = idm_iohmm_log_likelihood(j->learner, d, &mean_log_likelihood, NULL, opt_error);
+  learnt->lost = best - mean_log_likelihood;
   learnt->free = j->ratios;
   idm_dynamics_destroy(d);
   idm_dynamics_draws_clear(&mean);
   return status;
 }
 
-static idm_status diagnose(const joint *j, const idm_chains *c, idm_joint_dynamics *learnt,
+static idm_status diagnose(const joint_target *j, const idm_chains *c, idm_joint_dynamics *learnt,
                            idm_error *opt_error)
 {
   const size_t draws = (size_t)c->settings.draws;
@@ -455,37 +727,37 @@ static idm_status diagnose(const joint *j, const idm_chains *c, idm_joint_dynami
   return status;
 }
 
-idm_status idm_joint_draw(joint *j, const idm_fit_settings *settings, uint64_t key,
-                          const idm_fit_watch *opt_watch, idm_chains **ret_chains,
+idm_status idm_joint_draw(joint_target *j, const idm_fit_settings *settings, uint64_t key,
+                          const idm_fit_monitor *opt_monitor, idm_chains **ret_chains,
                           idm_joint_dynamics **ret_dynamics, idm_error *opt_error)
 {
-  static const idm_fit_watch unwatched = {0};
-  const idm_fit_watch *watch = opt_watch ? opt_watch : &unwatched;
+  static const idm_fit_monitor no_watch = {0};
+  const idm_fit_monitor *watch = opt_monitor ? opt_monitor : &no_watch;
   const idm_sampler *sampler = NULL;
-  idm_halt halt;
+  idm_cancel cancel;
   *ret_chains = NULL;
   *ret_dynamics = NULL;
-  idm_halt_begin(&halt, watch, "looking for where to start");
+  idm_cancel_init(&cancel, watch, "looking for where to start");
   j->ratios = ratio_count(j->learner->structure);
   j->dimension = j->ratios + j->numbers->count;
-  joint watched = *j;
-  watched.halt = &halt;
-  lanes l = {
-      .joint = &watched, .count = settings->chains, .threads = settings->threads, .key = key};
-  idm_status status = open_lanes(&l, opt_error);
-  if (status == IDM_OK) status = each(&l, climb_lane, opt_error);
+  joint_target cancellable = *j;
+  cancellable.cancel = &cancel;
+  workers l = {
+      .joint = &cancellable, .count = settings->chains, .threads = settings->threads, .key = key};
+  idm_status status = workers_init(&l, opt_error);
+  if (status == IDM_OK) status = for_each_worker(&l, find_mode_task, opt_error);
   if (status == IDM_OK) status = choose_sampler(&l, settings, &sampler, opt_error);
   if (status == IDM_OK) {
-    leave_low_modes(&l);
-    status = each(&l, disperse_lane, opt_error);
+    replace_low_modes(&l);
+    status = for_each_worker(&l, disperse_task, opt_error);
   }
   if (status == IDM_OK) status = run_passes(&l, settings, sampler, watch, ret_chains, opt_error);
   if (status == IDM_OK)
     status = idm_joint_dynamics_create(&j->cut->draws->name, ret_dynamics, opt_error);
-  if (status == IDM_OK) status = average(j, *ret_chains, *ret_dynamics, opt_error);
+  if (status == IDM_OK) status = average_dynamics(j, *ret_chains, *ret_dynamics, opt_error);
   if (status == IDM_OK) status = diagnose(j, *ret_chains, *ret_dynamics, opt_error);
   if (status == IDM_OK) status = measure_loss(j, *ret_dynamics, opt_error);
-  close_lanes(&l);
+  workers_clear(&l);
   if (status != IDM_OK) {
     idm_chains_destroy(*ret_chains);
     *ret_chains = NULL;

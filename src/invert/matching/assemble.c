@@ -6,22 +6,22 @@
 #include "base/memory.h"
 #include "idm/inverse.h"
 #include "idm/matching.h"
-#include "invert/finer.h"
-#include "invert/matching/assemble.h"
+#include "invert/fork.h"
+#include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 
 /* More than this is not kept unless asked for; more than half of the memory not even then. */
-static const double kept_bytes = 1e9;
+static const double max_kept_bytes = 1e9;
 
-static double most_bytes(void)
+static double max_bytes(void)
 {
   return 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-idm_status idm_posterior_measure(const idm_parameters *parameters, idm_posterior *p,
-                                 idm_error *opt_error)
+idm_status idm_posterior_set_sizes(const idm_parameters *parameters, idm_posterior *p,
+                                   idm_error *opt_error)
 {
   const size_t quantities = parameters->quantity.count;
   const size_t coordinates = parameters->coordinate.count;
@@ -38,9 +38,9 @@ idm_status idm_posterior_measure(const idm_parameters *parameters, idm_posterior
   return IDM_OK;
 }
 
-idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const char *sampler,
-                                size_t chains, size_t draws, idm_posterior **ret_posterior,
-                                idm_error *opt_error)
+idm_status idm_posterior_create(const fit_context *f, const idm_inverse *inverse,
+                                const char *sampler, size_t chains, size_t draws,
+                                idm_posterior **ret_posterior, idm_error *opt_error)
 {
   *ret_posterior = NULL;
   idm_posterior *p = idm_new(1, sizeof *p);
@@ -61,7 +61,7 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
   p->unconstrained = idm_new(idm_times(parameters->dimension, chains * draws), sizeof *p->value);
   p->statistics = idm_new(chains * draws, sizeof *p->statistics);
   idm_status status = p->summarised && p->value && p->unconstrained && p->statistics
-                          ? idm_posterior_measure(parameters, p, opt_error)
+                          ? idm_posterior_set_sizes(parameters, p, opt_error)
                           : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&parameters->quantity, &p->quantity, opt_error);
   if (status == IDM_OK)
@@ -75,19 +75,19 @@ idm_status idm_posterior_create(const fit *f, const idm_inverse *inverse, const 
 }
 
 /* What is reported at y into column `at` of table [number][columns]. */
-static void put_numbers(const idm_parameters *parameters, const double *y, double *table,
-                        size_t columns, size_t at, double *scratch)
+static void store_numbers(const idm_parameters *parameters, const double *y, double *table,
+                          size_t columns, size_t at, double *scratch)
 {
   idm_parameters_report(parameters, y, scratch);
   for (size_t i = 0; i < parameters->numbers; i++) table[i * columns + at] = scratch[i];
 }
 
-void idm_posterior_put(const fit *f, idm_posterior *p, size_t chain, size_t draw, const double *y,
-                       const idm_statistics *statistics)
+void idm_posterior_store_draw(const fit_context *f, idm_posterior *p, size_t chain, size_t draw,
+                              const double *y, const idm_statistics *statistics)
 {
   const size_t columns = p->chains * p->draws;
   const size_t at = chain * p->draws + draw;
-  put_numbers(f->parameters, y, p->value, columns, at, f->scratch);
+  store_numbers(f->parameters, y, p->value, columns, at, f->scratch);
   for (size_t i = 0; i < f->parameters->dimension; i++) p->unconstrained[i * columns + at] = y[i];
   p->statistics[at] = *statistics;
 }
@@ -95,17 +95,18 @@ void idm_posterior_put(const fit *f, idm_posterior *p, size_t chain, size_t draw
 /* --- log-likelihoods ------------------------------------------------------------------------ */
 
 /* Rows that decide something: an action was recorded, and there was a choice. */
-static bool decides(const idm_data *data, size_t row)
+static bool is_decision(const idm_data *data, size_t row)
 {
-  return data->action[row] != IDM_MISSING && idm_data_open(data, data->available[row]) > 1;
+  return data->action[row] != IDM_MISSING &&
+         idm_data_available_count(data, data->available[row]) > 1;
 }
 
-static size_t unit_count(const idm_data *data, idm_keep keep)
+static size_t unit_count(const idm_data *data, idm_keep_likelihood keep)
 {
   if (keep == IDM_KEEP_NOTHING) return 0;
   if (keep == IDM_KEEP_TRAJECTORY) return data->trajectories;
   size_t count = 0;
-  for (size_t r = 0; r < data->rows; r++) count += decides(data, r);
+  for (size_t r = 0; r < data->rows; r++) count += is_decision(data, r);
   return count;
 }
 
@@ -115,9 +116,10 @@ static idm_status name_unit(const idm_data *data, size_t trajectory, long step, 
   char name[1200];
   char number[32];
   snprintf(number, sizeof number, "%zu", trajectory + 1);
-  const char *whole = data->trajectory_name.count ? data->trajectory_name.name[trajectory] : number;
-  const int length = step < 0 ? snprintf(name, sizeof name, "%.1000s", whole)
-                              : snprintf(name, sizeof name, "%.1000s:%ld", whole, step + 1);
+  const char *all_recorded =
+      data->trajectory_name.count ? data->trajectory_name.name[trajectory] : number;
+  const int length = step < 0 ? snprintf(name, sizeof name, "%.1000s", all_recorded)
+                              : snprintf(name, sizeof name, "%.1000s:%ld", all_recorded, step + 1);
   return idm_labels_set(unit, at, name, (size_t)length, opt_error);
 }
 
@@ -132,53 +134,53 @@ static idm_status name_units(const idm_data *data, idm_posterior *p, size_t unit
       continue;
     }
     for (size_t r = data->first[t]; r < data->first[t + 1] && status == IDM_OK; r++)
-      if (decides(data, r))
+      if (is_decision(data, r))
         status = name_unit(data, t, (long)(r - data->first[t]), &p->unit, at++, opt_error);
   }
   return status;
 }
 
 /* What a scorer goes by, and those of its trajectories that one of the log is made of. */
-typedef struct pieces {
+typedef struct segment_range {
   const idm_scorer *scorer;
   const idm_data *of;
   size_t first;
   size_t end;
-} pieces;
+} segment_range;
 
-typedef struct filling {
-  const fit *f;
+typedef struct likelihood_task {
+  const fit_context *f;
   idm_posterior *posterior;
   size_t longest;     /* rows of a trajectory */
   idm_status *status; /* [chain] */
   idm_error *error;   /* [chain] */
-} filling;
+} likelihood_task;
 
 /* The log-likelihoods of a trajectory's decisions. What was recorded beside them, where something
  * was not, goes with the next decision, or with the last one where none follows: they sum to that
  * of the trajectory. Returns how many there are. */
-static size_t part_decisions(const pieces *p, const idm_data *data, size_t t, double *decision,
-                             double *evidence, double *to)
+static size_t decision_likelihoods(const segment_range *p, const idm_data *data, size_t t,
+                                   double *decision, double *evidence, double *to)
 {
   const size_t first = data->first[t];
   size_t count = 0;
-  double said = 0;
+  double carried = 0;
   for (size_t i = p->first; i < p->end; i++) {
     idm_scorer_decisions(p->scorer, i, decision + p->of->first[i] - first);
     idm_scorer_evidence(p->scorer, i, evidence + p->of->first[i] - first);
   }
   for (size_t r = first; r < data->first[t + 1]; r++) {
-    if (decides(data, r)) {
-      to[count++] = decision[r - first] + said;
-      said = 0;
+    if (is_decision(data, r)) {
+      to[count++] = decision[r - first] + carried;
+      carried = 0;
     }
-    said += evidence[r - first];
+    carried += evidence[r - first];
   }
-  if (count) to[count - 1] += said;
+  if (count) to[count - 1] += carried;
   return count;
 }
 
-size_t idm_fit_longest(const fit *f)
+size_t idm_fit_longest(const fit_context *f)
 {
   size_t longest = 0;
   for (size_t t = 0; t < f->data->trajectories; t++) {
@@ -188,17 +190,18 @@ size_t idm_fit_longest(const fit *f)
   return longest;
 }
 
-void idm_fit_part(const fit *f, const idm_matching *matching, size_t longest, double *row,
-                  double *to)
+void idm_fit_unit_likelihoods(const fit_context *f, const idm_matching *matching, size_t longest,
+                              double *row, double *to)
 {
   const idm_data *data = f->data;
-  pieces p = {.scorer = idm_matching_scorer(matching), .of = f->cut ? f->cut : data};
+  segment_range p = {.scorer = idm_matching_scorer(matching),
+                     .of = f->segments ? f->segments : data};
   size_t at = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
     p.first = p.end;
     while (p.end < p.of->trajectories && p.of->first[p.end] < data->first[t + 1]) p.end++;
     if (f->settings->keep == IDM_KEEP_DECISION) {
-      at += part_decisions(&p, data, t, row, row + longest, to + at);
+      at += decision_likelihoods(&p, data, t, row, row + longest, to + at);
       continue;
     }
     to[at] = 0;
@@ -207,10 +210,10 @@ void idm_fit_part(const fit *f, const idm_matching *matching, size_t longest, do
   }
 }
 
-static void fill_chain(void *context, size_t chain)
+static void fill_chain_likelihood(void *context, size_t chain)
 {
-  const filling *work = context;
-  const fit *f = work->f;
+  const likelihood_task *work = context;
+  const fit_context *f = work->f;
   idm_posterior *p = work->posterior;
   const size_t d = f->parameters->dimension;
   const size_t columns = p->chains * p->draws;
@@ -219,37 +222,38 @@ static void fill_chain(void *context, size_t chain)
   for (size_t draw = 0; draw < p->draws && status == IDM_OK; draw++) {
     const size_t at = chain * p->draws + draw;
     double total;
-    bool moved = draw == 0; /* a chain that stayed where it was has the same log-likelihoods */
+    bool changed = draw == 0; /* a chain that stayed where it was has the same log-likelihoods */
     for (size_t i = 0; i < d; i++) {
       const double next = p->unconstrained[i * columns + at];
-      moved = moved || next != y[i];
+      changed = changed || next != y[i];
       y[i] = next;
     }
     double *row = p->log_likelihood + at * p->unit.count;
-    if (!moved) {
+    if (!changed) {
       memcpy(row, row - p->unit.count, p->unit.count * sizeof *row);
       continue;
     }
-    if (f->table && f->table->units == p->unit.count && idm_table_holds(f->table, y)) {
+    if (f->table && f->table->units == p->unit.count && idm_table_contains(f->table, y)) {
       idm_table_units(f->table, y, row);
       continue;
     }
     status = idm_matching_log_likelihood(f->matching[chain], y, &total, NULL, &work->error[chain]);
-    if (status == IDM_OK) idm_fit_part(f, f->matching[chain], work->longest, y + d, row);
+    if (status == IDM_OK)
+      idm_fit_unit_likelihoods(f, f->matching[chain], work->longest, y + d, row);
   }
   free(y);
   work->status[chain] = status;
 }
 
-static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error *opt_error)
+static idm_status fill_log_likelihood(const fit_context *f, idm_posterior *p, idm_error *opt_error)
 {
-  filling work = {.f = f, .posterior = p, .longest = idm_fit_longest(f)};
+  likelihood_task work = {.f = f, .posterior = p, .longest = idm_fit_longest(f)};
   work.status = idm_new(p->chains, sizeof *work.status);
   work.error = idm_new(p->chains, sizeof *work.error);
   idm_status status = work.status && work.error ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_halt_parallel(f->parameters->halt, p->chains, f->settings->threads, fill_chain,
-                               &work, opt_error);
+    status = idm_cancel_parallel(f->parameters->cancel, p->chains, f->settings->threads,
+                                 fill_chain_likelihood, &work, opt_error);
   for (size_t i = 0; i < p->chains && status == IDM_OK; i++) {
     status = work.status[i];
     if (status != IDM_OK && opt_error) *opt_error = work.error[i];
@@ -260,24 +264,24 @@ static idm_status fill_log_likelihood(const fit *f, idm_posterior *p, idm_error 
 }
 
 /* Whether log-likelihoods that nobody asked for by name are too large to be kept. */
-static bool too_large(const fit *f, size_t draws)
+static bool too_large(const fit_context *f, size_t draws)
 {
-  const idm_keep keep = f->settings->keep;
+  const idm_keep_likelihood keep = f->settings->keep;
   const double bytes = (double)unit_count(f->data, keep) * (double)draws * sizeof(double);
-  return keep == IDM_KEEP_TRAJECTORY && bytes > kept_bytes;
+  return keep == IDM_KEEP_TRAJECTORY && bytes > max_kept_bytes;
 }
 
-size_t idm_fit_units(const fit *f)
+size_t idm_fit_units(const fit_context *f)
 {
   const size_t draws = idm_times(f->settings->chains, (size_t)f->settings->draws);
   return too_large(f, draws) ? 0 : unit_count(f->data, f->settings->keep);
 }
 
 /* Decide whether the log-likelihoods are worth their size, and fill them in. */
-static idm_status keep_log_likelihood(const fit *f, idm_posterior *p, idm_notes *opt_notes,
+static idm_status keep_log_likelihood(const fit_context *f, idm_posterior *p, idm_notes *opt_notes,
                                       idm_error *opt_error)
 {
-  const idm_keep keep = f->settings->keep;
+  const idm_keep_likelihood keep = f->settings->keep;
   if (keep == IDM_KEEP_NOTHING) return IDM_OK;
   const size_t units = unit_count(f->data, keep);
   const double bytes = (double)units * (double)(p->chains * p->draws) * sizeof(double);
@@ -300,19 +304,19 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
 {
   const double draws_bytes =
       (double)settings->chains * (double)settings->draws * (double)(sizeof(idm_statistics) + 64);
-  if (draws_bytes > most_bytes())
+  if (draws_bytes > max_bytes())
     return idm_fail(opt_error, IDM_USAGE,
                     "%.0f draws would take %.3g GB, more than half of the memory; ask for fewer",
                     (double)settings->chains * (double)settings->draws, draws_bytes / 1e9);
   if (settings->keep != IDM_KEEP_DECISION) return IDM_OK;
   const double units = (double)unit_count(data, settings->keep);
   const double bytes = units * (double)settings->chains * (double)settings->draws * sizeof(double);
-  if (bytes <= most_bytes()) return IDM_OK;
+  if (bytes <= max_bytes()) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "log-likelihoods of %.0f decisions at %.0f draws would take %.3g GB; expected at "
                   "most %.0f: ask for fewer draws, or for `trajectory`",
                   units, (double)settings->chains * (double)settings->draws, bytes / 1e9,
-                  most_bytes() / 1e9);
+                  max_bytes() / 1e9);
 }
 
 /* --- the prior ------------------------------------------------------------------------------ */
@@ -333,7 +337,7 @@ idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t cou
   p->prior_draws = count;
   for (size_t i = 0; i < count; i++) {
     idm_parameters_draw(parameters, &random, y);
-    put_numbers(parameters, y, p->prior, count, i, y + parameters->dimension);
+    store_numbers(parameters, y, p->prior, count, i, y + parameters->dimension);
   }
   free(y);
   return IDM_OK;
@@ -342,24 +346,24 @@ idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t cou
 /* --- the environment ------------------------------------------------------------------------ */
 
 /* What was not recorded is weighed by the environment; say so where another stands in for it. */
-static void warn_of_stand_in(const fit *f, idm_notes *opt_notes)
+static void warn_of_substitute(const fit_context *f, idm_notes *opt_notes)
 {
   const idm_setting *setting = f->problem->setting;
-  bool blank = false;
-  if (idm_setting_known(setting) || idm_agent_planner(&f->problem->agent)->behavior) return;
-  for (size_t i = 0; i < f->tree->nodes && !blank; i++)
-    blank = f->tree->node[i].begin >= 0 && !f->tree->node[i].whole;
-  if (blank)
+  bool has_unrecorded = false;
+  if (idm_setting_has_dynamics(setting) || idm_agent_planner(&f->problem->agent)->behavior) return;
+  for (size_t i = 0; i < f->tree->nodes && !has_unrecorded; i++)
+    has_unrecorded = f->tree->node[i].begin >= 0 && !f->tree->node[i].all_recorded;
+  if (has_unrecorded)
     idm_notes_add(opt_notes,
                   "the environment's dynamics are not given: what the log does not record is "
                   "weighed by the mean of the agent's models instead");
 }
 
-idm_status idm_posterior_complete(const fit *f, idm_posterior *posterior, idm_notes *opt_notes,
-                                  idm_error *opt_error)
+idm_status idm_posterior_complete(const fit_context *f, idm_posterior *posterior,
+                                  idm_notes *opt_notes, idm_error *opt_error)
 {
   const idm_status status = idm_posterior_draw_prior(f->parameters, f->settings->prior_draws,
                                                      f->key, posterior, opt_error);
-  warn_of_stand_in(f, opt_notes);
+  warn_of_substitute(f, opt_notes);
   return status == IDM_OK ? keep_log_likelihood(f, posterior, opt_notes, opt_error) : status;
 }

@@ -1,53 +1,160 @@
 /* Designs: who is who, cells, effects, regressors and their priors.
  *
- * Contents: formulas · columns of a term · effects · people and cells · filling · requests */
-#include "idm/design.h"
-
+ * Contents: rank · design */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/suggest.h"
+#include "base/text.h"
+#include "idm/design.h"
 #include "invert/parameters.h"
-#include "invert/people/covariate.h"
-#include "invert/people/rank.h"
-#include "invert/people/settle.h"
+#include "invert/people/people.h"
+
+/* === rank ===================================================================================== */
+
+/* Whether the coefficients of a design can be told apart. */
+
+/* Columns of all effects of a coordinate over cells, one after the other, made orthogonal in turn
+ * (Gram and Schmidt). */
+typedef struct basis {
+  size_t cells;
+  size_t columns;
+  double *q;         /* [column][cell] */
+  double *r;         /* [column][column]: column j = sum_i q_i r[i][j] */
+  const char **name; /* [column] */
+} basis;
+
+/* Names of the columns before `at` that it is a combination of. */
+static void name_dependencies(const basis *b, size_t at, double *weight, char *list, size_t size)
+{
+  size_t used = 0;
+  list[0] = '\0';
+  for (size_t i = at; i-- > 0;) {
+    weight[i] = b->r[i * b->columns + at];
+    for (size_t k = i + 1; k < at; k++) weight[i] -= b->r[i * b->columns + k] * weight[k];
+    weight[i] /= b->r[i * b->columns + i];
+  }
+  for (size_t i = 0; i < at && used + 60 < size; i++)
+    if (fabs(weight[i]) > 1e-6)
+      used += (size_t)snprintf(list + used, size - used, "%s%.40s", used ? ", " : "", b->name[i]);
+}
+
+/* False where the column is a combination of those before it. */
+static bool orthogonalise(basis *b, size_t at)
+{
+  double *column = b->q + at * b->cells;
+  double before = 0;
+  double after = 0;
+  for (size_t c = 0; c < b->cells; c++) before += column[c] * column[c];
+  for (int pass = 0; pass < 2; pass++) /* twice is enough (Kahan and Parlett) */
+    for (size_t i = 0; i < at; i++) {
+      const double *q = b->q + i * b->cells;
+      double dot = 0;
+      for (size_t c = 0; c < b->cells; c++) dot += q[c] * column[c];
+      for (size_t c = 0; c < b->cells; c++) column[c] -= dot * q[c];
+      b->r[i * b->columns + at] += dot;
+    }
+  for (size_t c = 0; c < b->cells; c++) after += column[c] * column[c];
+  if (!(after > 1e-16 * before)) return false;
+  b->r[at * b->columns + at] = sqrt(after);
+  for (size_t c = 0; c < b->cells; c++) column[c] /= sqrt(after);
+  return true;
+}
+
+static void fill_basis(const idm_design *d, size_t coordinate, basis *b)
+{
+  size_t at = 0;
+  for (size_t e = 0; e < d->effects; e++) {
+    if (d->effect_coordinate[e] != coordinate) continue;
+    for (size_t k = 0; k < d->coefficients[e]; k++, at++) {
+      b->name[at] = d->coefficient[e].name[k];
+      for (size_t c = 0; c < d->cells; c++)
+        b->q[at * d->cells + c] = d->share[c * d->effects + e] *
+                                  d->regressor[e][d->cell_person[c] * d->coefficients[e] + k];
+    }
+  }
+}
+
+static idm_status check_basis(basis *b, const char *formula, double *weight, idm_error *opt_error)
+{
+  for (size_t at = 0; at < b->columns; at++) {
+    char list[400];
+    const char *name = b->name[at];
+    if (orthogonalise(b, at)) continue;
+    name_dependencies(b, at, weight, list, sizeof list);
+    if (!list[0])
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the formula '%.200s': nobody has '%.60s', so that nothing is known of its "
+                      "coefficient; leave that interaction out",
+                      formula, name);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the formula '%.200s': the regressor '%.60s' is a combination of %s, and "
+                    "their coefficients cannot be told apart; leave one of them out",
+                    formula, name, list);
+  }
+  return IDM_OK;
+}
+
+idm_status idm_design_check_rank(const idm_design *d, size_t coordinate, const char *formula,
+                                 idm_error *opt_error)
+{
+  basis b = {.cells = d->cells};
+  for (size_t e = 0; e < d->effects; e++)
+    if (d->effect_coordinate[e] == coordinate) b.columns += d->coefficients[e];
+  b.q = idm_new(idm_times(b.columns, d->cells), sizeof *b.q);
+  b.r = idm_new(idm_times(b.columns, b.columns), sizeof *b.r);
+  b.name = idm_new(b.columns, sizeof *b.name);
+  double *weight = idm_new(b.columns, sizeof *weight);
+  idm_status status = b.q && b.r && b.name && weight ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    fill_basis(d, coordinate, &b);
+    status = check_basis(&b, formula, weight, opt_error);
+  }
+  free(b.q);
+  free(b.r);
+  free(b.name);
+  free(weight);
+  return status;
+}
+
+/* === design =================================================================================== */
 
 static const char intercept[] = "Intercept";
 
 /* A regressor: a product of columns of covariates, divided into what varies within people and what
  * does not. */
 typedef struct product {
-  char *name;       /* of all of it */
-  char *within;     /* of what varies within people; empty: nothing does */
-  double *inside;   /* [trajectory]: the product of what does */
-  double *between;  /* [trajectory]: and of what does not */
-  double inside_sd; /* products of the sds of its numbers */
+  char *name;           /* of all of it */
+  char *within;         /* of what varies within people; empty: nothing does */
+  double *within_value; /* [trajectory]: the product of what does */
+  double *between;      /* [trajectory]: and of what does not */
+  double within_sd;     /* products of the sds of its numbers */
   double between_sd;
 } product;
 
 /* A formula with its columns. */
 typedef struct model {
   idm_formula *formula;
-  idm_covariate covariate[IDM_MOST_FACTORS];
+  idm_covariate covariate[IDM_MAX_FACTORS];
   size_t products;
   product *product;
-  size_t room;
+  size_t capacity;
 } model;
 
-typedef struct planner {
+typedef struct design_builder {
   const idm_problem *problem;
   const idm_data *data;
   idm_parameters *parameters;
-  idm_who who;
+  idm_person_map person_map;
   size_t models;
   model *model;
   idm_design *design;
   idm_notes *opt_notes;
   idm_error *opt_error;
-} planner;
+} design_builder;
 
 /* --- formulas ------------------------------------------------------------------------------- */
 
@@ -58,20 +165,20 @@ static void clear_model(model *m)
   for (size_t i = 0; i < m->products; i++) {
     free(m->product[i].name);
     free(m->product[i].within);
-    free(m->product[i].inside);
+    free(m->product[i].within_value);
     free(m->product[i].between);
   }
   free(m->product);
   idm_formula_destroy(m->formula);
 }
 
-static const idm_block *block_of(const planner *p, const parameter *item)
+static const idm_block *block_of(const design_builder *p, const parameter *item)
 {
   return &p->problem->theta->block[item->block];
 }
 
 /* Every block before '~' is free. */
-static idm_status check_blocks(const planner *p, const idm_formula *f)
+static idm_status check_blocks(const design_builder *p, const idm_formula *f)
 {
   const idm_theta *theta = p->problem->theta;
   const char *free_names[100];
@@ -93,14 +200,14 @@ static idm_status check_blocks(const planner *p, const idm_formula *f)
     return idm_fail(
         p->opt_error, IDM_USAGE,
         "the formula '%.200s': '%.60s' at character %zu is %s;%s%.60s%s free are: %s", f->text,
-        name, f->block_place[b], found < 0 ? "no block" : "not free (see --free)",
+        name, f->block_position[b], found < 0 ? "no block" : "not free (see --free)",
         nearest ? " did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", list);
   }
   return IDM_OK;
 }
 
 /* A block is described by one formula. */
-static idm_status check_once(const planner *p)
+static idm_status check_unique_blocks(const design_builder *p)
 {
   for (size_t i = 0; i < p->models; i++)
     for (size_t j = 0; j < i; j++) {
@@ -126,22 +233,22 @@ static bool has_term(const idm_formula *f, uint32_t term)
 
 /* Treatment coding says what it seems to only where the lower terms are there too: a category's
  * part of a term needs the term without it, and what varies within people needs its own effect. */
-static idm_status check_margins(const planner *p, const model *m)
+static idm_status check_margins(const design_builder *p, const model *m)
 {
   const idm_formula *f = m->formula;
   for (size_t t = 0; t < f->terms; t++) {
-    uint32_t inside = 0;
+    uint32_t within_value = 0;
     for (size_t i = 0; i < f->factors; i++) {
       const uint32_t bit = (uint32_t)1 << i;
       if (!(f->term[t] & bit)) continue;
-      if (m->covariate[i].within) inside |= bit;
+      if (m->covariate[i].within) within_value |= bit;
       if (!m->covariate[i].category || has_term(f, f->term[t] & ~bit)) continue;
       return idm_fail(p->opt_error, IDM_USAGE,
                       "the formula '%.200s': an interaction with '%.60s' stands without the terms "
                       "it is made of; write a * b, which is a + b + a:b",
                       f->text, f->factor[i].column);
     }
-    if (!has_term(f, inside))
+    if (!has_term(f, within_value))
       return idm_fail(p->opt_error, IDM_USAGE,
                       "the formula '%.200s': an interaction with what varies within people stands "
                       "without its own term; write a * b, which is a + b + a:b",
@@ -153,11 +260,11 @@ static idm_status check_margins(const planner *p, const model *m)
 /* --- columns of a term ---------------------------------------------------------------------- */
 
 /* Multiply one column of a factor into a product. */
-static bool multiply(const planner *p, product *to, const idm_covariate *c, size_t column)
+static bool multiply(const design_builder *p, product *to, const idm_covariate *c, size_t column)
 {
   const size_t trajectories = p->data->trajectories;
   const char *name = c->name.name[column];
-  double *value = c->within ? to->inside : to->between;
+  double *value = c->within ? to->within_value : to->between;
   char **names[] = {&to->name, c->within ? &to->within : NULL};
   for (size_t i = 0; i < 2; i++) {
     if (!names[i]) continue;
@@ -169,54 +276,54 @@ static bool multiply(const planner *p, product *to, const idm_covariate *c, size
     *names[i] = joined;
     free(old);
   }
-  *(c->within ? &to->inside_sd : &to->between_sd) *= c->sd;
+  *(c->within ? &to->within_sd : &to->between_sd) *= c->sd;
   for (size_t t = 0; t < trajectories; t++) value[t] *= c->value[column * trajectories + t];
   return true;
 }
 
-static product *add_product(const planner *p, model *m)
+static product *add_product(const design_builder *p, model *m)
 {
-  if (m->products == m->room) {
-    const size_t room = m->room ? 2 * m->room : 8;
-    product *grown = realloc(m->product, room * sizeof *grown);
+  if (m->products == m->capacity) {
+    const size_t capacity = m->capacity ? 2 * m->capacity : 8;
+    product *grown = realloc(m->product, capacity * sizeof *grown);
     if (!grown) return NULL;
     m->product = grown;
-    m->room = room;
+    m->capacity = capacity;
   }
   product *one = &m->product[m->products++];
   const size_t trajectories = p->data->trajectories;
   *one = (product){.name = idm_text_copy("", 0),
                    .within = idm_text_copy("", 0),
-                   .inside = idm_new(trajectories, sizeof *one->inside),
+                   .within_value = idm_new(trajectories, sizeof *one->within_value),
                    .between = idm_new(trajectories, sizeof *one->between),
-                   .inside_sd = 1,
+                   .within_sd = 1,
                    .between_sd = 1};
-  if (!one->name || !one->within || !one->inside || !one->between) return NULL;
-  for (size_t t = 0; t < trajectories; t++) one->inside[t] = one->between[t] = 1;
+  if (!one->name || !one->within || !one->within_value || !one->between) return NULL;
+  for (size_t t = 0; t < trajectories; t++) one->within_value[t] = one->between[t] = 1;
   return one;
 }
 
 /* Every combination of the columns of a term's factors. */
-static idm_status add_products(const planner *p, model *m, uint32_t term)
+static idm_status add_products(const design_builder *p, model *m, uint32_t term)
 {
-  enum { most = 10000 };
+  enum { max_columns = 10000 };
   const idm_formula *f = m->formula;
   size_t count = 1;
   for (size_t i = 0; i < f->factors; i++)
     if (term >> i & 1) count = idm_times(count, m->covariate[i].columns);
-  if (count > most)
+  if (count > max_columns)
     return idm_fail(p->opt_error, IDM_INPUT,
                     "the formula '%.200s' has a term of %zu regressors; expected at most %d",
-                    f->text, count, most);
+                    f->text, count, max_columns);
   for (size_t k = 0; k < count; k++) {
-    size_t rest = k;
+    size_t quotient = k;
     product *one = add_product(p, m);
     if (!one) return idm_fail_memory(p->opt_error);
     for (size_t i = 0; i < f->factors; i++) {
       if (!(term >> i & 1)) continue;
       const idm_covariate *c = &m->covariate[i];
-      if (!multiply(p, one, c, rest % c->columns)) return idm_fail_memory(p->opt_error);
-      rest /= c->columns;
+      if (!multiply(p, one, c, quotient % c->columns)) return idm_fail_memory(p->opt_error);
+      quotient /= c->columns;
     }
   }
   return IDM_OK;
@@ -224,7 +331,7 @@ static idm_status add_products(const planner *p, model *m, uint32_t term)
 
 /* Coefficients go by their names in every output: a column called Intercept, or one called a:b
  * beside a * b, would take another's place there. */
-static idm_status check_names(const planner *p, const model *m)
+static idm_status check_names(const design_builder *p, const model *m)
 {
   for (size_t i = 0; i < m->products; i++) {
     const char *name = m->product[i].name;
@@ -239,12 +346,12 @@ static idm_status check_names(const planner *p, const model *m)
   return IDM_OK;
 }
 
-static idm_status make_model(planner *p, model *m, const char *text)
+static idm_status make_model(design_builder *p, model *m, const char *text)
 {
   idm_status status = idm_formula_parse(text, &m->formula, p->opt_error);
   if (status == IDM_OK) status = check_blocks(p, m->formula);
   for (size_t i = 0; status == IDM_OK && i < m->formula->factors; i++)
-    status = idm_covariate_create(p->data, &p->who, &m->formula->factor[i], m->formula->text,
+    status = idm_covariate_create(p->data, &p->person_map, &m->formula->factor[i], m->formula->text,
                                   &m->covariate[i], p->opt_notes, p->opt_error);
   if (status == IDM_OK) status = check_margins(p, m);
   for (size_t t = 0; status == IDM_OK && t < m->formula->terms; t++)
@@ -255,7 +362,7 @@ static idm_status make_model(planner *p, model *m, const char *text)
 /* --- effects -------------------------------------------------------------------------------- */
 
 /* The formula that describes a block, or NULL. */
-static const model *model_of(const planner *p, const parameter *item)
+static const model *model_of(const design_builder *p, const parameter *item)
 {
   const char *name = block_of(p, item)->info->name;
   for (size_t i = 0; i < p->models; i++)
@@ -266,7 +373,7 @@ static const model *model_of(const planner *p, const parameter *item)
 
 /* Whether a product is the first of its effect: nothing varies between people in it, and it is not
  * the intercept's. */
-static bool begins_effect(const product *one)
+static bool is_effect_start(const product *one)
 {
   return one->within[0] && strcmp(one->name, one->within) == 0;
 }
@@ -275,7 +382,7 @@ static size_t effects_of(const model *opt_model)
 {
   size_t count = 1;
   for (size_t i = 0; opt_model && i < opt_model->products; i++)
-    count += begins_effect(&opt_model->product[i]);
+    count += is_effect_start(&opt_model->product[i]);
   return count;
 }
 
@@ -283,7 +390,7 @@ static size_t effects_of(const model *opt_model)
 static const char *within_of(const model *opt_model, size_t index)
 {
   for (size_t i = 0; opt_model && index && i < opt_model->products; i++)
-    if (begins_effect(&opt_model->product[i]) && !--index) return opt_model->product[i].within;
+    if (is_effect_start(&opt_model->product[i]) && !--index) return opt_model->product[i].within;
   return "";
 }
 
@@ -298,7 +405,7 @@ static size_t coefficients_of(const model *opt_model, const char *within)
 /* --- people and cells ----------------------------------------------------------------------- */
 
 /* Whether nothing that a formula names differs between two trajectories of a person. */
-static bool same_cell(const planner *p, size_t a, size_t b)
+static bool same_cell(const design_builder *p, size_t a, size_t b)
 {
   for (size_t i = 0; i < p->models; i++)
     for (size_t k = 0; k < p->model[i].formula->factors; k++) {
@@ -309,18 +416,18 @@ static bool same_cell(const planner *p, size_t a, size_t b)
 }
 
 /* Trajectories by person, in their order: next[] chains them from first[]. */
-static void chain_trajectories(const planner *p, uint32_t *first, uint32_t *next)
+static void link_trajectories(const design_builder *p, uint32_t *first, uint32_t *next)
 {
   const uint32_t none = (uint32_t)p->data->trajectories;
-  for (size_t i = 0; i < p->who.people; i++) first[i] = none;
+  for (size_t i = 0; i < p->person_map.people; i++) first[i] = none;
   for (size_t t = p->data->trajectories; t-- > 0;) {
-    next[t] = first[p->who.of_trajectory[t]];
-    first[p->who.of_trajectory[t]] = (uint32_t)t;
+    next[t] = first[p->person_map.of_trajectory[t]];
+    first[p->person_map.of_trajectory[t]] = (uint32_t)t;
   }
 }
 
 /* example[cell]: a trajectory of it. */
-static void divide_into_cells(const planner *p, const uint32_t *first, const uint32_t *next,
+static void divide_into_cells(const design_builder *p, const uint32_t *first, const uint32_t *next,
                               uint32_t *example)
 {
   idm_design *d = p->design;
@@ -339,21 +446,21 @@ static void divide_into_cells(const planner *p, const uint32_t *first, const uin
   }
 }
 
-static idm_status make_cells(const planner *p, uint32_t **ret_example)
+static idm_status make_cells(const design_builder *p, uint32_t **ret_example)
 {
   idm_design *d = p->design;
   const size_t trajectories = p->data->trajectories;
-  uint32_t *first = idm_new(p->who.people, sizeof *first);
+  uint32_t *first = idm_new(p->person_map.people, sizeof *first);
   uint32_t *next = idm_new(trajectories, sizeof *next);
   *ret_example = idm_new(trajectories, sizeof **ret_example);
-  d->people = p->who.people;
+  d->people = p->person_map.people;
   d->cell_person = idm_new(trajectories, sizeof *d->cell_person);
   d->cell_of = idm_new(trajectories, sizeof *d->cell_of);
   idm_status status = first && next && *ret_example && d->cell_person && d->cell_of
-                          ? idm_labels_copy(&p->who.name, &d->person, p->opt_error)
+                          ? idm_labels_copy(&p->person_map.name, &d->person, p->opt_error)
                           : idm_fail_memory(p->opt_error);
   if (status == IDM_OK) {
-    chain_trajectories(p, first, next);
+    link_trajectories(p, first, next);
     divide_into_cells(p, first, next, *ret_example);
   }
   free(first);
@@ -363,28 +470,28 @@ static idm_status make_cells(const planner *p, uint32_t **ret_example)
 
 /* --- filling -------------------------------------------------------------------------------- */
 
-static double prior_sd(const planner *p, const parameter *item)
+static double prior_sd(const design_builder *p, const parameter *item)
 {
   return block_of(p, item)->prior.argument[1];
 }
 
 /* sd of the prior of a coefficient of a regressor that is 0 or 1, or counted in sds. */
-static double coefficient_scale(const planner *p, const parameter *item)
+static double coefficient_scale(const design_builder *p, const parameter *item)
 {
-  const double given = block_of(p, item)->population.coefficient;
-  return given > 0 ? given : prior_sd(p, item) / 2;
+  const double configured = block_of(p, item)->population.coefficient;
+  return configured > 0 ? configured : prior_sd(p, item) / 2;
 }
 
-static double spread_scale(const planner *p, const parameter *item)
+static double sd_prior_scale(const design_builder *p, const parameter *item)
 {
-  const double given = block_of(p, item)->population.sd;
-  return given > 0 ? given : prior_sd(p, item) / 2;
+  const double configured = block_of(p, item)->population.sd;
+  return configured > 0 ? configured : prior_sd(p, item) / 2;
 }
 
 /* A coefficient with its prior and, of every person, its regressor. */
-static idm_status put_coefficient(const planner *p, size_t effect, size_t at, const char *name,
-                                  double mean, double sd, const double *opt_between,
-                                  const uint32_t *example)
+static idm_status put_coefficient(const design_builder *p, size_t effect, size_t at,
+                                  const char *name, double mean, double sd,
+                                  const double *opt_between, const uint32_t *example)
 {
   idm_design *d = p->design;
   const size_t count = d->coefficients[effect];
@@ -396,8 +503,9 @@ static idm_status put_coefficient(const planner *p, size_t effect, size_t at, co
   return idm_labels_set(&d->coefficient[effect], at, name, strlen(name), p->opt_error);
 }
 
-static idm_status fill_coefficients(const planner *p, const parameter *item, const model *opt_model,
-                                    const char *within, size_t effect, const uint32_t *example)
+static idm_status fill_coefficients(const design_builder *p, const parameter *item,
+                                    const model *opt_model, const char *within, size_t effect,
+                                    const uint32_t *example)
 {
   const double scale = coefficient_scale(p, item);
   idm_status status = IDM_OK;
@@ -409,28 +517,28 @@ static idm_status fill_coefficients(const planner *p, const parameter *item, con
     const product *one = &opt_model->product[i];
     if (strcmp(one->within, within) == 0)
       status = put_coefficient(p, effect, at++, one->name, 0,
-                               scale / (one->inside_sd * one->between_sd), one->between, example);
+                               scale / (one->within_sd * one->between_sd), one->between, example);
   }
   return status;
 }
 
 /* What one unit of an effect adds in every cell. */
-static void fill_share(const planner *p, const model *opt_model, const char *within, size_t effect,
-                       const uint32_t *example, double *ret_sd)
+static void fill_share(const design_builder *p, const model *opt_model, const char *within,
+                       size_t effect, const uint32_t *example, double *ret_sd)
 {
   idm_design *d = p->design;
-  const double *inside = NULL;
+  const double *within_value = NULL;
   *ret_sd = 1;
   for (size_t i = 0; opt_model && within[0] && i < opt_model->products; i++)
     if (strcmp(opt_model->product[i].within, within) == 0) {
-      inside = opt_model->product[i].inside;
-      *ret_sd = opt_model->product[i].inside_sd;
+      within_value = opt_model->product[i].within_value;
+      *ret_sd = opt_model->product[i].within_sd;
     }
   for (size_t c = 0; c < d->cells; c++)
-    d->share[c * d->effects + effect] = inside ? inside[example[c]] : 1;
+    d->share[c * d->effects + effect] = within_value ? within_value[example[c]] : 1;
 }
 
-static bool make_room(idm_design *d, size_t effect, size_t coefficients)
+static bool allocate_effect(idm_design *d, size_t effect, size_t coefficients)
 {
   d->coefficients[effect] = coefficients;
   d->regressor[effect] = idm_new(idm_times(d->people, coefficients), sizeof **d->regressor);
@@ -439,26 +547,28 @@ static bool make_room(idm_design *d, size_t effect, size_t coefficients)
   return d->regressor[effect] && d->coefficient_mean[effect] && d->coefficient_sd[effect];
 }
 
-static idm_status fill_effect(const planner *p, const parameter *item, const model *opt_model,
-                              size_t index, size_t effect, const uint32_t *example)
+static idm_status fill_effect(const design_builder *p, const parameter *item,
+                              const model *opt_model, size_t index, size_t effect,
+                              const uint32_t *example)
 {
   idm_design *d = p->design;
   const char *within = within_of(opt_model, index);
   const size_t coefficients = coefficients_of(opt_model, within);
-  char called[IDM_ENTRY + 200];
-  char name[2 * IDM_ENTRY];
-  double inside_sd;
+  char coordinate_name[IDM_ENTRY_SIZE + 200];
+  char name[2 * IDM_ENTRY_SIZE];
+  double within_sd;
   if (coefficients >= d->people)
     return idm_fail(p->opt_error, IDM_INPUT,
                     "the formula '%.200s' has %zu coefficients for %zu people; expected fewer "
                     "coefficients than people",
                     opt_model ? opt_model->formula->text : "~ 1", coefficients, d->people);
-  idm_parameter_called(p->parameters, item, called, sizeof called);
-  snprintf(name, sizeof name, "%.4000s%s%.4000s", called, within[0] ? ":" : "", within);
+  idm_parameter_name(p->parameters, item, coordinate_name, sizeof coordinate_name);
+  snprintf(name, sizeof name, "%.4000s%s%.4000s", coordinate_name, within[0] ? ":" : "", within);
   d->effect_coordinate[effect] = (uint32_t)item->first;
-  fill_share(p, opt_model, within, effect, example, &inside_sd);
-  d->sd_scale[effect] = spread_scale(p, item) / inside_sd;
-  idm_status status = make_room(d, effect, coefficients) ? IDM_OK : idm_fail_memory(p->opt_error);
+  fill_share(p, opt_model, within, effect, example, &within_sd);
+  d->sd_scale[effect] = sd_prior_scale(p, item) / within_sd;
+  idm_status status =
+      allocate_effect(d, effect, coefficients) ? IDM_OK : idm_fail_memory(p->opt_error);
   if (status == IDM_OK)
     status = idm_labels_set(&d->effect, effect, name, strlen(name), p->opt_error);
   if (status == IDM_OK)
@@ -466,7 +576,7 @@ static idm_status fill_effect(const planner *p, const parameter *item, const mod
   return status == IDM_OK ? fill_coefficients(p, item, opt_model, within, effect, example) : status;
 }
 
-static idm_status make_effects(const planner *p, const uint32_t *example)
+static idm_status make_effects(const design_builder *p, const uint32_t *example)
 {
   idm_design *d = p->design;
   const idm_parameters *all = p->parameters;
@@ -515,7 +625,7 @@ idm_status idm_design_columns(const idm_problem *problem, const idm_design_reque
   *ret_columns = (idm_labels){0};
   if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
   idm_status status = IDM_OK;
-  if (idm_who_by(problem, request->by) == IDM_WHO_COVARIATE)
+  if (idm_person_by_column(problem, request->by) == IDM_PERSON_BY_COVARIATE)
     status = add_name(ret_columns, request->by, opt_error);
   for (size_t i = 0; i < request->models && status == IDM_OK; i++) {
     idm_formula *formula = NULL;
@@ -529,23 +639,23 @@ idm_status idm_design_columns(const idm_problem *problem, const idm_design_reque
 }
 
 /* Every free number is one that people can vary in. */
-static idm_status check_items(const planner *p)
+static idm_status check_items(const design_builder *p)
 {
   for (size_t i = 0; i < p->parameters->items; i++)
     if (!idm_population_is_normal(p->parameters, &p->parameters->item[i]))
-      return idm_population_refuse(block_of(p, &p->parameters->item[i]), "has another prior",
-                                   p->opt_error);
+      return idm_population_fail_prior(block_of(p, &p->parameters->item[i]), "has another prior",
+                                       p->opt_error);
   return IDM_OK;
 }
 
-static idm_status make_design(planner *p, const idm_design_request *request)
+static idm_status make_design(design_builder *p, const idm_design_request *request)
 {
   uint32_t *example = NULL;
   idm_status status = idm_parameters_create(p->problem, &p->parameters, p->opt_error);
   if (status == IDM_OK) status = check_items(p);
   if (status == IDM_OK)
-    status = idm_who_create(p->problem, p->data, request->by, &p->who, p->opt_error);
-  if (status == IDM_OK && p->who.people < 2)
+    status = idm_person_map_create(p->problem, p->data, request->by, &p->person_map, p->opt_error);
+  if (status == IDM_OK && p->person_map.people < 2)
     status =
         idm_fail(p->opt_error, IDM_INPUT,
                  "by '%.60s' there is one person; expected several: a population of one cannot "
@@ -553,7 +663,7 @@ static idm_status make_design(planner *p, const idm_design_request *request)
                  request->by);
   for (size_t i = 0; i < p->models && status == IDM_OK; i++)
     status = make_model(p, &p->model[i], request->model[i]);
-  if (status == IDM_OK) status = check_once(p);
+  if (status == IDM_OK) status = check_unique_blocks(p);
   if (status == IDM_OK) status = make_cells(p, &example);
   if (status == IDM_OK) status = make_effects(p, example);
   for (size_t i = 0; status == IDM_OK && i < p->parameters->items; i++) {
@@ -574,18 +684,18 @@ idm_status idm_design_create(const idm_problem *problem, const idm_data *data,
   idm_require(problem, data, request, ret_design);
   *ret_design = NULL;
   if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
-  planner p = {.problem = problem,
-               .data = data,
-               .models = request->models,
-               .model = idm_new(request->models, sizeof *p.model),
-               .design = idm_new(1, sizeof *p.design),
-               .opt_notes = opt_notes,
-               .opt_error = opt_error};
+  design_builder p = {.problem = problem,
+                      .data = data,
+                      .models = request->models,
+                      .model = idm_new(request->models, sizeof *p.model),
+                      .design = idm_new(1, sizeof *p.design),
+                      .opt_notes = opt_notes,
+                      .opt_error = opt_error};
   const idm_status status =
       p.model && p.design ? make_design(&p, request) : idm_fail_memory(opt_error);
   for (size_t i = 0; p.model && i < p.models; i++) clear_model(&p.model[i]);
   free(p.model);
-  idm_who_clear(&p.who);
+  idm_person_map_clear(&p.person_map);
   idm_parameters_destroy(p.parameters);
   if (status == IDM_OK)
     *ret_design = p.design;

@@ -1,7 +1,7 @@
 /* Fits of people one by one, that know nothing of each other.
  *
  * Contents: one person · all of them · checkpoints · what was found · verdicts */
-#include "invert/people/each.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -10,70 +10,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/moments.h"
-#include "base/parallel.h"
 #include "base/record.h"
+#include "base/statistics.h"
+#include "base/system.h"
 #include "data/part.h"
 #include "idm/prior.h"
-#include "invert/assess/draws.h"
-#include "invert/assess/pool.h"
-#include "invert/chance.h"
+#include "invert/assess/extension.h"
+#include "invert/assess/inquiry.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
-#include "invert/people/tally.h"
-#include "invert/people/who.h"
+#include "invert/policy.h"
 #include "invert/posterior.h"
 
-typedef struct each {
+typedef struct individual_fits {
   const idm_problem *problem;
   const idm_data *data;
   const idm_inverse *inverse;
   idm_fit_settings settings; /* of one person */
-  const idm_fit_watch *opt_watch;
+  const idm_fit_monitor *opt_monitor;
   idm_parameters *parameters;
-  idm_who who;
-  idm_person *person;        /* [person] */
-  double **draws;            /* [person]: [number][chain][draw]; NULL where there are none */
-  size_t *made;              /* [person]: draws a chain */
-  pool *pool;                /* [person]: scores of extensions; none of a point */
-  atomic_bool *over;         /* [person]: fitted, or found to be beyond it */
-  atomic_bool naming, named; /* the sampler: somebody does, and has */
-  char sampler[32];          /* of whoever came first: it is everybody's */
+  idm_person_map person_map;
+  idm_person *person;    /* [person] */
+  double **draws;        /* [person]: [number][chain][draw]; NULL where there are none */
+  size_t *draw_count;    /* [person]: draws a chain */
+  pool *pool;            /* [person]: scores of extensions; none of a point */
+  atomic_bool *finished; /* [person]: fitted, or found to be beyond it */
+  atomic_bool sampler_claimed, sampler_set; /* the sampler: somebody does, and has */
+  char sampler[32];                         /* of whoever came first: it is everybody's */
   atomic_size_t done;
   atomic_bool stop;
-  atomic_bool memory;    /* ran out */
-  pthread_mutex_t mutex; /* guards what follows */
-  idm_checks checks;     /* the worst over people of every row */
-  double fitting;        /* seconds that fits took, over all people and threads */
-  double checking;       /* and their checks */
-} each;
+  atomic_bool out_of_memory; /* ran out */
+  pthread_mutex_t mutex;     /* guards what follows */
+  idm_checks checks;         /* the worst over people of every row */
+  double fit_seconds;        /* seconds that fits took, over all people and threads */
+  double check_seconds;      /* and their checks */
+} individual_fits;
 
 /* --- one person ----------------------------------------------------------------------------- */
 
 /* Asked from a person's thread: whether to stop. */
-static bool ask(void *context, const idm_work *work)
+static bool is_stopped(void *context, const idm_progress_state *work)
 {
   (void)work;
-  each *e = context;
+  individual_fits *e = context;
   return atomic_load(&e->stop);
 }
 
-static idm_status take_part(const each *e, size_t person, idm_data **ret_part, idm_error *error)
+static idm_status select_data(const individual_fits *e, size_t person, idm_data **ret_data,
+                              idm_error *error)
 {
   uint32_t *trajectory = idm_new(e->data->trajectories, sizeof *trajectory);
   size_t count = 0;
   if (!trajectory) return idm_fail_memory(error);
   for (size_t t = 0; t < e->data->trajectories; t++)
-    if (e->who.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
-  const idm_status status = idm_data_part(e->data, trajectory, count, ret_part, error);
+    if (e->person_map.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
+  const idm_status status = idm_data_subset(e->data, trajectory, count, ret_data, error);
   free(trajectory);
   return status;
 }
 
 /* Numbers of a person that are told: the free ones in their coordinates, weights as they are. */
-static size_t numbers_of(const idm_parameters *parameters)
+static size_t count_numbers(const idm_parameters *parameters)
 {
   size_t count = 0;
   for (size_t i = 0; i < parameters->items; i++)
@@ -82,32 +80,33 @@ static size_t numbers_of(const idm_parameters *parameters)
 }
 
 /* draws[number][chain][draw] of a posterior. */
-static bool keep_draws(each *e, size_t person, const idm_posterior *p)
+static bool store_draws(individual_fits *e, size_t person, const idm_posterior *p)
 {
   const size_t all = p->chains * p->draws;
   const size_t dimension = e->parameters->dimension;
-  double *to = e->draws[person] = idm_new(idm_times(numbers_of(e->parameters), all), sizeof *to);
+  double *output = e->draws[person] =
+      idm_new(idm_times(count_numbers(e->parameters), all), sizeof *output);
   double *y = idm_new(dimension, sizeof *y);
-  e->made[person] = p->draws;
-  for (size_t i = 0; to && y && i < e->parameters->items; i++) {
+  e->draw_count[person] = p->draws;
+  for (size_t i = 0; output && y && i < e->parameters->items; i++) {
     const parameter *item = &e->parameters->item[i];
     const size_t size = idm_parameter_is_scalar(item) ? 1 : item->size;
     for (size_t k = 0; k < all; k++) {
       y[item->first] = p->unconstrained[item->first * all + k];
-      if (idm_parameter_is_scalar(item)) to[k] = idm_parameter_coordinate(item, y, NULL);
+      if (idm_parameter_is_scalar(item)) output[k] = idm_parameter_coordinate(item, y, NULL);
     }
     if (!idm_parameter_is_scalar(item))
-      memcpy(to, p->value + item->quantity * all, size * all * sizeof *to);
-    to += size * all;
+      memcpy(output, p->value + item->quantity * all, size * all * sizeof *output);
+    output += size * all;
   }
   free(y);
   return e->draws[person] && y;
 }
 
 /* 1 - posterior variance / prior variance of every number; NaN where the prior has none. */
-static void measure_own(const each *e, size_t person, size_t chains)
+static void measure_contraction(const individual_fits *e, size_t person, size_t chains)
 {
-  const size_t all = chains * e->made[person];
+  const size_t all = chains * e->draw_count[person];
   size_t at = 0;
   for (size_t i = 0; i < e->parameters->items; i++) {
     const parameter *item = &e->parameters->item[i];
@@ -119,19 +118,19 @@ static void measure_own(const each *e, size_t person, size_t chains)
   }
 }
 
-static void say(idm_person *one, idm_person_verdict verdict, const char *reason)
+static void set_verdict(idm_person *one, idm_person_verdict verdict, const char *reason)
 {
   one->verdict = verdict;
   snprintf(one->reason, sizeof one->reason, "%s", reason);
 }
 
 /* The largest contraction of a person's numbers; 1 where a prior has no variance. */
-static double most_own(const each *e, const idm_person *one)
+static double max_contraction(const individual_fits *e, const idm_person *one)
 {
-  double most = -INFINITY;
-  for (size_t i = 0; i < numbers_of(e->parameters); i++)
-    most = fmax(most, isnan(one->own[i]) ? 1 : one->own[i]);
-  return most;
+  double maximum = -INFINITY;
+  for (size_t i = 0; i < count_numbers(e->parameters); i++)
+    maximum = fmax(maximum, isnan(one->own[i]) ? 1 : one->own[i]);
+  return maximum;
 }
 
 /* Whether a number of a fit of one person has no mean. */
@@ -141,7 +140,7 @@ static bool lacks_mean(const idm_assessment *a, size_t quantity)
 }
 
 /* Whether that one row fails, for numbers that are printed of people by their logarithms alone. */
-static bool is_excusable(const each *e, const idm_assessment *a)
+static bool only_mean_fails(const individual_fits *e, const idm_assessment *a)
 {
   size_t lacking = 0, logarithmic = 0;
   for (int id = 0; id < IDM_CHECK_COUNT; id++)
@@ -158,13 +157,13 @@ static bool is_excusable(const each *e, const idm_assessment *a)
 /* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
  * failure of log_alpha, whatever else is free. Where the sd of log_alpha hangs on few draws as
  * well, and no independent look confirms it, that is the failure. */
-static idm_status excuse_mean(const each *e, size_t person, const idm_posterior *p,
-                              idm_assessment *a, idm_error *error)
+static idm_status downgrade_mean_check(const individual_fits *e, size_t person,
+                                       const idm_posterior *p, idm_assessment *a, idm_error *error)
 {
   const size_t all = p->chains * p->draws;
   const double *draws = e->draws[person];
   idm_status status = IDM_OK;
-  if (!is_excusable(e, a)) return IDM_OK;
+  if (!only_mean_fails(e, a)) return IDM_OK;
   idm_notes_clear(&a->failures);
   for (size_t i = 0; i < e->parameters->items && status == IDM_OK; i++) {
     const parameter *item = &e->parameters->item[i];
@@ -174,14 +173,13 @@ static idm_status excuse_mean(const each *e, size_t person, const idm_posterior 
     if (scalar && !a->look.checked && lacks_mean(a, idm_parameter_reported(item)))
       status = idm_draws_shape(draws, all, &shape, error);
     if (shape > idm_check_threshold(IDM_CHECK_SD))
-      idm_notes_add(
-          &a->failures,
-          "the sd of %s hangs on its few largest draws (Pareto k %.2f), and an "
-          "independent look at the posterior is too uncertain to confirm it; give it a "
-          "narrower prior",
-          idm_quantity_spoken(idm_parameter_called(e->parameters, item, name, sizeof name), spoken,
-                              sizeof spoken),
-          shape);
+      idm_notes_add(&a->failures,
+                    "the sd of %s hangs on its few largest draws (Pareto k %.2f), and an "
+                    "independent look at the posterior is too uncertain to confirm it; give it a "
+                    "narrower prior",
+                    idm_quantity_label(idm_parameter_name(e->parameters, item, name, sizeof name),
+                                       spoken, sizeof spoken),
+                    shape);
     draws += (scalar ? 1 : item->size) * all;
   }
   if (!a->failures.count) a->checks.of[IDM_CHECK_MEAN].outcome = IDM_CHECK_REMARK;
@@ -189,73 +187,75 @@ static idm_status excuse_mean(const each *e, size_t person, const idm_posterior 
 }
 
 /* Whether the decisions contradict the model as those of chance do. */
-static bool is_chance(const idm_checks *checks)
+static bool is_chance_level(const idm_checks *checks)
 {
   return checks->of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_MISFIT ||
          checks->of[IDM_CHECK_BEHAVIOR].outcome == IDM_CHECK_MISFIT;
 }
 
 /* The first reason that applies, in order of weight. */
-static void judge_person(const each *e, idm_person *one, const idm_assessment *a)
+static void classify_person(const individual_fits *e, idm_person *one, const idm_assessment *a)
 {
   if (a->failures.count)
-    say(one, IDM_PERSON_FAILED, a->failures.text[0]);
-  else if (is_chance(&a->checks))
-    say(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
+    set_verdict(one, IDM_PERSON_FAILED, a->failures.text[0]);
+  else if (is_chance_level(&a->checks))
+    set_verdict(one, IDM_PERSON_CHANCE, "predicted no better than by chance");
   else if (a->misfits.count)
-    say(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
-  else if (!idm_check_holds(IDM_CHECK_CONTRACTION, most_own(e, one)))
-    say(one, IDM_PERSON_PRIOR_DRIVEN, "the prior says more of this person than the decisions do");
+    set_verdict(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
+  else if (!idm_check_passes(IDM_CHECK_CONTRACTION, max_contraction(e, one)))
+    set_verdict(one, IDM_PERSON_PRIOR_DRIVEN,
+                "the prior says more of this person than the decisions do");
   else if (idm_checks_left_out(&a->checks))
-    say(one, IDM_PERSON_UNCHECKED, "checks were left out");
+    set_verdict(one, IDM_PERSON_UNCHECKED, "checks were left out");
   else
-    say(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
+    set_verdict(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
 }
 
-/* A model that does not fit one person need not be wrong: see judge_misfits. Taking in a person
- * again, after an interruption, changes nothing. */
-static void record_person(each *e, const idm_person *one, const idm_assessment *a)
+/* A model that does not fit one person need not be wrong: see test_misfit_counts. Taking in a
+ * person again, after an interruption, changes nothing. */
+static void record_person(individual_fits *e, const idm_person *one, const idm_assessment *a)
 {
   pthread_mutex_lock(&e->mutex);
   idm_checks_merge(&e->checks, &a->checks, IDM_CHECK_REMARK);
   if (a->answer == IDM_POSTERIOR)
-    idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, most_own(e, one));
+    idm_check_test(&e->checks, IDM_CHECK_CONTRACTION, max_contraction(e, one));
   pthread_mutex_unlock(&e->mutex);
 }
 
 /* The time limit of the checks of a person whose fit took so many seconds: what all checks have
  * left of the time of all fits so far, or the time of this fit where that is longer. */
-static double share_checks(each *e, double fitted)
+static double person_check_seconds(individual_fits *e, double fitted)
 {
   pthread_mutex_lock(&e->mutex);
-  e->fitting += fitted;
-  const double all = idm_effort_seconds(e->settings.checks, e->fitting);
-  const double share = all > 0 ? fmax(all - e->checking, fitted) : all;
+  e->fit_seconds += fitted;
+  const double all = idm_check_effort_seconds(e->settings.checks, e->fit_seconds);
+  const double share = all > 0 ? fmax(all - e->check_seconds, fitted) : all;
   pthread_mutex_unlock(&e->mutex);
   return share;
 }
 
 /* The verdict on the draws of a person whose fit took so many seconds. */
-static idm_status check_person(each *e, const idm_data *part, double fitted,
-                               const idm_fit_watch *watch, const idm_posterior *posterior,
+static idm_status check_person(individual_fits *e, const idm_data *own_data, double fitted,
+                               const idm_fit_monitor *monitor, const idm_posterior *posterior,
                                idm_assessment **assessment, idm_error *error)
 {
-  idm_fit_watch limited = *watch;
-  const idm_moment began = idm_moment_now();
-  limited.check_seconds = share_checks(e, fitted);
+  idm_fit_monitor limited = *monitor;
+  const idm_timestamp began = idm_timestamp_now();
+  limited.check_seconds = person_check_seconds(e, fitted);
   const idm_status status =
-      idm_assess_watched(e->problem, part, posterior, 1, &limited, assessment, error);
+      idm_assess_monitored(e->problem, own_data, posterior, 1, &limited, assessment, error);
   pthread_mutex_lock(&e->mutex);
-  e->checking += idm_worked(began);
+  e->check_seconds += idm_seconds_worked(began);
   pthread_mutex_unlock(&e->mutex);
   return status;
 }
 
 /* Draws of a person, and the verdict on them; drawn again with more steps where they are too
  * uncertain for one. */
-static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch *watch,
-                              idm_posterior **posterior, idm_projection *projection,
-                              idm_assessment **assessment, idm_error *error)
+static idm_status draw_person(individual_fits *e, const idm_data *own_data,
+                              const idm_fit_monitor *monitor, idm_posterior **posterior,
+                              idm_projection *projection, idm_assessment **assessment,
+                              idm_error *error)
 {
   idm_fit_settings settings = e->settings;
   idm_status status = IDM_OK;
@@ -263,77 +263,79 @@ static idm_status draw_person(each *e, const idm_data *part, const idm_fit_watch
     idm_assessment_destroy(*assessment);
     idm_posterior_destroy(*posterior);
     *assessment = NULL;
-    const idm_moment began = idm_moment_now();
-    status = idm_project(e->problem, part, e->inverse, &settings, watch, posterior, projection,
-                         NULL, error);
+    const idm_timestamp began = idm_timestamp_now();
+    status = idm_project(e->problem, own_data, e->inverse, &settings, monitor, posterior,
+                         projection, NULL, error);
     if (status == IDM_OK && (*posterior)->answer == IDM_POSTERIOR &&
         (*posterior)->draws < (size_t)settings.draws)
       status = idm_fail(error, IDM_UNTRUSTED, "interrupted");
     if (status == IDM_OK)
-      status = check_person(e, part, idm_worked(began), watch, *posterior, assessment, error);
-    settings.again = status == IDM_OK ? idm_assess_again(&e->settings, *posterior, *assessment) : 0;
+      status = check_person(e, own_data, idm_seconds_worked(began), monitor, *posterior, assessment,
+                            error);
+    settings.again =
+        status == IDM_OK ? idm_assess_redraw_thin(&e->settings, *posterior, *assessment) : 0;
   } while (settings.again);
   return status;
 }
 
-static idm_status fit_person(each *e, size_t person, idm_error *error)
+static idm_status fit_person(individual_fits *e, size_t person, idm_error *error)
 {
-  idm_data *part = NULL;
+  idm_data *own_data = NULL;
   idm_posterior *posterior = NULL;
   idm_assessment *assessment = NULL;
   idm_projection projection = {0};
   idm_person *one = &e->person[person];
-  const idm_fit_watch watch = {.progress = ask, .context = e};
-  one->own = idm_new(numbers_of(e->parameters), sizeof *one->own);
-  idm_status status = one->own ? take_part(e, person, &part, error) : idm_fail_memory(error);
+  const idm_fit_monitor monitor = {.progress = is_stopped, .context = e};
+  one->own = idm_new(count_numbers(e->parameters), sizeof *one->own);
+  idm_status status = one->own ? select_data(e, person, &own_data, error) : idm_fail_memory(error);
   if (status == IDM_OK && !one->decisions)
     status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
   if (status == IDM_OK)
-    status = draw_person(e, part, &watch, &posterior, &projection, &assessment, error);
+    status = draw_person(e, own_data, &monitor, &posterior, &projection, &assessment, error);
   /* Scores of extensions are added up where no check of anyone was left out. */
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size &&
       !idm_checks_left_out(&assessment->checks))
-    status = idm_pool_open(&e->pool[person], e->problem, part, posterior, &watch, error);
-  if (status == IDM_OK && !keep_draws(e, person, posterior)) status = idm_fail_memory(error);
-  if (status == IDM_OK) status = excuse_mean(e, person, posterior, assessment, error);
-  if (status == IDM_OK && !atomic_exchange(&e->naming, true)) {
+    status = idm_pool_open(&e->pool[person], e->problem, own_data, posterior, &monitor, error);
+  if (status == IDM_OK && !store_draws(e, person, posterior)) status = idm_fail_memory(error);
+  if (status == IDM_OK) status = downgrade_mean_check(e, person, posterior, assessment, error);
+  if (status == IDM_OK && !atomic_exchange(&e->sampler_claimed, true)) {
     memcpy(e->sampler, posterior->sampler, sizeof e->sampler);
-    atomic_store(&e->named, true);
+    atomic_store(&e->sampler_set, true);
   }
   if (status == IDM_OK) {
     one->log_loss = projection.log_loss;
     one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->look.checked &&
-                     !idm_check_is_left_out(&assessment->checks, IDM_CHECK_LOOK);
-    measure_own(e, person, posterior->chains);
-    judge_person(e, one, assessment);
+                     !idm_check_is_left_out(&assessment->checks, IDM_CHECK_IMPORTANCE);
+    measure_contraction(e, person, posterior->chains);
+    classify_person(e, one, assessment);
     record_person(e, one, assessment);
   }
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(posterior);
-  idm_data_destroy(part);
+  idm_data_destroy(own_data);
   return status;
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-static void do_person(void *context, size_t person)
+static void run_person(void *context, size_t person)
 {
-  each *e = context;
+  individual_fits *e = context;
   idm_person *one = &e->person[person];
   idm_error error = {0};
   char text[sizeof one->reason];
-  if (atomic_load(&e->over[person])) return;
+  if (atomic_load(&e->finished[person])) return;
   idm_status status = atomic_load(&e->stop)
                           ? idm_fail(&error, IDM_UNTRUSTED, "interrupted before it began")
                           : fit_person(e, person, &error);
   if (status != IDM_OK) {
-    if (status == IDM_MEMORY) atomic_store(&e->memory, true);
+    if (status == IDM_MEMORY) atomic_store(&e->out_of_memory, true);
     one->absent = true;
     one->log_loss = NAN;
-    say(one, IDM_PERSON_FAILED, idm_error_text(&error, text, sizeof text));
+    set_verdict(one, IDM_PERSON_FAILED, idm_error_text(&error, text, sizeof text));
   }
   if (status != IDM_UNTRUSTED && status != IDM_MEMORY && status != IDM_SYSTEM)
-    atomic_store(&e->over[person], true);
+    atomic_store(&e->finished[person], true);
   atomic_fetch_add(&e->done, 1);
 }
 
@@ -342,98 +344,98 @@ static void do_person(void *context, size_t person)
 static const char kind[] = "idmech7";
 
 /* One who is over: the verdict, and the draws where there are some. */
-static bool pass_person(each *e, size_t person, idm_record *r)
+static bool transfer_person(individual_fits *e, size_t person, idm_record *r)
 {
   idm_person *one = &e->person[person];
-  const size_t numbers = numbers_of(e->parameters);
+  const size_t numbers = count_numbers(e->parameters);
   const bool point = e->inverse->answer == IDM_POINT;
   if (!one->own) one->own = idm_new(numbers, sizeof *one->own);
   if (!one->own) return false;
-  idm_record_pass_flag(r, &one->absent);
-  idm_record_pass_flag(r, &one->unchecked);
+  idm_record_transfer_flag(r, &one->absent);
+  idm_record_transfer_flag(r, &one->unchecked);
   uint32_t verdict = one->verdict;
-  idm_record_pass(r, &verdict, sizeof verdict);
+  idm_record_transfer(r, &verdict, sizeof verdict);
   if (verdict >= IDM_PERSON_VERDICTS) return false;
   one->verdict = (idm_person_verdict)verdict;
-  idm_record_pass(r, one->reason, sizeof one->reason);
+  idm_record_transfer(r, one->reason, sizeof one->reason);
   one->reason[sizeof one->reason - 1] = '\0';
-  idm_record_pass(r, &one->log_loss, sizeof one->log_loss);
-  idm_record_pass(r, one->own, numbers * sizeof *one->own);
-  if (one->absent || r->cut) return true;
+  idm_record_transfer(r, &one->log_loss, sizeof one->log_loss);
+  idm_record_transfer(r, one->own, numbers * sizeof *one->own);
+  if (one->absent || r->truncated) return true;
   const size_t chains = point ? 1 : e->settings.chains;
-  idm_record_pass(r, &e->made[person], sizeof e->made[person]);
-  if (!point && e->made[person] != (size_t)e->settings.draws) return false;
-  const size_t count = idm_times(numbers, chains * e->made[person]);
+  idm_record_transfer(r, &e->draw_count[person], sizeof e->draw_count[person]);
+  if (!point && e->draw_count[person] != (size_t)e->settings.draws) return false;
+  const size_t count = idm_times(numbers, chains * e->draw_count[person]);
   if (!e->draws[person]) e->draws[person] = idm_new(count, sizeof(double));
   if (!e->draws[person]) return false;
-  idm_record_pass(r, e->draws[person], count * sizeof(double));
+  idm_record_transfer(r, e->draws[person], count * sizeof(double));
   return idm_pool_pass(&e->pool[person], r);
 }
 
 /* Results as they may be: a checkpoint is a file. */
-static bool are_results(const idm_checks *checks)
+static bool valid_results(const idm_checks *checks)
 {
-  bool fits = checks->kind == IDM_CHECK_EACH;
+  bool valid = checks->kind == IDM_CHECK_SEPARATE;
   for (int id = 0; id < IDM_CHECK_COUNT; id++) {
     const idm_check_result *result = &checks->of[id];
-    fits = fits && (unsigned)result->outcome < IDM_CHECK_OUTCOMES &&
-           memchr(result->why, '\0', sizeof result->why);
+    valid = valid && (unsigned)result->outcome < IDM_CHECK_OUTCOMES &&
+            memchr(result->why, '\0', sizeof result->why);
   }
-  return fits;
+  return valid;
 }
 
 /* Who is over; whether it fits. */
-static bool pass_all(each *e, idm_record *r)
+static bool transfer_all(individual_fits *e, idm_record *r)
 {
-  bool fits = idm_record_same(r, e->who.people);
-  fits = idm_record_same(r, numbers_of(e->parameters)) && fits;
-  for (size_t i = 0; i < e->who.people && fits && !r->cut; i++) {
-    bool over = atomic_load(&e->over[i]);
-    idm_record_pass_flag(r, &over);
-    if (over && !r->cut) fits = pass_person(e, i, r);
-    if (!r->reading || !over) continue;
-    atomic_store(&e->over[i], true);
+  bool valid = idm_record_match(r, e->person_map.people);
+  valid = idm_record_match(r, count_numbers(e->parameters)) && valid;
+  for (size_t i = 0; i < e->person_map.people && valid && !r->truncated; i++) {
+    bool finished = atomic_load(&e->finished[i]);
+    idm_record_transfer_flag(r, &finished);
+    if (finished && !r->truncated) valid = transfer_person(e, i, r);
+    if (!r->reading || !finished) continue;
+    atomic_store(&e->finished[i], true);
     atomic_fetch_add(&e->done, 1);
   }
   pthread_mutex_lock(&e->mutex);
-  idm_record_pass(r, &e->checks, sizeof e->checks);
-  fits = fits && are_results(&e->checks);
+  idm_record_transfer(r, &e->checks, sizeof e->checks);
+  valid = valid && valid_results(&e->checks);
   pthread_mutex_unlock(&e->mutex);
-  bool named = atomic_load(&e->named);
-  idm_record_pass_flag(r, &named);
-  if (named) idm_record_pass(r, e->sampler, sizeof e->sampler);
-  if (r->reading && named) {
+  bool sampler_set = atomic_load(&e->sampler_set);
+  idm_record_transfer_flag(r, &sampler_set);
+  if (sampler_set) idm_record_transfer(r, e->sampler, sizeof e->sampler);
+  if (r->reading && sampler_set) {
     e->sampler[sizeof e->sampler - 1] = '\0';
-    atomic_store(&e->naming, true);
-    atomic_store(&e->named, true);
+    atomic_store(&e->sampler_claimed, true);
+    atomic_store(&e->sampler_set, true);
   }
-  return fits;
+  return valid;
 }
 
-static idm_status load(each *e, idm_error *opt_error)
+static idm_status load(individual_fits *e, idm_error *opt_error)
 {
-  const idm_fit_watch *watch = e->opt_watch;
+  const idm_fit_monitor *monitor = e->opt_monitor;
   idm_record r;
-  idm_status status = idm_record_resume(&r, kind, watch, opt_error);
-  if (status == IDM_OK) status = idm_record_close(&r, pass_all(e, &r), opt_error);
-  return idm_record_blame(watch, status, opt_error);
+  idm_status status = idm_record_resume(&r, kind, monitor, opt_error);
+  if (status == IDM_OK) status = idm_record_close(&r, transfer_all(e, &r), opt_error);
+  return idm_record_name_file(monitor, status, opt_error);
 }
 
 /* How far it is. */
 typedef struct progress {
   size_t done;
   size_t people;
-  each *e;
+  individual_fits *e;
 } progress;
 
 static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
                        idm_error *opt_error)
 {
-  each *e = ((const progress *)content)->e;
+  individual_fits *e = ((const progress *)content)->e;
   idm_record r;
-  idm_record_begin(&r, kind, e->opt_watch->label);
-  pass_all(e, &r);
-  return idm_record_seal(&r, ret_bytes, ret_length, opt_error);
+  idm_record_begin(&r, kind, e->opt_monitor->label);
+  transfer_all(e, &r);
+  return idm_record_finish(&r, ret_bytes, ret_length, opt_error);
 }
 
 static void describe(const void *content, char *buffer, size_t size)
@@ -442,34 +444,34 @@ static void describe(const void *content, char *buffer, size_t size)
   snprintf(buffer, size, "%zu of %zu people", p->done, p->people);
 }
 
-static void watch(void *context)
+static void monitor(void *context)
 {
-  each *e = context;
-  if (!e->opt_watch || !e->opt_watch->progress) return;
-  const progress now = {atomic_load(&e->done), e->who.people, e};
-  const idm_work work = {.done = (double)now.done / (double)now.people,
-                         .content = &now,
-                         .describe = describe,
-                         .save = save};
-  if (e->opt_watch->progress(e->opt_watch->context, &work)) atomic_store(&e->stop, true);
+  individual_fits *e = context;
+  if (!e->opt_monitor || !e->opt_monitor->progress) return;
+  const progress now = {atomic_load(&e->done), e->person_map.people, e};
+  const idm_progress_state work = {.done = (double)now.done / (double)now.people,
+                                   .content = &now,
+                                   .describe = describe,
+                                   .save = save};
+  if (e->opt_monitor->progress(e->opt_monitor->context, &work)) atomic_store(&e->stop, true);
 }
 
 /* --- what was found ------------------------------------------------------------------------- */
 
-static idm_status name_people(const each *e, idm_labels *ret_names, idm_error *opt_error)
+static idm_status name_people(const individual_fits *e, idm_labels *ret_names, idm_error *opt_error)
 {
   size_t count = 0;
-  for (size_t i = 0; i < e->who.people; i++) count += !e->person[i].absent;
+  for (size_t i = 0; i < e->person_map.people; i++) count += !e->person[i].absent;
   idm_status status = idm_labels_create(ret_names, count, opt_error);
-  for (size_t i = 0, at = 0; i < e->who.people && status == IDM_OK; i++)
+  for (size_t i = 0, at = 0; i < e->person_map.people && status == IDM_OK; i++)
     if (!e->person[i].absent)
-      status = idm_labels_set(ret_names, at++, e->who.name.name[i], strlen(e->who.name.name[i]),
-                              opt_error);
+      status = idm_labels_set(ret_names, at++, e->person_map.name.name[i],
+                              strlen(e->person_map.name.name[i]), opt_error);
   return status;
 }
 
 /* "log_alpha", or the name of a weight. */
-static void name_number(const each *e, size_t number, char *name, size_t size)
+static void name_number(const individual_fits *e, size_t number, char *name, size_t size)
 {
   size_t at = 0;
   for (size_t i = 0; i < e->parameters->items; i++) {
@@ -477,7 +479,7 @@ static void name_number(const each *e, size_t number, char *name, size_t size)
     const size_t count = idm_parameter_is_scalar(item) ? 1 : item->size;
     if (number < at + count) {
       if (idm_parameter_is_scalar(item))
-        idm_parameter_called(e->parameters, item, name, size);
+        idm_parameter_name(e->parameters, item, name, size);
       else
         snprintf(name, size, "%s", e->parameters->quantity.name[item->quantity + number - at]);
       return;
@@ -487,29 +489,29 @@ static void name_number(const each *e, size_t number, char *name, size_t size)
 }
 
 /* The draws of all people side by side. */
-static idm_status put_draws(const each *e, idm_posterior *p, idm_error *opt_error)
+static idm_status put_draws(const individual_fits *e, idm_posterior *p, idm_error *opt_error)
 {
-  const size_t numbers = numbers_of(e->parameters);
+  const size_t numbers = count_numbers(e->parameters);
   const size_t people = p->axis[0].label.count;
   const size_t all = p->chains * p->draws;
   idm_status status = IDM_OK;
   for (size_t n = 0; n < numbers && status == IDM_OK; n++) {
-    char name[2 * IDM_ENTRY];
-    double *to = p->value + n * people * all;
+    char name[2 * IDM_ENTRY_SIZE];
+    double *output = p->value + n * people * all;
     name_number(e, n, name, sizeof name);
     status = idm_posterior_add_series(p, name, 0, n * people, opt_error);
-    for (size_t i = 0; i < e->who.people; i++) {
+    for (size_t i = 0; i < e->person_map.people; i++) {
       if (e->person[i].absent) continue;
-      memcpy(to, e->draws[i] + n * all, all * sizeof *to);
-      to += all;
+      memcpy(output, e->draws[i] + n * all, all * sizeof *output);
+      output += all;
     }
   }
   return status;
 }
 
-static idm_status make_posterior(const each *e, idm_posterior *p, idm_error *opt_error)
+static idm_status make_posterior(const individual_fits *e, idm_posterior *p, idm_error *opt_error)
 {
-  const size_t numbers = numbers_of(e->parameters);
+  const size_t numbers = count_numbers(e->parameters);
   idm_labels names = {0};
   const bool point = e->inverse->answer == IDM_POINT;
   idm_status status = name_people(e, &names, opt_error);
@@ -557,39 +559,40 @@ static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
 /* Whether so many people are more than a right model leads to, where a share of them that is the
  * threshold of the row is called so: of one person that fit decides (the margin is for the rounding
  * of 1 - 0.99). */
-static bool are_many(idm_assessment *a, idm_check_id row, size_t count, size_t fitted)
+static bool test_count(idm_assessment *a, idm_check_id row, size_t count, size_t fitted)
 {
   const double rate = idm_check_threshold(row), p = binomial_tail(fitted, rate, count);
-  const bool many = count && p <= rate + 1e-9;
-  idm_check_record(&a->checks, row, many ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p);
-  return many;
+  const bool rejected = count && p <= rate + 1e-9;
+  idm_check_record(&a->checks, row, rejected ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p);
+  return rejected;
 }
 
 /* The model does not describe people whom it predicts no better than chance either. Agents of the
  * prior who follow it are called so more often than misfits: see chance-evidence. */
-static void judge_misfits(idm_assessment *a)
+static void test_misfit_counts(idm_assessment *a)
 {
   const size_t chance = count_verdict(a, IDM_PERSON_CHANCE);
   const size_t misfits = count_verdict(a, IDM_PERSON_MISFIT);
   const size_t fitted = a->people - count_verdict(a, IDM_PERSON_FAILED);
-  const bool ill = are_many(a, IDM_CHECK_PERSON_MISFITS, misfits, fitted);
-  const bool random = are_many(a, IDM_CHECK_PERSON_GUESSES, chance, fitted);
+  const bool too_many_misfits = test_count(a, IDM_CHECK_PERSON_MISFITS, misfits, fitted);
+  const bool too_many_random = test_count(a, IDM_CHECK_PERSON_GUESSES, chance, fitted);
   if (misfits)
-    idm_notes_add(ill ? &a->misfits : &a->remarks,
+    idm_notes_add(too_many_misfits ? &a->misfits : &a->remarks,
                   "the model does not fit %zu of %zu people, of whom 1 in 100 would be called so "
                   "where it is right; see their reasons",
                   misfits, fitted);
   if (chance)
-    idm_notes_add(random ? &a->misfits : &a->remarks,
+    idm_notes_add(too_many_random ? &a->misfits : &a->remarks,
                   "%zu of %zu people are predicted no better than by chance, as are up to 1 in 20 "
                   "where the model is right: it does not fit them",
                   chance, fitted);
 }
 
 /* What the scores of all people together show. */
-static void judge_together(const each *e, idm_assessment *a, const pool *all, size_t people)
+static void test_pooled_scores(const individual_fits *e, idm_assessment *a, const pool *all,
+                               size_t people)
 {
-  const double level = idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS), p = idm_pool_least(all);
+  const double level = idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS), p = idm_pool_min_p(all);
   char text[1600];
   if (!all->count || people < 2) {
     idm_check_skip(&a->checks, IDM_CHECK_PERSON_EXTENSIONS, "no two people have scores to add up");
@@ -606,14 +609,14 @@ static void judge_together(const each *e, idm_assessment *a, const pool *all, si
 }
 
 /* Add up the scores of people whose draws are trusted. */
-static idm_status pool_people(const each *e, idm_assessment *a, idm_error *opt_error)
+static idm_status pool_people(const individual_fits *e, idm_assessment *a, idm_error *opt_error)
 {
   pool all = {0};
   size_t people = 0;
   idm_status status = IDM_OK;
   if (idm_checks_left_out(&a->checks)) {
     idm_check_leave_out(&a->checks, IDM_CHECK_PERSON_EXTENSIONS,
-                        idm_effort_seconds(e->settings.checks, e->fitting));
+                        idm_check_effort_seconds(e->settings.checks, e->fit_seconds));
     return IDM_OK;
   }
   for (size_t i = 0; i < a->people && status == IDM_OK; i++) {
@@ -621,13 +624,13 @@ static idm_status pool_people(const each *e, idm_assessment *a, idm_error *opt_e
     status = idm_pool_add(&all, &e->pool[i], opt_error);
     people++;
   }
-  if (status == IDM_OK) judge_together(e, a, &all, people);
+  if (status == IDM_OK) test_pooled_scores(e, a, &all, people);
   idm_pool_close(&all);
   return status;
 }
 
 /* People whose draws no independent look was compared with. */
-static void judge_looks(idm_assessment *a)
+static void remark_unchecked(idm_assessment *a)
 {
   size_t unchecked = 0, first = 0;
   for (size_t i = a->people; i-- > 0;)
@@ -644,7 +647,7 @@ static void judge_looks(idm_assessment *a)
 }
 
 /* Where checks of some people were left out, counts of people that pass have not seen all. */
-static void leave_counts_out(idm_assessment *a, double seconds)
+static void skip_count_tests(idm_assessment *a, double seconds)
 {
   static const idm_check_id rows[] = {IDM_CHECK_PERSON_MISFITS, IDM_CHECK_PERSON_GUESSES};
   if (!idm_checks_left_out(&a->checks)) return;
@@ -654,34 +657,34 @@ static void leave_counts_out(idm_assessment *a, double seconds)
 }
 
 /* What is wrong with a person's draws is said of that person. */
-static void judge_all(const each *e, idm_assessment *a)
+static void classify_all(const individual_fits *e, idm_assessment *a)
 {
   idm_check_test(&a->checks, IDM_CHECK_PERSON_FITS, (double)count_verdict(a, IDM_PERSON_FAILED));
-  const size_t driven = count_verdict(a, IDM_PERSON_PRIOR_DRIVEN);
+  const size_t prior_driven = count_verdict(a, IDM_PERSON_PRIOR_DRIVEN);
   idm_notes_clear(&a->failures);
   for (size_t i = 0; i < a->people; i++)
     if (a->person[i].verdict == IDM_PERSON_FAILED)
       idm_notes_add(&a->failures, "'%s' %s: %s", a->person_name.name[i],
                     a->person[i].absent ? "could not be fitted" : "is not to be trusted",
                     a->person[i].reason);
-  judge_misfits(a);
-  judge_looks(a);
-  if (driven)
+  test_misfit_counts(a);
+  remark_unchecked(a);
+  if (prior_driven)
     idm_notes_add(&a->remarks,
                   "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "
                   "lets people lend each other what is known of them",
-                  driven, a->people);
-  leave_counts_out(a, idm_effort_seconds(e->settings.checks, e->fitting));
+                  prior_driven, a->people);
+  skip_count_tests(a, idm_check_effort_seconds(e->settings.checks, e->fit_seconds));
   a->trusted = !a->failures.count && !a->misfits.count;
   idm_checks_remark_left_out(&a->checks, &a->remarks);
 }
 
 /* Over the people who were fitted. */
-static void measure(const each *e, idm_projection *projection)
+static void measure_fit(const individual_fits *e, idm_projection *projection)
 {
   *projection = (idm_projection){
       .brier = NAN, .divergence = NAN, .rates_log_loss = NAN, .pseudo_r2_rates = NAN};
-  for (size_t i = 0; i < e->who.people; i++) {
+  for (size_t i = 0; i < e->person_map.people; i++) {
     const idm_person *one = &e->person[i];
     if (one->absent || !one->decisions) continue;
     projection->decisions += one->decisions;
@@ -694,95 +697,98 @@ static void measure(const each *e, idm_projection *projection)
   projection->pseudo_r2 = idm_share_explained(projection->log_loss, projection->uniform_log_loss);
 }
 
-static idm_status assess(each *e, const idm_posterior *p, idm_assessment **ret_assessment,
-                         idm_error *opt_error)
+static idm_status assess(individual_fits *e, const idm_posterior *p,
+                         idm_assessment **ret_assessment, idm_error *opt_error)
 {
   idm_status status = idm_assess_draws(p, ret_assessment, opt_error);
   if (status != IDM_OK) return status;
   idm_assessment *a = *ret_assessment;
-  a->apart = true;
+  a->fitted_separately = true;
   idm_checks_merge(&a->checks, &e->checks, IDM_CHECK_REMARK);
-  a->people = e->who.people;
+  a->people = e->person_map.people;
   a->person = e->person;
   e->person = NULL;
-  status = idm_labels_copy(&e->who.name, &a->person_name, opt_error);
+  status = idm_labels_copy(&e->person_map.name, &a->person_name, opt_error);
   if (status == IDM_OK) status = pool_people(e, a, opt_error);
-  if (status == IDM_OK) judge_all(e, a);
+  if (status == IDM_OK) classify_all(e, a);
   return status;
 }
 
-static idm_status open_each(each *e, const char *by, idm_error *opt_error)
+static idm_status individual_fits_init(individual_fits *e, const char *by, idm_error *opt_error)
 {
   idm_status status = idm_parameters_create(e->problem, &e->parameters, opt_error);
-  if (status == IDM_OK) status = idm_who_create(e->problem, e->data, by, &e->who, opt_error);
+  if (status == IDM_OK)
+    status = idm_person_map_create(e->problem, e->data, by, &e->person_map, opt_error);
   if (status != IDM_OK) return status;
-  e->person = idm_new(e->who.people, sizeof *e->person);
-  e->draws = idm_new(e->who.people, sizeof *e->draws);
-  e->made = idm_new(e->who.people, sizeof *e->made);
-  e->over = idm_new(e->who.people, sizeof *e->over);
-  e->pool = idm_new(e->who.people, sizeof *e->pool);
-  if (!e->person || !e->draws || !e->made || !e->over || !e->pool)
+  e->person = idm_new(e->person_map.people, sizeof *e->person);
+  e->draws = idm_new(e->person_map.people, sizeof *e->draws);
+  e->draw_count = idm_new(e->person_map.people, sizeof *e->draw_count);
+  e->finished = idm_new(e->person_map.people, sizeof *e->finished);
+  e->pool = idm_new(e->person_map.people, sizeof *e->pool);
+  if (!e->person || !e->draws || !e->draw_count || !e->finished || !e->pool)
     return idm_fail_memory(opt_error);
-  idm_tally_people(e->data, e->who.of_trajectory, e->who.people, e->person);
+  idm_count_decisions(e->data, e->person_map.of_trajectory, e->person_map.people, e->person);
   return IDM_OK;
 }
 
-static void close_each(each *e)
+static void individual_fits_clear(individual_fits *e)
 {
-  for (size_t i = 0; e->draws && i < e->who.people; i++) free(e->draws[i]);
-  for (size_t i = 0; e->person && i < e->who.people; i++) free(e->person[i].own);
-  for (size_t i = 0; e->pool && i < e->who.people; i++) idm_pool_close(&e->pool[i]);
+  for (size_t i = 0; e->draws && i < e->person_map.people; i++) free(e->draws[i]);
+  for (size_t i = 0; e->person && i < e->person_map.people; i++) free(e->person[i].own);
+  for (size_t i = 0; e->pool && i < e->person_map.people; i++) idm_pool_close(&e->pool[i]);
   free(e->pool);
   free(e->draws);
-  free(e->made);
-  free(e->over);
+  free(e->draw_count);
+  free(e->finished);
   free(e->person);
-  idm_who_clear(&e->who);
+  idm_person_map_clear(&e->person_map);
   idm_parameters_destroy(e->parameters);
   pthread_mutex_destroy(&e->mutex);
 }
 
 /* IDM_OK where somebody was fitted. */
-static idm_status check_anybody(const each *e, idm_error *opt_error)
+static idm_status check_any_fitted(const individual_fits *e, idm_error *opt_error)
 {
-  if (atomic_load(&e->memory)) return idm_fail_memory(opt_error);
-  for (size_t i = 0; i < e->who.people; i++)
+  if (atomic_load(&e->out_of_memory)) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < e->person_map.people; i++)
     if (!e->person[i].absent) return IDM_OK;
   return idm_fail(opt_error, atomic_load(&e->stop) ? IDM_UNTRUSTED : IDM_INPUT,
-                  "none of %zu people could be fitted; the first, '%s': %s", e->who.people,
-                  e->who.name.name[0], e->person[0].reason);
+                  "none of %zu people could be fitted; the first, '%s': %s", e->person_map.people,
+                  e->person_map.name.name[0], e->person[0].reason);
 }
 
-idm_status idm_each_fit(const idm_problem *problem, const idm_data *data, const char *by,
-                        const idm_inverse *inverse, const idm_fit_settings *settings,
-                        const idm_fit_watch *opt_watch, idm_posterior **ret_posterior,
-                        idm_assessment **ret_assessment, idm_projection *projection,
-                        idm_error *opt_error)
+idm_status idm_individuals_fit(const idm_problem *problem, const idm_data *data, const char *by,
+                               const idm_inverse *inverse, const idm_fit_settings *settings,
+                               const idm_fit_monitor *opt_monitor, idm_posterior **ret_posterior,
+                               idm_assessment **ret_assessment, idm_projection *projection,
+                               idm_error *opt_error)
 {
   *ret_posterior = NULL;
   *ret_assessment = NULL;
-  each e = {.problem = problem,
-            .data = data,
-            .inverse = inverse,
-            .settings = *settings,
-            .opt_watch = opt_watch};
-  e.checks.kind = IDM_CHECK_EACH;
+  individual_fits e = {.problem = problem,
+                       .data = data,
+                       .inverse = inverse,
+                       .settings = *settings,
+                       .opt_monitor = opt_monitor};
+  e.checks.kind = IDM_CHECK_SEPARATE;
   pthread_mutex_init(&e.mutex, NULL);
   e.settings.threads = 1;
   e.settings.keep = IDM_KEEP_NOTHING;
   e.settings.prior_draws = 0;
   idm_posterior *posterior = idm_new(1, sizeof *posterior);
-  idm_status status = posterior ? open_each(&e, by, opt_error) : idm_fail_memory(opt_error);
-  if (status == IDM_OK && opt_watch && opt_watch->checkpoint) status = load(&e, opt_error);
+  idm_status status =
+      posterior ? individual_fits_init(&e, by, opt_error) : idm_fail_memory(opt_error);
+  if (status == IDM_OK && opt_monitor && opt_monitor->checkpoint) status = load(&e, opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(e.who.people, settings->threads, do_person, watch, &e, opt_error);
-  if (status == IDM_OK) status = check_anybody(&e, opt_error);
+    status =
+        idm_parallel(e.person_map.people, settings->threads, run_person, monitor, &e, opt_error);
+  if (status == IDM_OK) status = check_any_fitted(&e, opt_error);
   if (status == IDM_OK) status = make_posterior(&e, posterior, opt_error);
   if (status == IDM_OK) {
-    measure(&e, projection);
+    measure_fit(&e, projection);
     status = assess(&e, posterior, ret_assessment, opt_error);
   }
-  close_each(&e);
+  individual_fits_clear(&e);
   if (status == IDM_OK) {
     *ret_posterior = posterior;
     return IDM_OK;

@@ -8,12 +8,12 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/suggest.h"
+#include "base/system.h"
+#include "base/text.h"
 #include "data/part.h"
 #include "idm/transform.h"
 #include "invert/parameters.h"
-#include "invert/people/who.h"
+#include "invert/people/people.h"
 
 /* --- one person ----------------------------------------------------------------------------- */
 
@@ -22,17 +22,18 @@ static idm_status find_series(const idm_posterior *p, const idm_parameters *para
                               const parameter *item, const idm_series **ret_series,
                               idm_error *opt_error)
 {
-  char name[IDM_ENTRY + 200];
+  char name[IDM_ENTRY_SIZE + 200];
   const size_t axis = idm_posterior_axis(p, "person");
-  size_t along = 0;
+  size_t axis_series = 0;
   *ret_series = NULL;
-  idm_parameter_called(parameters, item, name, sizeof name);
+  idm_parameter_name(parameters, item, name, sizeof name);
   for (size_t i = 0; i < p->series_count; i++) {
-    along += p->series[i].axis == axis;
+    axis_series += p->series[i].axis == axis;
     if (p->series[i].axis == axis && strcmp(p->series[i].name, name) == 0)
       *ret_series = &p->series[i];
   }
-  if (*ret_series && idm_parameter_is_scalar(item) && along == parameters->items) return IDM_OK;
+  if (*ret_series && idm_parameter_is_scalar(item) && axis_series == parameters->items)
+    return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "these people have no one number '%.60s' each: they vary within themselves, or "
                   "it is a distribution; see `idm summary RUN`",
@@ -114,20 +115,20 @@ idm_status idm_posterior_person(const idm_problem *problem, const idm_posterior 
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-typedef struct predicting {
+typedef struct prediction_task {
   const idm_problem *problem;
   const idm_posterior *posterior;
   const idm_data *data;
-  idm_who who;
-  size_t *place;    /* [person of the log]: along the axis */
-  idm_score *score; /* [person] */
+  idm_person_map person_map;
+  size_t *axis_index; /* [person of the log]: along the axis */
+  idm_score *score;   /* [person] */
   idm_status *status;
   idm_error *error;
   double *log_likelihood; /* [trajectory] */
-} predicting;
+} prediction_task;
 
 /* The place of an impossible decision outlives the part that it was found in. */
-static void keep_file(const idm_data *data, idm_score *score)
+static void set_file_name(const idm_data *data, idm_score *score)
 {
   const char *file = "";
   for (size_t i = 0; score->impossible_line && i < data->file_name.count; i++)
@@ -136,49 +137,52 @@ static void keep_file(const idm_data *data, idm_score *score)
   score->impossible_file = file;
 }
 
-static idm_status predict_person(const predicting *p, size_t person, idm_error *error)
+static idm_status predict_person(const prediction_task *p, size_t person, idm_error *error)
 {
   const size_t trajectories = p->data->trajectories;
   uint32_t *trajectory = idm_new(trajectories, sizeof *trajectory);
-  double *each = idm_new(trajectories, sizeof *each);
-  idm_data *part = NULL;
+  double *log_likelihoods = idm_new(trajectories, sizeof *log_likelihoods);
+  idm_data *subset = NULL;
   idm_posterior *own = NULL;
   size_t count = 0;
   for (size_t t = 0; trajectory && t < trajectories; t++)
-    if (p->who.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
-  idm_status status = trajectory && each ? idm_data_part(p->data, trajectory, count, &part, error)
-                                         : idm_fail_memory(error);
+    if (p->person_map.of_trajectory[t] == person) trajectory[count++] = (uint32_t)t;
+  idm_status status = trajectory && log_likelihoods
+                          ? idm_data_subset(p->data, trajectory, count, &subset, error)
+                          : idm_fail_memory(error);
   if (status == IDM_OK)
-    status = idm_posterior_person(p->problem, p->posterior, p->place[person], &own, error);
+    status = idm_posterior_person(p->problem, p->posterior, p->axis_index[person], &own, error);
   if (status == IDM_OK)
-    status = idm_posterior_predict(p->problem, own, part, each, &p->score[person], error);
-  for (size_t i = 0; i < count && status == IDM_OK; i++) p->log_likelihood[trajectory[i]] = each[i];
-  if (status == IDM_OK) keep_file(p->data, &p->score[person]);
+    status =
+        idm_posterior_predict(p->problem, own, subset, log_likelihoods, &p->score[person], error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    p->log_likelihood[trajectory[i]] = log_likelihoods[i];
+  if (status == IDM_OK) set_file_name(p->data, &p->score[person]);
   idm_posterior_destroy(own);
-  idm_data_destroy(part);
+  idm_data_destroy(subset);
   free(trajectory);
-  free(each);
+  free(log_likelihoods);
   return status;
 }
 
-static void do_person(void *context, size_t person)
+static void run_person(void *context, size_t person)
 {
-  const predicting *p = context;
+  const prediction_task *p = context;
   p->status[person] = predict_person(p, person, &p->error[person]);
 }
 
 /* Everybody of the log is somebody of the answer. */
-static idm_status find_people(predicting *p, const char *by, idm_error *opt_error)
+static idm_status match_people(prediction_task *p, const char *by, idm_error *opt_error)
 {
   const size_t axis = idm_posterior_axis(p->posterior, "person");
   if (axis == p->posterior->axes)
     return idm_fail(opt_error, IDM_USAGE, "the answer is not of people");
   const idm_labels *label = &p->posterior->axis[axis].label;
-  for (size_t i = 0; i < p->who.people; i++) {
-    const char *name = p->who.name.name[i];
+  for (size_t i = 0; i < p->person_map.people; i++) {
+    const char *name = p->person_map.name.name[i];
     size_t at = 0;
     while (at < label->count && strcmp(label->name[at], name) != 0) at++;
-    p->place[i] = at;
+    p->axis_index[i] = at;
     if (at < label->count) continue;
     const char *nearest = idm_suggest(name, (const char *const *)label->name, label->count);
     return idm_fail(opt_error, IDM_INPUT,
@@ -190,9 +194,9 @@ static idm_status find_people(predicting *p, const char *by, idm_error *opt_erro
   return IDM_OK;
 }
 
-static idm_status add_up(const predicting *p, idm_score *score, idm_error *opt_error)
+static idm_status sum_scores(const prediction_task *p, idm_score *score, idm_error *opt_error)
 {
-  for (size_t i = 0; i < p->who.people; i++) {
+  for (size_t i = 0; i < p->person_map.people; i++) {
     const idm_score *one = &p->score[i];
     if (p->status[i] != IDM_OK) {
       if (opt_error) *opt_error = p->error[i];
@@ -217,24 +221,24 @@ idm_status idm_people_predict(const idm_problem *problem, const idm_posterior *p
 {
   idm_require(problem, posterior, data, by, log_likelihood, score);
   *score = (idm_score){0};
-  predicting p = {
+  prediction_task p = {
       .problem = problem, .posterior = posterior, .data = data, .log_likelihood = log_likelihood};
-  idm_status status = idm_who_create(problem, data, by, &p.who, opt_error);
+  idm_status status = idm_person_map_create(problem, data, by, &p.person_map, opt_error);
   if (status != IDM_OK) return status;
-  const size_t people = p.who.people;
-  p.place = idm_new(people, sizeof *p.place);
+  const size_t people = p.person_map.people;
+  p.axis_index = idm_new(people, sizeof *p.axis_index);
   p.score = idm_new(people, sizeof *p.score);
   p.status = idm_new(people, sizeof *p.status);
   p.error = idm_new(people, sizeof *p.error);
-  if (!p.place || !p.score || !p.status || !p.error) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = find_people(&p, by, opt_error);
+  if (!p.axis_index || !p.score || !p.status || !p.error) status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = match_people(&p, by, opt_error);
   if (status == IDM_OK)
-    status = idm_parallel(people, threads > 0 ? threads : 1, do_person, NULL, &p, opt_error);
-  if (status == IDM_OK) status = add_up(&p, score, opt_error);
-  free(p.place);
+    status = idm_parallel(people, threads > 0 ? threads : 1, run_person, NULL, &p, opt_error);
+  if (status == IDM_OK) status = sum_scores(&p, score, opt_error);
+  free(p.axis_index);
   free(p.score);
   free(p.status);
   free(p.error);
-  idm_who_clear(&p.who);
+  idm_person_map_clear(&p.person_map);
   return status;
 }

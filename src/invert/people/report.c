@@ -1,7 +1,7 @@
 /* What was found of people: their draws as a posterior, and the verdict on it.
  *
- * Contents: layout · draws · verdicts */
-#include "invert/people/report.h"
+ * Contents: correlation · prior · report */
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,20 +9,212 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/moments.h"
-#include "invert/assess/allowance.h"
-#include "invert/assess/checks.h"
-#include "invert/assess/draws.h"
-#include "invert/assess/strata.h"
-#include "invert/chance.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "idm/prior.h"
+#include "invert/assess/inquiry.h"
+#include "invert/assess/residual.h"
 #include "invert/check.h"
 #include "invert/parameters.h"
-#include "invert/people/correlation.h"
-#include "invert/people/form.h"
-#include "invert/people/outlier.h"
-#include "invert/people/prior.h"
-#include "invert/people/tally.h"
+#include "invert/policy.h"
 #include "invert/posterior.h"
+
+/* === correlation ============================================================================== */
+
+/* A prior of correlations that contradicts the people: see the header. */
+
+/* People below which Fisher's z is far from normal. */
+enum { min_people = 6 };
+/* Share of the variance over people that their decisions must determine. */
+static const double min_share = 0.1;
+
+/* A person's effect less the population's mean for that person. */
+static double residual(const idm_design *d, const idm_people *p, size_t effect, size_t person,
+                       size_t draw)
+{
+  const size_t all = p->chains * p->draws, count = d->coefficients[effect];
+  const double *b = p->coefficient + p->coefficient_first[effect] * all + draw;
+  double x = p->effect[(effect * d->people + person) * all + draw];
+  for (size_t k = 0; k < count; k++) x -= d->regressor[effect][person * count + k] * b[k * all];
+  return x;
+}
+
+/* Posterior means of u, w and u w of one person. */
+typedef struct moments {
+  double u, w, product;
+} moments;
+
+static moments find_moments(const idm_design *d, const idm_people *p, size_t j, size_t k,
+                            size_t person)
+{
+  const size_t all = p->chains * p->draws;
+  const double *rho = p->correlation + (j * (j - 1) / 2 + k) * all;
+  moments m = {0};
+  for (size_t i = 0; i < all; i++) {
+    const double u = residual(d, p, k, person, i) / p->sd[k * all + i];
+    const double v = residual(d, p, j, person, i) / p->sd[j * all + i];
+    const double w = (v - rho[i] * u) / sqrt(1 - rho[i] * rho[i]);
+    m.u += u / (double)all;
+    m.w += w / (double)all;
+    m.product += u * w / (double)all;
+  }
+  return m;
+}
+
+/* What is left of a correlation between u and w, and Fisher's z of it in standard errors; NaN where
+ * people's decisions leave it open. */
+typedef struct residual_correlation {
+  double correlation;
+  double z_score;
+} residual_correlation;
+
+static residual_correlation find_residual_corr(const idm_design *d, const idm_people *p, size_t j,
+                                               size_t k)
+{
+  static const double max_share = 1 - 1e-12; /* atanh is finite */
+  const double n = (double)d->people;
+  double uu = 0, ww = 0, score = 0, covariance = 0;
+  for (size_t i = 0; i < d->people; i++) {
+    const moments m = find_moments(d, p, j, k, i);
+    uu += m.u * m.u / n;
+    ww += m.w * m.w / n;
+    score += m.product / n;
+    covariance += (m.product - m.u * m.w) / n;
+  }
+  if (!(fmin(uu, ww) > min_share)) return (residual_correlation){NAN, NAN};
+  /* The variance of a product of two normals; decisions that trade one effect for the other make
+   * their posterior covariance, which estimates of them have with the other sign. */
+  const double r = score / sqrt(uu * ww + covariance * covariance);
+  return (residual_correlation){r, fabs(atanh(fmax(-max_share, fmin(max_share, r)))) * sqrt(n - 2)};
+}
+
+static void test_pair(const idm_design *d, const idm_people *p, size_t j, size_t k,
+                      idm_assessment *a)
+{
+  const size_t all = p->chains * p->draws;
+  const residual_correlation population_tests = find_residual_corr(d, p, j, k);
+  if (!idm_check_test_optional(&a->checks, IDM_CHECK_PRIOR_PULL, population_tests.z_score)) return;
+  idm_notes_add(&a->misfits,
+                "the prior of correlations, LKJ(%.4g), contradicts the people, and holds that of "
+                "%s and %s off what they lead to: its posterior mean is %.2f, and people have a "
+                "further correlation of %.2f, %.1f standard errors from 0; lower "
+                "`population: {correlation: ...}`",
+                d->correlation, d->effect.name[k], d->effect.name[j],
+                idm_mean(p->correlation + (j * (j - 1) / 2 + k) * all, all),
+                population_tests.correlation, population_tests.z_score);
+}
+
+void idm_test_correlations(const idm_design *d, const idm_people *people, idm_assessment *a)
+{
+  if (d->independent || d->held || d->fixed || d->people < min_people) return;
+  for (size_t j = 1; j < d->effects; j++)
+    for (size_t k = 0; k < j; k++) test_pair(d, people, j, k, a);
+}
+
+/* === prior ==================================================================================== */
+
+/* What the prior says of a population, against what its people do. */
+
+/* Numbers that are told in one remark. */
+typedef struct name_list {
+  size_t count;
+  size_t used;
+  char list[500];
+} name_list;
+
+static void add_name(name_list *t, const char *what, const char *effect)
+{
+  if (t->used + 160 < sizeof t->list)
+    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, "%s%.50s of %.90s",
+                                t->used ? ", " : "", what, effect);
+  else if (t->used + 6 < sizeof t->list && t->list[t->used - 1] != '.')
+    t->used += (size_t)snprintf(t->list + t->used, sizeof t->list - t->used, ", ...");
+  t->count++;
+}
+
+/* What is found of numbers of the population. */
+typedef struct population_tests {
+  idm_checks *checks;
+  idm_notes *misfits;
+  size_t numbers;
+  name_list prior_driven; /* hardly narrower than the prior */
+  name_list unexpected; /* two of its sds from where it is: once in twenty priors that are right */
+} population_tests;
+
+/* A prior that holds a number off what people lead to. */
+static void test_prior_conflict(population_tests *f, const idm_moments *m, double centre,
+                                double scale, const char *what, const char *effect)
+{
+  const prior_pull pull = idm_prior_pull(m->mean, m->variance, centre, scale * scale);
+  char name[300];
+  if (!idm_check_test(f->checks, IDM_CHECK_PRIOR_PULL, idm_prior_pull_value(&pull))) return;
+  idm_print(name, sizeof name, "%.120s of %.120s", what, effect);
+  idm_prior_pull_note(&pull, name, "the people", f->misfits);
+}
+
+/* One number by the mean, the variance and the centre and scale of its prior. */
+static void test_number(population_tests *f, const double *x, size_t all, double variance,
+                        double centre, double scale, const char *what, const char *effect)
+{
+  const idm_moments m = idm_moments_of(x, all);
+  f->numbers++;
+  if (idm_check_test_optional(f->checks, IDM_CHECK_CONTRACTION, 1 - m.variance / variance))
+    add_name(&f->prior_driven, what, effect);
+  if (idm_check_test_optional(f->checks, IDM_CHECK_PRIOR_DISTANCE, fabs(m.mean - centre) / scale))
+    add_name(&f->unexpected, what, effect);
+  test_prior_conflict(f, &m, centre, scale, what, effect);
+}
+
+/* Under LKJ(shape) a correlation of d effects is a beta(a, a) variable on (-1, 1),
+ * a = shape - 1 + d/2. */
+static void test_contractions(population_tests *f, const idm_design *d, const idm_people *people)
+{
+  const size_t all = people->chains * people->draws;
+  const double variance = 1 / (2 * d->correlation + (double)d->effects - 1);
+  char pair[120];
+  for (size_t j = 1; j < d->effects; j++)
+    for (size_t k = 0; k < j; k++) {
+      const idm_moments m = idm_moments_of(people->correlation + (j * (j - 1) / 2 + k) * all, all);
+      f->numbers++;
+      if (!idm_check_test_optional(f->checks, IDM_CHECK_CONTRACTION, 1 - m.variance / variance))
+        continue;
+      idm_print(pair, sizeof pair, "%.40s and %.40s", d->effect.name[k], d->effect.name[j]);
+      add_name(&f->prior_driven, "correlation", pair);
+    }
+}
+
+void idm_test_population(const idm_design *d, const idm_people *people, idm_assessment *a)
+{
+  const size_t all = people->chains * people->draws;
+  population_tests f = {.checks = &a->checks, .misfits = &a->misfits};
+  for (size_t e = 0; e < d->effects; e++) {
+    const double scale = d->sd_scale[e];
+    const idm_prior prior = {IDM_PRIOR_HALFNORMAL, 1, &d->sd_scale[e]};
+    const double prior_spread = idm_prior_sd(&prior);
+    for (size_t k = 0; k < d->coefficients[e]; k++) {
+      const double sd = d->coefficient_sd[e][k];
+      test_number(&f, people->coefficient + (people->coefficient_first[e] + k) * all, all, sd * sd,
+                  d->coefficient_mean[e][k], sd, d->coefficient[e].name[k], d->effect.name[e]);
+    }
+    test_number(&f, people->sd + e * all, all, prior_spread * prior_spread, 0, scale, "sd",
+                d->effect.name[e]);
+  }
+  if (!d->independent && !d->held && !d->fixed) test_contractions(&f, d, people);
+  if (f.prior_driven.count)
+    idm_notes_add(&a->remarks,
+                  "of %zu of %zu numbers of the population the decisions say little: they are "
+                  "hardly narrower than their priors (contraction below %.1f): %s",
+                  f.prior_driven.count, f.numbers, idm_check_threshold(IDM_CHECK_CONTRACTION),
+                  f.prior_driven.list);
+  if (f.unexpected.count)
+    idm_notes_add(
+        &a->remarks,
+        "prior and people disagree about %s: what was found is two sds of the prior or more "
+        "from where it is expected; look at the prior",
+        f.unexpected.list);
+}
+
+/* === report =================================================================================== */
 
 /* A posterior being made: numbers are put one after the other. */
 typedef struct report {
@@ -81,11 +273,12 @@ static size_t count_quantities(const idm_design *d)
 }
 
 /* The axis of a coordinate's coefficients: one for all where all are alike, else one a block. */
-static idm_status coefficient_axis(report *r, size_t coordinate, bool alike, size_t *ret_axis)
+static idm_status coefficient_axis(report *r, size_t coordinate, bool same_coefficients,
+                                   size_t *ret_axis)
 {
   idm_posterior *p = r->posterior;
   char name[200] = "coefficient";
-  for (size_t i = 0; !alike && i < r->parameters->items; i++)
+  for (size_t i = 0; !same_coefficients && i < r->parameters->items; i++)
     if (r->parameters->item[i].first == coordinate)
       snprintf(name, sizeof name, "coefficient_%.150s",
                r->parameters->theta->block[r->parameters->item[i].block].info->name);
@@ -99,15 +292,15 @@ static idm_status coefficient_axis(report *r, size_t coordinate, bool alike, siz
 }
 
 /* Whether all coordinates have the same coefficients. */
-static idm_status compare_coefficients(const idm_design *d, bool *ret_alike, idm_error *opt_error)
+static idm_status compare_coefficients(const idm_design *d, bool *ret_same, idm_error *opt_error)
 {
   idm_labels first = {0};
   idm_status status = name_coefficients(d, 0, &first, opt_error);
-  *ret_alike = true;
+  *ret_same = true;
   for (size_t c = 1; c < d->coordinates && status == IDM_OK; c++) {
     idm_labels names = {0};
     status = name_coefficients(d, c, &names, opt_error);
-    *ret_alike = *ret_alike && idm_labels_same(&first, &names);
+    *ret_same = *ret_same && idm_labels_same(&first, &names);
     idm_labels_destroy(&names);
   }
   idm_labels_destroy(&first);
@@ -154,7 +347,7 @@ static idm_status put_series(report *r, const char *name, size_t axis, const dou
 /* A number by itself: "log_alpha_sd"; returns where its draws go. */
 static double *put_number(report *r, const char *effect, const char *what, idm_status *status)
 {
-  char name[2 * IDM_ENTRY + 20];
+  char name[2 * IDM_ENTRY_SIZE + 20];
   double *value = numbers_at(r);
   const int length = snprintf(name, sizeof name, "%.8000s_%s", effect, what);
   r->posterior->summarised[r->at] = true;
@@ -176,7 +369,7 @@ static double mean_of(const report *r, size_t effect, size_t person, size_t draw
 }
 
 /* R2 of a draw: var_i(w_i . b) / (var_i(w_i . b) + sd^2), var with n - 1. */
-static double explained(const report *r, size_t effect, size_t draw)
+static double r_squared(const report *r, size_t effect, size_t draw)
 {
   const size_t n = r->design->people;
   const double sd = r->people->sd[effect * r->people->chains * r->people->draws + draw];
@@ -187,26 +380,26 @@ static double explained(const report *r, size_t effect, size_t draw)
 }
 
 /* Coefficients of a coordinate, then sds and R2 of its effects. */
-static idm_status put_population(report *r, size_t coordinate, bool alike)
+static idm_status put_population(report *r, size_t coordinate, bool same_coefficients)
 {
   const idm_design *d = r->design;
   const idm_people *people = r->people;
   const size_t all = people->chains * people->draws;
   const size_t first = first_effect(d, coordinate);
-  const size_t past = first_effect(d, coordinate + 1);
-  char name[2 * IDM_ENTRY];
+  const size_t end = first_effect(d, coordinate + 1);
+  char name[2 * IDM_ENTRY_SIZE];
   size_t axis = 0;
   snprintf(name, sizeof name, "%.8000s_coefficient", d->effect.name[first]);
-  idm_status status = coefficient_axis(r, coordinate, alike, &axis);
+  idm_status status = coefficient_axis(r, coordinate, same_coefficients, &axis);
   if (status == IDM_OK)
     status = put_series(r, name, axis, people->coefficient + people->coefficient_first[first] * all,
-                        people->coefficient_first[past] - people->coefficient_first[first]);
-  for (size_t e = first; e < past && status == IDM_OK; e++) {
+                        people->coefficient_first[end] - people->coefficient_first[first]);
+  for (size_t e = first; e < end && status == IDM_OK; e++) {
     double *sd = put_number(r, d->effect.name[e], "sd", &status);
     memcpy(sd, people->sd + e * all, all * sizeof *sd);
     if (status != IDM_OK || !is_regressed(d, e)) continue;
     double *r2 = put_number(r, d->effect.name[e], "r2", &status);
-    for (size_t i = 0; i < all; i++) r2[i] = explained(r, e, i);
+    for (size_t i = 0; i < all; i++) r2[i] = r_squared(r, e, i);
   }
   return status;
 }
@@ -216,12 +409,12 @@ static idm_status put_draws(report *r)
   const idm_design *d = r->design;
   const idm_people *people = r->people;
   const size_t all = people->chains * people->draws;
-  bool alike = false;
-  idm_status status = compare_coefficients(d, &alike, r->opt_error);
+  bool same_coefficients = false;
+  idm_status status = compare_coefficients(d, &same_coefficients, r->opt_error);
   if (status == IDM_OK)
     status = idm_posterior_add_axis(r->posterior, "person", &d->person, r->opt_error);
   for (size_t c = 0; c < d->coordinates && status == IDM_OK; c++)
-    status = put_population(r, c, alike);
+    status = put_population(r, c, same_coefficients);
   if (status == IDM_OK && pairs_of(d)) {
     status = add_pair_axis(r);
     if (status == IDM_OK)
@@ -234,7 +427,7 @@ static idm_status put_draws(report *r)
 }
 
 /* Log-likelihoods by person, where they are to be kept, and the density of every draw. */
-static idm_status put_rest(report *r, const idm_fit_settings *settings)
+static idm_status put_densities(report *r, const idm_fit_settings *settings)
 {
   idm_posterior *p = r->posterior;
   const idm_people *people = r->people;
@@ -259,7 +452,7 @@ static idm_status make_posterior(report *r, const idm_fit_settings *settings)
   p->warmup = settings->warmup;
   idm_status status = idm_labels_create(&p->quantity, count_quantities(r->design), r->opt_error);
   if (status == IDM_OK) status = put_draws(r);
-  return status == IDM_OK ? put_rest(r, settings) : status;
+  return status == IDM_OK ? put_densities(r, settings) : status;
 }
 
 idm_status idm_people_posterior(const idm_problem *problem, const idm_design *design,
@@ -268,8 +461,8 @@ idm_status idm_people_posterior(const idm_problem *problem, const idm_design *de
 {
   idm_parameters *parameters = NULL;
   idm_posterior *posterior;
-  idm_status status = idm_posterior_open("people", "blocks", people->chains, people->draws,
-                                         count_quantities(design), &posterior, opt_error);
+  idm_status status = idm_posterior_allocate("people", "blocks", people->chains, people->draws,
+                                             count_quantities(design), &posterior, opt_error);
   *ret_posterior = NULL;
   if (status == IDM_OK) status = idm_parameters_create(problem, &parameters, opt_error);
   report r = {design, people, parameters, posterior, 0, opt_error};
@@ -285,7 +478,7 @@ idm_status idm_people_posterior(const idm_problem *problem, const idm_design *de
 /* --- verdicts ------------------------------------------------------------------------------- */
 
 /* 1 - Var(x - m) / E sd^2 of one person's effect, at least 0. */
-static double own_share(const report *r, size_t effect, size_t person)
+static double pooling_factor(const report *r, size_t effect, size_t person)
 {
   const idm_people *people = r->people;
   const size_t all = people->chains * people->draws;
@@ -304,57 +497,58 @@ static double mean_log_likelihood(const idm_people *people, size_t person)
 }
 
 /* The first reason that applies, in order of weight. */
-static void judge_person(const idm_posterior *p, idm_assessment *a, size_t effects, size_t index,
-                         idm_person *one)
+static void classify_person(const idm_posterior *p, idm_assessment *a, size_t effects, size_t index,
+                            idm_person *one)
 {
-  double most = 0;
+  double max_share = 0;
   bool failed = false;
   for (size_t i = 0; i < p->series_count; i++)
     if (idm_is_of_person(p, p->series[i].first))
-      failed = failed || !idm_person_is_drawn(&a->diagnosis[p->series[i].first + index], p->chains);
-  for (size_t e = 0; e < effects; e++) most = fmax(most, one->own[e]);
+      failed =
+          failed || !idm_person_draws_suffice(&a->diagnosis[p->series[i].first + index], p->chains);
+  for (size_t e = 0; e < effects; e++) max_share = fmax(max_share, one->own[e]);
   const bool chance = one->decisions && !(one->log_loss < one->uniform_log_loss);
-  const bool driven = idm_check_test(&a->checks, IDM_CHECK_OWN, most);
-  one->verdict = failed   ? IDM_PERSON_FAILED
-                 : chance ? IDM_PERSON_CHANCE
-                 : driven ? IDM_PERSON_POPULATION_DRIVEN
-                          : IDM_PERSON_IDENTIFIED;
+  const bool prior_driven = idm_check_test(&a->checks, IDM_CHECK_OWN_DECISIONS, max_share);
+  one->verdict = failed         ? IDM_PERSON_FAILED
+                 : chance       ? IDM_PERSON_CHANCE
+                 : prior_driven ? IDM_PERSON_POPULATION_DRIVEN
+                                : IDM_PERSON_IDENTIFIED;
   if (failed)
     snprintf(one->reason, sizeof one->reason, "R-hat above %g, or fewer than %g effective draws",
              idm_check_threshold(IDM_CHECK_PERSON_RHAT),
              idm_check_threshold(IDM_CHECK_PERSON_DRAWS));
   else if (chance)
     snprintf(one->reason, sizeof one->reason, "predicted no better than by chance");
-  else if (driven)
+  else if (prior_driven)
     snprintf(one->reason, sizeof one->reason,
              "the population says more of this person than the person's own %llu decisions",
              (unsigned long long)one->decisions);
 }
 
-static idm_status judge_people(const report *r, const idm_posterior *p, const idm_data *data,
-                               const uint32_t *of_trajectory, idm_assessment *a)
+static idm_status classify_people(const report *r, const idm_posterior *p, const idm_data *data,
+                                  const uint32_t *of_trajectory, idm_assessment *a)
 {
   const idm_design *d = r->design;
   a->person = idm_new(d->people, sizeof *a->person);
   if (!a->person) return idm_fail_memory(r->opt_error);
   a->people = d->people;
-  idm_tally_people(data, of_trajectory, d->people, a->person);
+  idm_count_decisions(data, of_trajectory, d->people, a->person);
   for (size_t i = 0; i < d->people; i++) {
     idm_person *one = &a->person[i];
     one->own = idm_new(d->effects, sizeof *one->own);
     if (!one->own) return idm_fail_memory(r->opt_error);
-    for (size_t e = 0; e < d->effects; e++) one->own[e] = own_share(r, e, i);
+    for (size_t e = 0; e < d->effects; e++) one->own[e] = pooling_factor(r, e, i);
     one->log_loss = one->decisions
                         ? idm_log_loss(mean_log_likelihood(r->people, i), (double)one->decisions)
                         : NAN;
-    judge_person(p, a, d->effects, i, one);
+    classify_person(p, a, d->effects, i, one);
   }
   return idm_labels_copy(&d->person, &a->person_name, r->opt_error);
 }
 
 /* Where the behaviours are from the log, all people together. */
-static idm_status measure(const idm_assessment *a, const idm_data *data, idm_projection *projection,
-                          idm_error *opt_error)
+static idm_status measure_fit(const idm_assessment *a, const idm_data *data,
+                              idm_projection *projection, idm_error *opt_error)
 {
   idm_chance chance;
   double sum = 0;
@@ -374,19 +568,19 @@ static idm_status measure(const idm_assessment *a, const idm_data *data, idm_pro
   return IDM_OK;
 }
 
-static void judge_whole(idm_assessment *a, const idm_projection *projection)
+static void record_overall(idm_assessment *a, const idm_projection *projection)
 {
-  size_t driven = 0;
+  size_t prior_driven = 0;
   size_t chance = 0;
   for (size_t i = 0; i < a->people; i++) {
-    driven += a->person[i].verdict == IDM_PERSON_POPULATION_DRIVEN;
+    prior_driven += a->person[i].verdict == IDM_PERSON_POPULATION_DRIVEN;
     chance += a->person[i].verdict == IDM_PERSON_CHANCE;
   }
   const bool better = projection->log_loss < projection->uniform_log_loss;
   idm_check_record(&a->checks, IDM_CHECK_BEHAVIOR, better ? IDM_CHECK_PASSED : IDM_CHECK_MISFIT,
                    projection->log_loss / projection->uniform_log_loss);
   idm_check_test(&a->checks, IDM_CHECK_PERSON_CHANCE, (double)chance);
-  idm_check_skip(&a->checks, IDM_CHECK_LOOK,
+  idm_check_skip(&a->checks, IDM_CHECK_IMPORTANCE,
                  "a population does not run it; `idm fit --each` does, per person");
   if (!better)
     idm_notes_add(&a->misfits,
@@ -396,11 +590,11 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
   if (chance)
     idm_notes_add(&a->remarks, "%zu of %zu people are predicted no better than by chance", chance,
                   a->people);
-  if (driven)
+  if (prior_driven)
     idm_notes_add(&a->remarks,
                   "of %zu of %zu people little is known beyond what the population says: they are "
                   "alike, or decided too little; read what is said of them as of people like them",
-                  driven, a->people);
+                  prior_driven, a->people);
   idm_notes_add(&a->remarks,
                 "unchecked for people: whether they vary normally but for single people far off, "
                 "and an independent look at the "
@@ -408,37 +602,37 @@ static void judge_whole(idm_assessment *a, const idm_projection *projection)
 }
 
 /* The rows of the log over an open fit of all of it. */
-static idm_status check_log(const inquiry *q, idm_error *opt_error)
+static idm_status check_log(const check_context *q, idm_error *opt_error)
 {
-  idm_status status = idm_allowance_run(q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
+  idm_status status = idm_check_time_run(q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
   if (status == IDM_OK)
-    status = idm_allowance_run(q, IDM_CHECK_SENSITIVITY, idm_check_sensitivity, opt_error);
-  return status == IDM_OK ? idm_allowance_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
+    status = idm_check_time_run(q, IDM_CHECK_SENSITIVITY, idm_check_sensitivity, opt_error);
+  return status == IDM_OK ? idm_check_time_run(q, IDM_CHECK_CHANCE, idm_check_chance, opt_error)
                           : status;
 }
 
 /* Draws that no plan can be made for leave the log unchecked, as in a plain fit. */
-static idm_status examine_log(const idm_problem *problem, const idm_data *data, const report *r,
-                              int threads, double check_seconds, const idm_posterior *posterior,
-                              idm_assessment *a)
+static idm_status run_log_checks(const idm_problem *problem, const idm_data *data, const report *r,
+                                 int threads, double check_seconds, const idm_posterior *posterior,
+                                 idm_assessment *a)
 {
   idm_fit_settings settings;
   idm_error error = {0};
   strata people = {0};
-  fit f = {0};
+  fit_context f = {0};
   idm_fit_settings_default(&settings);
   settings.threads = threads;
   settings.seed = posterior->seed;
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "examining the log");
-  const allowance limit = idm_allowance_begin(check_seconds, &halt);
-  const inquiry q = {.f = &f,
-                     .posterior = posterior,
-                     .assessment = a,
-                     .among = 1,
-                     .people = &people,
-                     .opt_allowance = &limit};
-  idm_status status = idm_fit_open_halted(&f, NULL, problem, data, &settings, 1, &halt, &error);
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "examining the log");
+  const check_time_limit limit = idm_check_time_begin(check_seconds, &cancel);
+  const check_context q = {.f = &f,
+                           .posterior = posterior,
+                           .assessment = a,
+                           .among = 1,
+                           .people = &people,
+                           .opt_time_limit = &limit};
+  idm_status status = idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, &error);
   if (status == IDM_OK)
     status = idm_strata_divide(&people, problem, data, r->design, r->people, &error);
   if (status == IDM_OK) status = check_log(&q, &error);
@@ -462,22 +656,22 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
   const report r = {.design = design, .people = people, .opt_error = opt_error};
   uint32_t *person = idm_new(data->trajectories, sizeof *person);
   form_term term;
-  size_t far;
+  size_t z_score;
   idm_status status =
       person ? idm_assess_draws(posterior, ret_assessment, opt_error) : idm_fail_memory(opt_error);
   for (size_t t = 0; person && t < data->trajectories; t++)
     person[t] = design->cell_person[design->cell_of[t]];
-  if (status == IDM_OK) status = judge_people(&r, posterior, data, person, *ret_assessment);
-  if (status == IDM_OK) status = measure(*ret_assessment, data, projection, opt_error);
+  if (status == IDM_OK) status = classify_people(&r, posterior, data, person, *ret_assessment);
+  if (status == IDM_OK) status = measure_fit(*ret_assessment, data, projection, opt_error);
   if (status == IDM_OK) {
-    idm_judge_population(design, people, *ret_assessment);
-    idm_judge_correlations(design, people, *ret_assessment);
-    judge_whole(*ret_assessment, projection);
-    status = idm_judge_outliers(design, people, *ret_assessment, &far, opt_error);
+    idm_test_population(design, people, *ret_assessment);
+    idm_test_correlations(design, people, *ret_assessment);
+    record_overall(*ret_assessment, projection);
+    status = idm_test_outliers(design, people, *ret_assessment, &z_score, opt_error);
   }
-  if (status == IDM_OK) status = idm_judge_form(design, people, *ret_assessment, &term, opt_error);
+  if (status == IDM_OK) status = idm_test_form(design, people, *ret_assessment, &term, opt_error);
   if (status == IDM_OK)
-    status = examine_log(problem, data, &r, threads, check_seconds, posterior, *ret_assessment);
+    status = run_log_checks(problem, data, &r, threads, check_seconds, posterior, *ret_assessment);
   if (status == IDM_OK) {
     idm_assessment *a = *ret_assessment;
     a->trusted = !a->failures.count && !a->misfits.count;

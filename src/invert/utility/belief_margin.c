@@ -1,80 +1,186 @@
-/* Maximum margin on beliefs.
+/* Maximum margin on beliefs. A demonstrator on beliefs is a policy graph, whose values are linear
+ * in the utility, so that a linear program over free numbers and margins is all there is; rows come
+ * as they are violated. A rival is the search's own policy, kept as a graph and so exact. To ask
+ * whether any policy is better than margins allow is one search, in a world that shows whether the
+ * plan was left yet (leaving.c) and pays the margin for leaving. Demanding no more than that the
+ * demonstrator is best at the start leaves margins too large: 8 in place of 3.03 where it never
+ * goes out. 1. rows 2. the program 3. plans of its own 4. rivals 5. rounds 6. words
  *
- * A demonstrator on beliefs is a policy graph, whose values are linear in the utility, so that a
- * linear program over free numbers and margins is all there is; rows come as they are violated. A
- * rival is the search's own policy, kept as a graph and so exact. To ask whether any policy is
- * better than margins allow is one search, in a world that shows whether the plan was left yet
- * (leaving.c) and pays the margin for leaving. Demanding no more than that the demonstrator is best
- * at the start leaves margins too large: 8 in place of 3.03 where it never goes out.
- *
- * 1. rows   2. the program   3. plans of its own   4. rivals   5. rounds   6. words */
-#include "invert/utility/belief_margin.h"
+ * Contents: leaving · belief margin */
+#include "invert/utility/mind.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "infer/nearest.h"
-#include "invert/utility/belief_nodes.h"
+#include "infer/program.h"
 #include "invert/utility/bellman.h"
-#include "invert/utility/leaving.h"
-#include "invert/utility/penalty.h"
-#include "invert/utility/rival.h"
 
-static const char no_utility[] =
+/* === leaving ================================================================================== */
+
+/* A world in which it shows whether a plan was left. */
+
+/* The row of the world that a state of the leaver's stands for. */
+static size_t row_of(const idm_deviation_pomdp *l, size_t action, size_t state)
+{
+  return action * l->states + state % l->states;
+}
+
+/* Whether an action in a state leaves the plan, at the state's node. */
+static bool deviates(const idm_deviation_pomdp *l, const idm_policy_graph *plan, size_t action,
+                     size_t state)
+{
+  return state >= l->states && plan->action[state / l->states - 1] != (int32_t)action;
+}
+
+/* Where (state, action, x) goes: to the states of those who have left, or of the node that
+ * follows. */
+static size_t base_of(const idm_deviation_pomdp *l, const idm_policy_graph *plan, size_t action,
+                      size_t state, size_t x)
+{
+  if (state < l->states || deviates(l, plan, action, state)) return 0;
+  const size_t link = (state / l->states - 1) * plan->n.observations + x;
+  return plan->approximate[link] ? 0 : (plan->next[link] + 1) * l->states;
+}
+
+static void put_rows(const idm_pomdp *pomdp, const idm_policy_graph *plan, idm_deviation_pomdp *l)
+{
+  const size_t all = l->pomdp.n.states;
+  size_t at = 0;
+  for (size_t u = 0; u < pomdp->n.actions; u++)
+    for (size_t s = 0; s < all; s++) {
+      const size_t row = row_of(l, u, s);
+      l->pomdp.first[u * all + s] = at;
+      for (size_t i = pomdp->first[row]; i < pomdp->first[row + 1]; i++, at++) {
+        l->pomdp.observation[at] = pomdp->observation[i];
+        l->pomdp.next[at] =
+            (uint32_t)(base_of(l, plan, u, s, pomdp->observation[i]) + pomdp->next[i]);
+        l->pomdp.p[at] = pomdp->p[i];
+      }
+    }
+  l->pomdp.first[pomdp->n.actions * all] = at;
+}
+
+idm_status idm_deviation_create(const idm_pomdp *pomdp, const idm_policy_graph *plan,
+                                idm_deviation_pomdp **ret_deviation, idm_error *opt_error)
+{
+  *ret_deviation = NULL;
+  const size_t states = pomdp->n.states;
+  const size_t all = (plan->count + 1) * states;
+  const size_t entries = (plan->count + 1) * pomdp->first[pomdp->n.actions * states];
+  idm_deviation_pomdp *l = idm_new(1, sizeof *l);
+  if (!l) return idm_fail_memory(opt_error);
+  l->pomdp = *pomdp;
+  l->pomdp.n.states = all;
+  l->nodes = plan->count;
+  l->states = states;
+  l->start = idm_new(all, sizeof *l->start);
+  l->pomdp.start = l->start;
+  l->pomdp.first = idm_new(pomdp->n.actions * all + 1, sizeof *l->pomdp.first);
+  l->pomdp.observation = idm_new(entries, sizeof *l->pomdp.observation);
+  l->pomdp.next = idm_new(entries, sizeof *l->pomdp.next);
+  l->pomdp.p = idm_new(entries, sizeof *l->pomdp.p);
+  if (!l->start || !l->pomdp.first || !l->pomdp.observation || !l->pomdp.next || !l->pomdp.p) {
+    idm_deviation_destroy(l);
+    return idm_fail_memory(opt_error);
+  }
+  memcpy(l->start + states, plan->belief, states * sizeof *l->start);
+  put_rows(pomdp, plan, l);
+  *ret_deviation = l;
+  return IDM_OK;
+}
+
+void idm_deviation_destroy(idm_deviation_pomdp *deviation)
+{
+  if (!deviation) return;
+  free(deviation->start);
+  free(deviation->pomdp.first);
+  free(deviation->pomdp.observation);
+  free(deviation->pomdp.next);
+  free(deviation->pomdp.p);
+  free(deviation);
+}
+
+void idm_deviation_reward(const idm_deviation_pomdp *deviation, const idm_policy_graph *plan,
+                          const double *utility, const double *bonus, double *reward)
+{
+  const size_t all = deviation->pomdp.n.states;
+  for (size_t u = 0; u < deviation->pomdp.n.actions; u++)
+    for (size_t s = 0; s < all; s++) {
+      reward[u * all + s] = utility[row_of(deviation, u, s)];
+      if (deviates(deviation, plan, u, s)) reward[u * all + s] += bonus[s / deviation->states - 1];
+    }
+}
+
+void idm_deviation_counts(const idm_deviation_pomdp *deviation, const idm_policy_graph *plan,
+                          const double *count, double *counts, double *left)
+{
+  const size_t all = deviation->pomdp.n.states;
+  memset(counts, 0, deviation->pomdp.n.actions * deviation->states * sizeof *counts);
+  memset(left, 0, deviation->nodes * sizeof *left);
+  for (size_t u = 0; u < deviation->pomdp.n.actions; u++)
+    for (size_t s = 0; s < all; s++) {
+      counts[row_of(deviation, u, s)] += count[u * all + s];
+      if (deviates(deviation, plan, u, s)) left[s / deviation->states - 1] += count[u * all + s];
+    }
+}
+
+/* === belief margin ============================================================================ */
+
+static const char infeasible_message[] =
     "no utility within the box makes what the demonstrator does at its beliefs the best that can "
     "be done, with the entries that are held and the --epsilon asked for; free more of them, or "
     "widen --bound";
-static const char none_near[] =
+static const char no_nearest_message[] =
     "no utility makes what the demonstrator does at its beliefs the best that can be done, with "
     "the "
     "entries that are held and the --epsilon asked for; free more of them";
-static const char no_end[] =
+static const char unbounded_message[] =
     "without an end to the box the margin grows for ever; expected a finite --bound";
 
 /* Of the range of what a policy can be worth: what the certificate may leave open, and by how much
  * another policy must be better to be brought in. */
-static const double closed = 1e-6, better = 2e-7;
+static const double closed = 1e-6, min_improvement = 2e-7;
 /* And by how much a plan of the demonstrator's own must be. */
-static const double violated = 1e-10;
+static const double violation_tolerance = 1e-10;
 /* Numbers of a table of values. */
-static const double most_numbers = 5e7;
+static const double max_numbers = 5e7;
 
-typedef struct duel {
-  const idm_belief_margin *asked;
-  idm_policy_graph demo;
-  idm_leaving *leaving; /* of margins by state; NULL: of the return */
-  size_t width;         /* free numbers and one for what is held */
-  double *value;        /* [node][state][width]: see idm_policy_graph_values */
-  double *lead;         /* [node][width]: what the demonstrator is worth at its own beliefs */
-  size_t span;          /* width, and a number a margin */
+typedef struct cutting_planes {
+  const idm_belief_margin *task;
+  idm_policy_graph demonstrator_graph;
+  idm_deviation_pomdp *deviation; /* of margins by state; NULL: of the return */
+  size_t width;                   /* free numbers and one for what is held */
+  double *value;                  /* [node][state][width]: see idm_policy_graph_values */
+  double *belief_value; /* [node][width]: what the demonstrator is worth at its own beliefs */
+  size_t row_size;      /* width, and a number a margin */
   size_t cuts;          /* what is demanded so far */
   size_t capacity;
   double *row; /* [cut][span]: the demonstrator's worth less another's, and less which margins */
-  double *utility; /* [entry]: at the numbers found last */
-  double *worth;   /* [node][state]: values at them */
-  double *joint;   /* [state]: scratch */
-  double *next;    /* [state]: scratch */
-  double *fresh;   /* [span]: a row that may come to be demanded */
-  double *paid;    /* [entry of the leaver's world] */
-  double *spent;   /* [entry]: scratch */
-  idm_rival rival;
+  double *utility;          /* [entry]: at the numbers found last */
+  double *node_value;       /* [node][state]: values at them */
+  double *joint;            /* [state]: scratch */
+  double *next;             /* [state]: scratch */
+  double *new_row;          /* [span]: a row that may come to be demanded */
+  double *reward;           /* [entry of the leaver's world] */
+  double *deviation_counts; /* [entry]: scratch */
+  idm_best_response best_response;
   double range; /* of what a policy can be worth */
   double attained;
-  bool polished; /* of all optima one was chosen */
-} duel;
+  bool unique_chosen; /* of all optima one was chosen */
+} cutting_planes;
 
 /* --- 1. rows -------------------------------------------------------------------------------- */
 
-static bool by_state(const duel *d)
+static bool by_state(const cutting_planes *d)
 {
-  return d->asked->opt_aim || d->asked->settings->margin == IDM_MARGIN_STATE;
+  return d->task->opt_target || d->task->settings->margin == IDM_MARGIN_STATE;
 }
 
-static bool by_squares(const duel *d)
+static bool squared_norm(const cutting_planes *d)
 {
-  return d->asked->opt_aim && d->asked->settings->norm == IDM_NORM_2;
+  return d->task->opt_target && d->task->settings->norm == IDM_NORM_2;
 }
 
 static double dot(const double *row, const double *x, size_t count)
@@ -85,37 +191,37 @@ static double dot(const double *row, const double *x, size_t count)
 }
 
 /* row += weight times what an entry of the utility is, by free numbers. */
-static void add_entry(const duel *d, size_t entry, double weight, double *row)
+static void add_entry(const cutting_planes *d, size_t entry, double weight, double *row)
 {
-  const idm_sought *sought = d->asked->sought;
-  row[sought->count] += idm_sought_add(sought, entry, weight, row);
+  const idm_free_utility *free_utility = d->task->free_utility;
+  row[free_utility->count] += idm_free_utility_add(free_utility, entry, weight, row);
 }
 
-static bool known(const duel *d)
+static bool is_duplicate(const cutting_planes *d)
 {
   for (size_t i = 0; i < d->cuts; i++) {
     double apart = 0;
-    for (size_t k = 0; k < d->span; k++)
-      apart = fmax(apart, fabs(d->row[i * d->span + k] - d->fresh[k]));
+    for (size_t k = 0; k < d->row_size; k++)
+      apart = fmax(apart, fabs(d->row[i * d->row_size + k] - d->new_row[k]));
     if (apart <= 1e-13) return true;
   }
   return false;
 }
 
 /* Demand the fresh row, where it is not demanded yet. */
-static idm_status demand(duel *d, bool *added, idm_error *opt_error)
+static idm_status add_cut(cutting_planes *d, bool *added, idm_error *opt_error)
 {
-  if (known(d)) return IDM_OK;
+  if (is_duplicate(d)) return IDM_OK;
   if (d->cuts == d->capacity) {
     const size_t capacity = 2 * d->capacity + 64;
-    const size_t bytes = idm_times(idm_times(capacity, d->span), sizeof *d->row);
+    const size_t bytes = idm_times(idm_times(capacity, d->row_size), sizeof *d->row);
     assert(bytes > 0); /* a row has numbers */
     double *rows = realloc(d->row, bytes);
     if (!rows) return idm_fail_memory(opt_error);
     d->row = rows;
     d->capacity = capacity;
   }
-  memcpy(d->row + d->cuts++ * d->span, d->fresh, d->span * sizeof *d->fresh);
+  memcpy(d->row + d->cuts++ * d->row_size, d->new_row, d->row_size * sizeof *d->new_row);
   *added = true;
   return IDM_OK;
 }
@@ -124,124 +230,127 @@ static idm_status demand(duel *d, bool *added, idm_error *opt_error)
 
 /* Columns: numbers, then a margin a belief or the one of the return, then what numbers are above
  * and below 0. */
-static size_t margins(const duel *d)
+static size_t margins(const cutting_planes *d)
 {
-  return by_state(d) ? d->demo.count : 1;
+  return by_state(d) ? d->demonstrator_graph.count : 1;
 }
 
 /* Worth of the demonstrator less another's >= margins, each as often as the row says. */
-static idm_status add_row(const duel *d, size_t cut, idm_program *program, idm_error *opt_error)
+static idm_status add_row(const cutting_planes *d, size_t cut, idm_program *program,
+                          idm_error *opt_error)
 {
-  const size_t count = d->asked->sought->count;
-  const double *row = d->row + cut * d->span;
+  const size_t count = d->task->free_utility->count;
+  const double *row = d->row + cut * d->row_size;
   idm_status status = IDM_OK;
   for (size_t k = 0; k < count && status == IDM_OK; k++)
-    if (row[k] != 0) status = idm_program_enter(program, k, row[k], opt_error);
+    if (row[k] != 0) status = idm_program_add_entry(program, k, row[k], opt_error);
   for (size_t i = 0; i < margins(d) && status == IDM_OK; i++)
     if (row[d->width + i] != 0)
-      status = idm_program_enter(program, count + i, row[d->width + i], opt_error);
-  if (status == IDM_OK) status = idm_program_add(program, -row[count], INFINITY, opt_error);
+      status = idm_program_add_entry(program, count + i, row[d->width + i], opt_error);
+  if (status == IDM_OK) status = idm_program_add_row(program, -row[count], INFINITY, opt_error);
   return status;
 }
 
 /* A belief where nothing else can be done has no margin. */
-static bool has_margin(const duel *d, size_t node)
+static bool has_margin(const cutting_planes *d, size_t node)
 {
-  const idm_mind *mind = d->asked->mind;
-  for (size_t u = 0; u < mind->n.actions; u++)
-    if (mind->prior[u] > 0 && u != (size_t)d->demo.action[node]) return true;
+  const idm_pomdp *pomdp = d->task->pomdp;
+  for (size_t u = 0; u < pomdp->n.actions; u++)
+    if (pomdp->prior[u] > 0 && u != (size_t)d->demonstrator_graph.action[node]) return true;
   return false;
 }
 
-static void bound_margins(const duel *d, idm_program *program)
+static void bound_margins(const cutting_planes *d, idm_program *program)
 {
-  const size_t first = d->asked->sought->count;
+  const size_t first = d->task->free_utility->count;
   if (!by_state(d)) {
     idm_program_set_bounds(program, first, 0, INFINITY);
     idm_program_set_cost(program, first, 1);
   }
-  for (size_t i = 0; i < d->demo.count && by_state(d); i++) {
+  for (size_t i = 0; i < d->demonstrator_graph.count && by_state(d); i++) {
     const bool any = has_margin(d, i);
-    const double least = any ? d->asked->settings->epsilon : 0;
-    const bool grows = any && !d->asked->opt_aim;
-    idm_program_set_bounds(program, first + i, least, grows ? INFINITY : least);
-    idm_program_set_cost(program, first + i, d->asked->opt_aim ? 0 : -1);
+    const double least = any ? d->task->settings->epsilon : 0;
+    const bool unbounded_margin = any && !d->task->opt_target;
+    idm_program_set_bounds(program, first + i, least, unbounded_margin ? INFINITY : least);
+    idm_program_set_cost(program, first + i, d->task->opt_target ? 0 : -1);
   }
 }
 
 /* Columns after the margins. */
-static size_t extra(const duel *d)
+static size_t extra_columns(const cutting_planes *d)
 {
-  const idm_belief_margin *a = d->asked;
-  const bool sums = a->opt_aim ? a->settings->norm == IDM_NORM_1 : a->settings->penalty > 0;
-  if (sums) return 2 * a->sought->count;
-  return a->opt_aim && a->settings->norm == IDM_NORM_INF;
+  const idm_belief_margin *a = d->task;
+  const bool sums = a->opt_target ? a->settings->norm == IDM_NORM_1 : a->settings->penalty > 0;
+  if (sums) return 2 * a->free_utility->count;
+  return a->opt_target && a->settings->norm == IDM_NORM_INF;
 }
 
 /* The furthest of all numbers: furthest >= +-(x - aim). */
-static idm_status add_furthest(const duel *d, size_t furthest, idm_program *program,
-                               idm_error *opt_error)
+static idm_status add_max_deviation(const cutting_planes *d, size_t max_deviation,
+                                    idm_program *program, idm_error *opt_error)
 {
-  const size_t count = d->asked->sought->count;
+  const size_t count = d->task->free_utility->count;
   idm_status status = IDM_OK;
-  idm_program_set_bounds(program, furthest, 0, INFINITY);
-  idm_program_set_cost(program, furthest, 1);
+  idm_program_set_bounds(program, max_deviation, 0, INFINITY);
+  idm_program_set_cost(program, max_deviation, 1);
   for (size_t i = 0; i < 2 * count && status == IDM_OK; i++) {
     const double sign = i % 2 ? 1 : -1;
-    status = idm_program_enter(program, i / 2, sign, opt_error);
-    if (status == IDM_OK) status = idm_program_enter(program, furthest, 1, opt_error);
+    status = idm_program_add_entry(program, i / 2, sign, opt_error);
+    if (status == IDM_OK) status = idm_program_add_entry(program, max_deviation, 1, opt_error);
     if (status == IDM_OK)
-      status = idm_program_add(program, sign * d->asked->opt_aim[i / 2], INFINITY, opt_error);
+      status = idm_program_add_row(program, sign * d->task->opt_target[i / 2], INFINITY, opt_error);
   }
   return status;
 }
 
 /* What numbers cost, in the columns from `above` on. */
-static idm_status add_costs(const duel *d, const double *weight, size_t above, idm_program *program,
-                            idm_error *opt_error)
+static idm_status add_costs(const cutting_planes *d, const double *weight, size_t positive_column,
+                            idm_program *program, idm_error *opt_error)
 {
-  const idm_belief_margin *a = d->asked;
-  const size_t columns = extra(d);
-  if (columns == 1 && a->opt_aim) return add_furthest(d, above, program, opt_error);
+  const idm_belief_margin *a = d->task;
+  const size_t columns = extra_columns(d);
+  if (columns == 1 && a->opt_target)
+    return add_max_deviation(d, positive_column, program, opt_error);
   if (!columns) return IDM_OK;
-  return idm_penalty_add(program, a->sought->count, above, a->opt_aim ? 1 : a->settings->penalty,
-                         weight, a->opt_aim, opt_error);
+  return idm_penalty_add(program, a->free_utility->count, positive_column,
+                         a->opt_target ? 1 : a->settings->penalty, weight, a->opt_target,
+                         opt_error);
 }
 
-static idm_status build(const duel *d, const double *weight, idm_program **ret_program,
-                        idm_error *opt_error)
+static idm_status build_program(const cutting_planes *d, const double *weight,
+                                idm_program **ret_program, idm_error *opt_error)
 {
-  const size_t count = d->asked->sought->count;
-  const double bound = d->asked->opt_aim ? INFINITY : d->asked->settings->bound;
-  const size_t above = count + margins(d);
+  const size_t count = d->task->free_utility->count;
+  const double bound = d->task->opt_target ? INFINITY : d->task->settings->bound;
+  const size_t positive_column = count + margins(d);
   idm_program *program = NULL;
-  idm_status status = idm_program_create(above + extra(d), &program, opt_error);
+  idm_status status = idm_program_create(positive_column + extra_columns(d), &program, opt_error);
   *ret_program = program;
   if (status != IDM_OK) return status;
   for (size_t k = 0; k < count; k++) idm_program_set_bounds(program, k, -bound, bound);
   bound_margins(d, program);
   for (size_t i = 0; i < d->cuts && status == IDM_OK; i++)
     status = add_row(d, i, program, opt_error);
-  return status == IDM_OK ? add_costs(d, weight, above, program, opt_error) : status;
+  return status == IDM_OK ? add_costs(d, weight, positive_column, program, opt_error) : status;
 }
 
 /* What policies differ by in worth, at most: utilities between their least and their largest for
  * ever, and 0 where episodes can end. */
-static double range_of(const duel *d)
+static double range_of(const cutting_planes *d)
 {
-  const idm_mind *mind = d->asked->mind;
+  const idm_pomdp *pomdp = d->task->pomdp;
   bool ends = false;
-  for (size_t u = 0; u < mind->n.actions; u++) ends = ends || mind->setting->terminal[u];
+  for (size_t u = 0; u < pomdp->n.actions; u++) ends = ends || pomdp->setting->terminal[u];
   double least = ends ? 0 : INFINITY;
   double most = ends ? 0 : -INFINITY;
-  for (size_t e = 0; e < mind->n.actions * mind->n.states; e++) {
+  for (size_t e = 0; e < pomdp->n.actions * pomdp->n.states; e++) {
     least = fmin(least, d->utility[e]);
     most = fmax(most, d->utility[e]);
   }
-  return (most - least) / (1 - mind->discount);
+  return (most - least) / (1 - pomdp->discount);
 }
 
-static void take(const idm_program_solution *found, size_t columns, idm_face *face)
+static void store_optimum(const idm_program_solution *found, size_t columns, idm_face *face)
 {
   memcpy(face->x, found->x, columns * sizeof *found->x);
   face->objective = found->objective;
@@ -249,43 +358,45 @@ static void take(const idm_program_solution *found, size_t columns, idm_face *fa
 }
 
 /* The nearest by squares, from a point that satisfies all demands. */
-static idm_status come_near(const duel *d, const idm_program *program, idm_face *face,
-                            idm_error *opt_error)
+static idm_status minimise_squares(const cutting_planes *d, const idm_program *program,
+                                   idm_face *face, idm_error *opt_error)
 {
   const size_t columns = idm_program_columns(program);
   double *weight = idm_new(2 * columns, sizeof *weight);
   if (!weight) return idm_fail_memory(opt_error);
-  idm_nearest near = {.weight = weight, .aim = weight + columns, .effort = 1e11};
+  idm_program_projection near = {.weight = weight, .target = weight + columns, .effort = 1e11};
   memcpy(weight, face->weight, face->count * sizeof *weight);
-  memcpy(weight + columns, d->asked->opt_aim, face->count * sizeof *weight);
-  idm_status status =
-      idm_program_nearest(program, &near, face->x, idm_bellman_ask, d->asked->halt, opt_error);
-  if (status == IDM_OK) status = idm_halt_check(d->asked->halt, opt_error);
+  memcpy(weight + columns, d->task->opt_target, face->count * sizeof *weight);
+  idm_status status = idm_program_project(program, &near, face->x, idm_bellman_interrupted,
+                                          d->task->cancel, opt_error);
+  if (status == IDM_OK) status = idm_cancel_check(d->task->cancel, opt_error);
   face->objective = near.distance;
   face->attained = near.residual;
-  face->only = true;
+  face->unique = true;
   free(weight);
   return status;
 }
 
-static idm_status optimise(const duel *d, idm_program *program, idm_face *face,
+static idm_status optimise(const cutting_planes *d, idm_program *program, idm_face *face,
                            idm_error *opt_error)
 {
-  const char *none = d->asked->opt_aim ? none_near : no_utility;
+  const char *none = d->task->opt_target ? no_nearest_message : infeasible_message;
   idm_program_solution found;
-  if (d->polished && !by_squares(d))
-    return idm_face_choose(program, none, no_end, face, d->asked->halt, opt_error);
+  if (d->unique_chosen && !squared_norm(d))
+    return idm_face_choose_unique(program, none, unbounded_message, face, d->task->cancel,
+                                  opt_error);
   const idm_status status =
-      idm_face_solve(program, none, no_end, &found, d->asked->halt, opt_error);
-  if (status == IDM_OK) take(&found, idm_program_columns(program), face);
-  return status == IDM_OK && by_squares(d) ? come_near(d, program, face, opt_error) : status;
+      idm_face_solve(program, none, unbounded_message, &found, d->task->cancel, opt_error);
+  if (status == IDM_OK) store_optimum(&found, idm_program_columns(program), face);
+  return status == IDM_OK && squared_norm(d) ? minimise_squares(d, program, face, opt_error)
+                                             : status;
 }
 
 /* Numbers that satisfy all demands and are best among those. */
-static idm_status solve(duel *d, idm_face *face, idm_error *opt_error)
+static idm_status solve(cutting_planes *d, idm_face *face, idm_error *opt_error)
 {
   idm_program *program = NULL;
-  idm_status status = build(d, face->weight, &program, opt_error);
+  idm_status status = build_program(d, face->weight, &program, opt_error);
   if (status == IDM_OK) {
     free(face->x);
     face->x = idm_new(idm_program_columns(program), sizeof *face->x);
@@ -294,9 +405,9 @@ static idm_status solve(duel *d, idm_face *face, idm_error *opt_error)
   if (status == IDM_OK) status = optimise(d, program, face, opt_error);
   /* What rounding leaves of 0 is 0. */
   for (size_t k = 0; k < face->count && status == IDM_OK; k++)
-    if (fabs(face->x[k]) <= 1e-11 * fmin(1, d->asked->settings->bound)) face->x[k] = 0;
+    if (fabs(face->x[k]) <= 1e-11 * fmin(1, d->task->settings->bound)) face->x[k] = 0;
   if (status == IDM_OK) {
-    idm_sought_fill(d->asked->sought, face->x, d->utility);
+    idm_free_utility_fill(d->task->free_utility, face->x, d->utility);
     d->range = range_of(d);
   }
   idm_program_destroy(program);
@@ -307,18 +418,18 @@ static idm_status solve(duel *d, idm_face *face, idm_error *opt_error)
 
 /* Which plan follows an action and an observation, given p(s', x | z, u): the best at the values
  * found last; before there are any, that of the nearest belief. */
-static size_t follow(const duel *d, const double *joint, double p, bool first)
+static size_t best_successor(const cutting_planes *d, const double *joint, double p, bool first)
 {
-  const size_t states = d->demo.n.states;
+  const size_t states = d->demonstrator_graph.n.states;
   if (first) {
     for (size_t s = 0; s < states; s++) d->next[s] = joint[s] / p;
-    return idm_policy_graph_nearest(&d->demo, d->next);
+    return idm_policy_graph_nearest(&d->demonstrator_graph, d->next);
   }
   size_t best = 0;
   double most = -INFINITY;
-  for (size_t i = 0; i < d->demo.count; i++) {
+  for (size_t i = 0; i < d->demonstrator_graph.count; i++) {
     double sum = 0;
-    for (size_t s = 0; s < states; s++) sum += joint[s] * d->worth[i * states + s];
+    for (size_t s = 0; s < states; s++) sum += joint[s] * d->node_value[i * states + s];
     if (!(sum > most)) continue;
     most = sum;
     best = i;
@@ -327,52 +438,53 @@ static size_t follow(const duel *d, const double *joint, double p, bool first)
 }
 
 /* The fresh row: V(z) - Q(z,u) at a node, less its margin. */
-static void put_margin(const duel *d, size_t node, size_t u, bool first)
+static void put_margin(const cutting_planes *d, size_t node, size_t u, bool first)
 {
-  const idm_mind *mind = d->asked->mind;
-  const size_t states = mind->n.states;
-  const double *z = d->demo.belief + node * states;
+  const idm_pomdp *pomdp = d->task->pomdp;
+  const size_t states = pomdp->n.states;
+  const double *z = d->demonstrator_graph.belief + node * states;
   double *joint = d->joint;
-  double *row = d->fresh;
-  memset(row, 0, d->span * sizeof *row);
-  memcpy(row, d->lead + node * d->width, d->width * sizeof *row);
+  double *row = d->new_row;
+  memset(row, 0, d->row_size * sizeof *row);
+  memcpy(row, d->belief_value + node * d->width, d->width * sizeof *row);
   row[d->width + node] = -1;
   for (size_t s = 0; s < states; s++) add_entry(d, u * states + s, -z[s], row);
-  for (size_t x = 0; x < mind->n.observations; x++) {
-    const double p = idm_mind_joint(mind, z, u, x, joint);
+  for (size_t x = 0; x < pomdp->n.observations; x++) {
+    const double p = idm_pomdp_joint(pomdp, z, u, x, joint);
     if (!(p > 0)) continue;
-    const double *plan = d->value + follow(d, joint, p, first) * states * d->width;
+    const double *plan = d->value + best_successor(d, joint, p, first) * states * d->width;
     for (size_t s = 0; s < states; s++)
       for (size_t k = 0; k < d->width && joint[s] > 0; k++)
-        row[k] -= mind->discount * joint[s] * plan[s * d->width + k];
+        row[k] -= pomdp->discount * joint[s] * plan[s * d->width + k];
   }
 }
 
 /* What the fresh row leaves of itself at numbers and margins x. */
-static double slack(const duel *d, const double *x)
+static double slack(const cutting_planes *d, const double *x)
 {
-  const size_t count = d->asked->sought->count;
-  double sum = dot(d->fresh, x, count);
-  for (size_t i = 0; i < margins(d); i++) sum += d->fresh[d->width + i] * x[count + i];
+  const size_t count = d->task->free_utility->count;
+  double sum = dot(d->new_row, x, count);
+  for (size_t i = 0; i < margins(d); i++) sum += d->new_row[d->width + i] * x[count + i];
   return sum;
 }
 
 /* Demand every margin that the plans of its own deny. */
-static idm_status look_at_own(duel *d, const double *opt_x, bool *added, idm_error *opt_error)
+static idm_status separate_own_plans(cutting_planes *d, const double *opt_x, bool *added,
+                                     idm_error *opt_error)
 {
-  const idm_mind *mind = d->asked->mind;
-  const size_t count = d->asked->sought->count;
+  const idm_pomdp *pomdp = d->task->pomdp;
+  const size_t count = d->task->free_utility->count;
   idm_status status = IDM_OK;
-  for (size_t at = 0; at < d->demo.count * mind->n.states && opt_x; at++)
-    d->worth[at] = dot(d->value + at * d->width, opt_x, count);
-  for (size_t i = 0; i < d->demo.count && status == IDM_OK; i++) {
-    for (size_t u = 0; u < mind->n.actions && status == IDM_OK; u++) {
-      if (u == (size_t)d->demo.action[i] || !(mind->prior[u] > 0)) continue;
+  for (size_t at = 0; at < d->demonstrator_graph.count * pomdp->n.states && opt_x; at++)
+    d->node_value[at] = dot(d->value + at * d->width, opt_x, count);
+  for (size_t i = 0; i < d->demonstrator_graph.count && status == IDM_OK; i++) {
+    for (size_t u = 0; u < pomdp->n.actions && status == IDM_OK; u++) {
+      if (u == (size_t)d->demonstrator_graph.action[i] || !(pomdp->prior[u] > 0)) continue;
       put_margin(d, i, u, !opt_x);
-      if (!opt_x || slack(d, opt_x) < -violated * fmax(1, d->range))
-        status = demand(d, added, opt_error);
+      if (!opt_x || slack(d, opt_x) < -violation_tolerance * fmax(1, d->range))
+        status = add_cut(d, added, opt_error);
     }
-    if (status == IDM_OK) status = idm_halt_check(d->asked->halt, opt_error);
+    if (status == IDM_OK) status = idm_cancel_check(d->task->cancel, opt_error);
   }
   return status;
 }
@@ -381,56 +493,62 @@ static idm_status look_at_own(duel *d, const double *opt_x, bool *added, idm_err
 
 /* The best policy under the utility found last: by state one that is paid the margin of a belief
  * where it first does something else there. */
-static idm_status find_rival(duel *d, const double *x, double gap, size_t most,
-                             idm_error *opt_error)
+static idm_status find_best_response(cutting_planes *d, const double *x, double gap, size_t most,
+                                     idm_error *opt_error)
 {
-  const idm_belief_margin *a = d->asked;
+  const idm_belief_margin *a = d->task;
   if (!by_state(d))
-    return idm_rival_find(a->mind, d->utility, gap, most, &d->rival, a->halt, opt_error);
-  idm_leaving_pay(d->leaving, &d->demo, d->utility, x + a->sought->count, d->paid);
-  return idm_rival_find(&d->leaving->mind, d->paid, gap, most, &d->rival, a->halt, opt_error);
+    return idm_best_response_find(a->pomdp, d->utility, gap, most, &d->best_response, a->cancel,
+                                  opt_error);
+  idm_deviation_reward(d->deviation, &d->demonstrator_graph, d->utility, x + a->free_utility->count,
+                       d->reward);
+  return idm_best_response_find(&d->deviation->pomdp, d->reward, gap, most, &d->best_response,
+                                a->cancel, opt_error);
 }
 
 /* The fresh row: the demonstrator's worth at the start less the rival's, and less what that was
  * paid; or no more less than the margin of the return. */
-static void put_rival(duel *d)
+static void put_best_response(cutting_planes *d)
 {
-  double *row = d->fresh;
-  memset(row, 0, d->span * sizeof *row);
-  memcpy(row, d->lead, d->width * sizeof *row);
-  const double *count = d->rival.count;
+  double *row = d->new_row;
+  memset(row, 0, d->row_size * sizeof *row);
+  memcpy(row, d->belief_value, d->width * sizeof *row);
+  const double *count = d->best_response.count;
   row[d->width] = 1;
   if (by_state(d)) {
-    idm_leaving_gather(d->leaving, &d->demo, count, d->spent, row + d->width);
-    for (size_t i = 0; i < d->demo.count; i++) row[d->width + i] = 0 - row[d->width + i];
-    count = d->spent;
+    idm_deviation_counts(d->deviation, &d->demonstrator_graph, count, d->deviation_counts,
+                         row + d->width);
+    for (size_t i = 0; i < d->demonstrator_graph.count; i++)
+      row[d->width + i] = 0 - row[d->width + i];
+    count = d->deviation_counts;
   }
-  for (size_t e = 0; e < d->asked->sought->entries; e++) add_entry(d, e, -count[e], row);
+  for (size_t e = 0; e < d->task->free_utility->entries; e++) add_entry(d, e, -count[e], row);
 }
 
 /* Look for a policy that is better than is allowed, and demand that it is not; else say how much
  * better one can be at most. */
-static idm_status look_at_rivals(duel *d, const double *x, bool *added, idm_error *opt_error)
+static idm_status separate_best_response(cutting_planes *d, const double *x, bool *added,
+                                         idm_error *opt_error)
 {
   static const struct {
     double gap; /* of the range */
     size_t most;
   } effort[] = {{1e-3, 300}, {1e-5, 1000}, {4e-7, 4000}};
-  const size_t count = d->asked->sought->count;
-  const double allowed = dot(d->lead, x, count) + (by_state(d) ? 0 : x[count]);
+  const size_t count = d->task->free_utility->count;
+  const double allowed = dot(d->belief_value, x, count) + (by_state(d) ? 0 : x[count]);
   idm_status status = IDM_OK;
   d->attained = 0;
   /* What rounding leaves of equal utilities tells no policies apart. */
-  const double size = fmin(d->asked->settings->bound, 1) / (1 - d->asked->mind->discount);
+  const double size = fmin(d->task->settings->bound, 1) / (1 - d->task->pomdp->discount);
   if (d->range <= 1e-9 * size) return IDM_OK;
   for (size_t i = 0; i < sizeof effort / sizeof effort[0] && status == IDM_OK; i++) {
-    status = find_rival(d, x, effort[i].gap * d->range, effort[i].most, opt_error);
+    status = find_best_response(d, x, effort[i].gap * d->range, effort[i].most, opt_error);
     if (status != IDM_OK) break;
-    d->attained = fmax(0, d->rival.upper - allowed) / d->range;
+    d->attained = fmax(0, d->best_response.upper - allowed) / d->range;
     if (d->attained <= closed) break;
-    if (d->rival.value - allowed <= better * d->range) continue;
-    put_rival(d);
-    status = demand(d, added, opt_error);
+    if (d->best_response.value - allowed <= min_improvement * d->range) continue;
+    put_best_response(d);
+    status = add_cut(d, added, opt_error);
     break;
   }
   return status;
@@ -440,94 +558,98 @@ static idm_status look_at_rivals(duel *d, const double *x, bool *added, idm_erro
 
 /* What is demanded from the first: margins over the nearest plans, or that the demonstrator is no
  * better than itself. */
-static idm_status begin(duel *d, idm_error *opt_error)
+static idm_status initial_cuts(cutting_planes *d, idm_error *opt_error)
 {
   bool added = false;
-  if (by_state(d)) return look_at_own(d, NULL, &added, opt_error);
-  memset(d->fresh, 0, d->span * sizeof *d->fresh);
-  d->fresh[d->width] = 1;
-  return demand(d, &added, opt_error);
+  if (by_state(d)) return separate_own_plans(d, NULL, &added, opt_error);
+  memset(d->new_row, 0, d->row_size * sizeof *d->new_row);
+  d->new_row[d->width] = 1;
+  return add_cut(d, &added, opt_error);
 }
 
 /* Solve, and bring in whatever shows that more must be demanded, until nothing does. */
-static idm_status play(duel *d, idm_face *face, idm_error *opt_error)
+static idm_status generate_cuts(cutting_planes *d, idm_face *face, idm_error *opt_error)
 {
-  enum { most_rounds = 500 };
-  idm_status status = begin(d, opt_error);
+  enum { max_rounds = 500 };
+  idm_status status = initial_cuts(d, opt_error);
   d->attained = INFINITY;
-  for (int round = 0; round < most_rounds && status == IDM_OK; round++) {
+  for (int round = 0; round < max_rounds && status == IDM_OK; round++) {
     bool added = false;
     status = solve(d, face, opt_error);
-    if (status == IDM_OK && by_state(d)) status = look_at_own(d, face->x, &added, opt_error);
-    if (status == IDM_OK && !added) status = look_at_rivals(d, face->x, &added, opt_error);
+    if (status == IDM_OK && by_state(d)) status = separate_own_plans(d, face->x, &added, opt_error);
+    if (status == IDM_OK && !added) status = separate_best_response(d, face->x, &added, opt_error);
     if (added) continue;
-    if (d->polished) return status;
-    d->polished = true;
+    if (d->unique_chosen) return status;
+    d->unique_chosen = true;
   }
   return status;
 }
 
-static idm_status make_room(duel *d, idm_error *opt_error)
+static idm_status allocate(cutting_planes *d, idm_error *opt_error)
 {
-  const idm_belief_margin *a = d->asked;
-  const size_t states = a->mind->n.states;
-  const size_t pairs = d->demo.count * states;
-  const size_t entries = a->sought->entries;
-  const size_t paid = by_state(d) ? (d->demo.count + 1) * entries : entries;
-  d->span = d->width + margins(d);
+  const idm_belief_margin *a = d->task;
+  const size_t states = a->pomdp->n.states;
+  const size_t pairs = d->demonstrator_graph.count * states;
+  const size_t entries = a->free_utility->entries;
+  const size_t reward = by_state(d) ? (d->demonstrator_graph.count + 1) * entries : entries;
+  d->row_size = d->width + margins(d);
   d->value = idm_new(pairs * d->width, sizeof *d->value);
-  d->lead = idm_new(d->demo.count * d->width, sizeof *d->lead);
+  d->belief_value = idm_new(d->demonstrator_graph.count * d->width, sizeof *d->belief_value);
   d->utility = idm_new(entries, sizeof *d->utility);
-  d->worth = idm_new(pairs, sizeof *d->worth);
+  d->node_value = idm_new(pairs, sizeof *d->node_value);
   d->joint = idm_new(states, sizeof *d->joint);
   d->next = idm_new(states, sizeof *d->next);
-  d->fresh = idm_new(d->span, sizeof *d->fresh);
-  d->paid = idm_new(paid, sizeof *d->paid);
-  d->spent = idm_new(entries, sizeof *d->spent);
-  d->rival.count = idm_new(paid, sizeof *d->rival.count);
-  if (!d->value || !d->lead || !d->utility || !d->worth || !d->joint || !d->next || !d->fresh ||
-      !d->paid || !d->spent || !d->rival.count)
+  d->new_row = idm_new(d->row_size, sizeof *d->new_row);
+  d->reward = idm_new(reward, sizeof *d->reward);
+  d->deviation_counts = idm_new(entries, sizeof *d->deviation_counts);
+  d->best_response.count = idm_new(reward, sizeof *d->best_response.count);
+  if (!d->value || !d->belief_value || !d->utility || !d->node_value || !d->joint || !d->next ||
+      !d->new_row || !d->reward || !d->deviation_counts || !d->best_response.count)
     return idm_fail_memory(opt_error);
-  return by_state(d) ? idm_leaving_create(a->mind, &d->demo, &d->leaving, opt_error) : IDM_OK;
+  return by_state(d)
+             ? idm_deviation_create(a->pomdp, &d->demonstrator_graph, &d->deviation, opt_error)
+             : IDM_OK;
 }
 
-static idm_status prepare(duel *d, idm_error *opt_error)
+static idm_status prepare(cutting_planes *d, idm_error *opt_error)
 {
-  const idm_belief_margin *a = d->asked;
-  const idm_sizes n = a->mind->n;
-  idm_status status =
-      idm_belief_nodes_read(a->mind, a->data, a->who, &d->demo, a->opt_notes, opt_error);
+  const idm_belief_margin *a = d->task;
+  const idm_sizes n = a->pomdp->n;
+  idm_status status = idm_belief_nodes_read(a->pomdp, a->data, a->caller, &d->demonstrator_graph,
+                                            a->opt_notes, opt_error);
   if (status != IDM_OK) return status;
-  const size_t pairs = d->demo.count * n.states;
-  if ((double)pairs * (double)d->width > most_numbers)
+  const size_t pairs = d->demonstrator_graph.count * n.states;
+  if ((double)pairs * (double)d->width > max_numbers)
     return idm_fail(opt_error, IDM_INPUT,
                     "the log acts at %zu beliefs over %zu states: with %zu free entries of the "
                     "utility that is more than '%s' can hold; free fewer entries, or tie some",
-                    d->demo.count, n.states, a->sought->count, a->who);
-  status = make_room(d, opt_error);
+                    d->demonstrator_graph.count, n.states, a->free_utility->count, a->caller);
+  status = allocate(d, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_policy_graph_values(a->mind, &d->demo, a->sought, d->value, a->halt, opt_error);
+  status = idm_policy_graph_values(a->pomdp, &d->demonstrator_graph, a->free_utility, d->value,
+                                   a->cancel, opt_error);
   for (size_t at = 0; at < pairs && status == IDM_OK; at++)
     for (size_t k = 0; k < d->width; k++)
-      d->lead[at / n.states * d->width + k] += d->demo.belief[at] * d->value[at * d->width + k];
+      d->belief_value[at / n.states * d->width + k] +=
+          d->demonstrator_graph.belief[at] * d->value[at * d->width + k];
   return status;
 }
 
-static void clear(duel *d)
+static void clear(cutting_planes *d)
 {
-  idm_policy_graph_free(&d->demo);
-  idm_leaving_destroy(d->leaving);
+  idm_policy_graph_free(&d->demonstrator_graph);
+  idm_deviation_destroy(d->deviation);
   free(d->value);
-  free(d->lead);
+  free(d->belief_value);
   free(d->row);
   free(d->utility);
-  free(d->worth);
+  free(d->node_value);
   free(d->joint);
   free(d->next);
-  free(d->fresh);
-  free(d->paid);
-  free(d->spent);
-  free(d->rival.count);
+  free(d->new_row);
+  free(d->reward);
+  free(d->deviation_counts);
+  free(d->best_response.count);
 }
 
 /* --- 6. words ------------------------------------------------------------------------------- */
@@ -535,7 +657,7 @@ static void clear(duel *d)
 /* At beliefs without a decision in the log the demonstrator's plan is taken to be that of the
  * nearest belief with one, and is constrained to be optimal as well. With more than a small share
  * of them the answer is that of another problem. */
-static void say_guesses(double share, idm_finding *f)
+static void note_approximations(double share, idm_optimality *f)
 {
   static const double most = 0.01;
   if (share <= 1e-12) return;
@@ -548,7 +670,7 @@ static void say_guesses(double share, idm_finding *f)
 }
 
 /* Name the constraints that are not of the log, in a refusal. */
-static void explain_refusal(double share, idm_error *error)
+static void explain_infeasible(double share, idm_error *error)
 {
   idm_error own = *error;
   if (share <= 1e-12) return;
@@ -558,16 +680,17 @@ static void explain_refusal(double share, idm_error *error)
                  own.message, 100 * share);
 }
 
-static void say_margins(const duel *d, const double *x, idm_notes *words)
+static void note_margins(const cutting_planes *d, const double *x, idm_notes *words)
 {
-  const double *margin = x + d->asked->sought->count;
+  const double *margin = x + d->task->free_utility->count;
   size_t none = 0;
-  for (size_t i = 0; i < d->demo.count; i++) none += margin[i] <= 1e-9 * fmax(1, d->range);
-  if (none == d->demo.count)
+  for (size_t i = 0; i < d->demonstrator_graph.count; i++)
+    none += margin[i] <= 1e-9 * fmax(1, d->range);
+  if (none == d->demonstrator_graph.count)
     idm_notes_add(words,
                   "no utility of the box makes what the log shows better than everything else at "
                   "any belief: the margin is 0%s",
-                  d->range <= 1e-9 * fmin(1, d->asked->settings->bound)
+                  d->range <= 1e-9 * fmin(1, d->task->settings->bound)
                       ? ", and this utility, the same everywhere, explains any log"
                       : "");
   else if (none)
@@ -576,33 +699,33 @@ static void say_margins(const duel *d, const double *x, idm_notes *words)
         "at %zu of the %zu beliefs that the log acts at the margin is 0: there something "
         "else is as good under this utility, and a planner may do it; an --epsilon above 0 "
         "asks for more than that",
-        none, d->demo.count);
+        none, d->demonstrator_graph.count);
   else
     idm_notes_add(words, "the log acts at %zu beliefs, and at each of them nothing else is as good",
-                  d->demo.count);
+                  d->demonstrator_graph.count);
 }
 
-static void say(const duel *d, const idm_face *face, idm_finding *f)
+static void note_result(const cutting_planes *d, const idm_face *face, idm_optimality *f)
 {
-  if (d->asked->opt_aim)
+  if (d->task->opt_target)
     idm_notes_add(
         &f->words, "the log acts at %zu beliefs, and at each of them nothing else is better%s",
-        d->demo.count,
-        d->asked->settings->epsilon > 0 ? " than by --epsilon less"
-                                        : "; with --epsilon 0 something else may be as good");
+        d->demonstrator_graph.count,
+        d->task->settings->epsilon > 0 ? " than by --epsilon less"
+                                       : "; with --epsilon 0 something else may be as good");
   else if (by_state(d))
-    say_margins(d, face->x, &f->words);
-  else if (face->x[d->asked->sought->count] <= 1e-9 * fmax(1, d->range))
+    note_margins(d, face->x, &f->words);
+  else if (face->x[d->task->free_utility->count] <= 1e-9 * fmax(1, d->range))
     idm_notes_add(&f->words, "under this utility no policy is better than the demonstrator%s",
                   d->range <= 1e-9 ? ", nor is any worse: hold some entries" : "");
   else
     idm_notes_add(&f->words,
                   "under every utility of the box some policy is better than the demonstrator, by "
                   "%.6g at least",
-                  face->x[d->asked->sought->count]);
+                  face->x[d->task->free_utility->count]);
   idm_notes_add(&f->words, "the %s program is solved to a %s of %.1e",
-                by_squares(d) ? "quadratic" : "linear",
-                by_squares(d) ? "KKT residual" : "duality gap", face->attained);
+                squared_norm(d) ? "quadratic" : "linear",
+                squared_norm(d) ? "KKT residual" : "duality gap", face->attained);
   if (d->attained > closed)
     idm_notes_add(&f->words,
                   "how good a policy can be under this utility was not found closely enough: one "
@@ -612,24 +735,25 @@ static void say(const duel *d, const idm_face *face, idm_finding *f)
   if (!(face->attained <= 1e-9)) idm_notes_add(&f->faults, "the program was not solved exactly");
 }
 
-idm_status idm_belief_margin_find(const idm_belief_margin *asked, idm_face *face,
-                                  idm_finding *finding, idm_error *opt_error)
+idm_status idm_belief_margin_find(const idm_belief_margin *task, idm_face *face,
+                                  idm_optimality *finding, idm_error *opt_error)
 {
-  duel d = {.asked = asked, .width = asked->sought->count + 1};
+  cutting_planes d = {.task = task, .width = task->free_utility->count + 1};
   double share = 0; /* of discounted steps that are guessed */
   idm_status status = prepare(&d, opt_error);
   if (status == IDM_OK)
-    status = idm_policy_graph_guesses(asked->mind, &d.demo, &share, asked->halt, opt_error);
-  if (status == IDM_OK) status = play(&d, face, opt_error);
-  if (status == IDM_INPUT && opt_error) explain_refusal(share, opt_error);
+    status = idm_policy_graph_approximated(task->pomdp, &d.demonstrator_graph, &share, task->cancel,
+                                           opt_error);
+  if (status == IDM_OK) status = generate_cuts(&d, face, opt_error);
+  if (status == IDM_INPUT && opt_error) explain_infeasible(share, opt_error);
   if (status == IDM_OK) {
     snprintf(finding->certificate, sizeof finding->certificate, "optimality gap");
-    const bool grows = by_state(&d) && !asked->opt_aim;
-    finding->objective = grows ? 0 - face->objective : face->objective;
+    const bool unbounded_margin = by_state(&d) && !task->opt_target;
+    finding->objective = unbounded_margin ? 0 - face->objective : face->objective;
     finding->attained = d.attained;
     finding->closed = closed;
-    say(&d, face, finding);
-    say_guesses(share, finding);
+    note_result(&d, face, finding);
+    note_approximations(share, finding);
   }
   clear(&d);
   return status;

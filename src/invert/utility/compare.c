@@ -10,10 +10,10 @@
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "invert/policy.h"
-#include "invert/utility/open.h"
+#include "invert/utility/sought.h"
 
 /* Draws that the policy of a run is a mean over, at most. */
-static const size_t most_draws = 200;
+static const size_t max_draws = 200;
 
 /* --- whether they can be compared ----------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static idm_status compare_names(const idm_labels *a, const idm_labels *b, const 
   return IDM_OK;
 }
 
-static bool same(const double *opt_a, const double *opt_b, size_t count)
+static bool all_equal(const double *opt_a, const double *opt_b, size_t count)
 {
   if (!opt_a || !opt_b) return !opt_a == !opt_b;
   for (size_t i = 0; i < count; i++)
@@ -42,9 +42,10 @@ static bool same(const double *opt_a, const double *opt_b, size_t count)
 }
 
 /* Rows of where actions lead, whichever way each file gives them. */
-static bool same_moves(const idm_moves *a, const idm_moves *b, size_t rows)
+static bool same_transitions(const idm_sparse_rows *a, const idm_sparse_rows *b, size_t rows)
 {
-  if (!same(a->probability, b->probability, a->first[rows] == b->first[rows] ? a->first[rows] : 0))
+  if (!all_equal(a->probability, b->probability,
+                 a->first[rows] == b->first[rows] ? a->first[rows] : 0))
     return false;
   for (size_t i = 0; i <= rows; i++)
     if (a->first[i] != b->first[i]) return false;
@@ -53,7 +54,7 @@ static bool same_moves(const idm_moves *a, const idm_moves *b, size_t rows)
   return true;
 }
 
-static idm_status differ(const char *in, idm_error *opt_error)
+static idm_status fail_differ(const char *in, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
                   "the two problems differ in %s; utilities and policies are compared in one "
@@ -70,13 +71,15 @@ static idm_status compare_settings(const idm_setting *a, const idm_setting *b, i
     status = compare_names(&a->observations, &b->observations, "observations", opt_error);
   if (status != IDM_OK) return status;
   if (a->fully_observed != b->fully_observed)
-    return differ("whether states are observed", opt_error);
-  if (!same(a->start, b->start, n.states)) return differ("where they start", opt_error);
-  if (a->horizon != b->horizon) return differ("their horizon", opt_error);
+    return fail_differ("whether states are observed", opt_error);
+  if (!all_equal(a->start, b->start, n.states)) return fail_differ("where they start", opt_error);
+  if (a->horizon != b->horizon) return fail_differ("their horizon", opt_error);
   for (size_t u = 0; u < n.actions; u++)
-    if (a->terminal[u] != b->terminal[u]) return differ("which actions are terminal", opt_error);
-  if (!a->fully_observed && !same(a->emission, b->emission, n.actions * n.states * n.observations))
-    return differ("their `observation`", opt_error);
+    if (a->terminal[u] != b->terminal[u])
+      return fail_differ("which actions are terminal", opt_error);
+  if (!a->fully_observed &&
+      !all_equal(a->emission, b->emission, n.actions * n.states * n.observations))
+    return fail_differ("their `observation`", opt_error);
   return IDM_OK;
 }
 
@@ -84,27 +87,27 @@ static idm_status compare_settings(const idm_setting *a, const idm_setting *b, i
 
 /* What is compared of one. */
 typedef struct agent {
-  const idm_compared *of;
+  const idm_compared_agent *of;
   idm_parameters *parameters; /* of a run */
   idm_theta *theta;           /* at the centre */
-  idm_mdp *world;
+  idm_mdp *mdp;
   double *policy; /* [state][action]; NULL where there is none */
 } agent;
 
-static void close_agent(agent *a)
+static void close_compared_agent(agent *a)
 {
-  idm_mdp_destroy(a->world);
+  idm_mdp_destroy(a->mdp);
   idm_theta_destroy(a->theta);
   idm_parameters_destroy(a->parameters);
   free(a->policy);
 }
 
 /* The mean over draws: where several explanations share a posterior, its centre is none of them. */
-static idm_status average(agent *a, size_t numbers, idm_error *opt_error)
+static idm_status average_policy(agent *a, size_t numbers, idm_error *opt_error)
 {
   const idm_posterior *p = a->of->opt_posterior;
   const size_t all = p->chains * p->draws;
-  const size_t count = all < most_draws ? all : most_draws;
+  const size_t count = all < max_draws ? all : max_draws;
   idm_theta *theta = NULL;
   double *one = idm_new(numbers, sizeof *one);
   idm_status status = one ? IDM_OK : idm_fail_memory(opt_error);
@@ -129,11 +132,11 @@ static idm_status find_policy(agent *a, idm_error *opt_error)
   if (!idm_policy_by_state(problem) || problem->setting->horizon) return IDM_OK;
   a->policy = idm_new(idm_times(n.states, n.actions), sizeof *a->policy);
   if (!a->policy) return idm_fail_memory(opt_error);
-  return a->of->opt_posterior ? average(a, n.states * n.actions, opt_error)
+  return a->of->opt_posterior ? average_policy(a, n.states * n.actions, opt_error)
                               : idm_policy_plan(problem, a->theta, a->policy, opt_error);
 }
 
-static idm_status open_agent(const idm_compared *of, agent *a, idm_error *opt_error)
+static idm_status open_compared_agent(const idm_compared_agent *of, agent *a, idm_error *opt_error)
 {
   *a = (agent){.of = of};
   idm_status status = idm_theta_copy(of->problem->theta, &a->theta, opt_error);
@@ -143,22 +146,22 @@ static idm_status open_agent(const idm_compared *of, agent *a, idm_error *opt_er
       status = idm_posterior_central_theta(of->opt_posterior, a->parameters, a->theta, opt_error);
   }
   if (status == IDM_OK)
-    status = idm_mdp_underlying(of->problem, of->problem->setting, "compare", &a->world, opt_error);
+    status = idm_mdp_underlying(of->problem, of->problem->setting, "compare", &a->mdp, opt_error);
   if (status != IDM_OK) return status;
-  a->world->discount = idm_theta_scalar(a->theta, IDM_DISCOUNT);
-  a->world->prior = idm_theta_values(a->theta, IDM_ACTION_PRIOR, 0);
+  a->mdp->discount = idm_theta_scalar(a->theta, IDM_DISCOUNT);
+  a->mdp->prior = idm_theta_values(a->theta, IDM_ACTION_PRIOR, 0);
   return find_policy(a, opt_error);
 }
 
 static idm_status compare_worlds(const agent *a, const agent *b, idm_error *opt_error)
 {
-  const idm_sizes n = a->world->n;
-  if (!same_moves(a->world->moves, b->world->moves, n.actions * n.states))
-    return differ("their `transition`", opt_error);
-  if (!same(&a->world->discount, &b->world->discount, 1))
-    return differ("their discount", opt_error);
-  if (!same(a->world->prior, b->world->prior, n.actions))
-    return differ("their `action_prior`", opt_error);
+  const idm_sizes n = a->mdp->n;
+  if (!same_transitions(a->mdp->moves, b->mdp->moves, n.actions * n.states))
+    return fail_differ("their `transition`", opt_error);
+  if (!all_equal(&a->mdp->discount, &b->mdp->discount, 1))
+    return fail_differ("their discount", opt_error);
+  if (!all_equal(a->mdp->prior, b->mdp->prior, n.actions))
+    return fail_differ("their `action_prior`", opt_error);
   return IDM_OK;
 }
 
@@ -173,48 +176,50 @@ static double divergence(const double *p, const double *q, size_t count)
 }
 
 /* Mean over the states that the first comes to. */
-static idm_status diverge(const agent *a, const agent *b, double *mean, idm_error *opt_error)
+static idm_status mean_divergence(const agent *a, const agent *b, double *mean,
+                                  idm_error *opt_error)
 {
-  const idm_sizes n = a->world->n;
+  const idm_sizes n = a->mdp->n;
   double *occupancy = idm_new(idm_times(n.states, n.actions), sizeof *occupancy);
   if (!occupancy) return idm_fail_memory(opt_error);
-  const idm_status status = idm_mdp_occupancy(a->world, a->policy, occupancy, opt_error);
+  const idm_status status = idm_mdp_occupancy(a->mdp, a->policy, occupancy, opt_error);
   double sum = 0;
   double total = 0;
   for (size_t s = 0; s < n.states && status == IDM_OK; s++) {
-    double here = 0;
-    for (size_t u = 0; u < n.actions; u++) here += occupancy[s * n.actions + u];
-    if (!(here > 0)) continue;
-    sum += here * divergence(a->policy + s * n.actions, b->policy + s * n.actions, n.actions);
-    total += here;
+    double mass = 0;
+    for (size_t u = 0; u < n.actions; u++) mass += occupancy[s * n.actions + u];
+    if (!(mass > 0)) continue;
+    sum += mass * divergence(a->policy + s * n.actions, b->policy + s * n.actions, n.actions);
+    total += mass;
   }
   *mean = sum / total; /* with terminal actions less than 1 */
   free(occupancy);
   return status;
 }
 
-static bool wants(const agent *a)
+static bool has_distance(const agent *a)
 {
   return idm_planner_reads(idm_agent_planner(&a->of->problem->agent), IDM_UTILITY);
 }
 
-static idm_status measure(const agent *a, const agent *b, idm_apart *c, idm_error *opt_error)
+static idm_status compare_agents(const agent *a, const agent *b, idm_agent_distance *c,
+                                 idm_error *opt_error)
 {
-  *c = (idm_apart){.distance = NAN,
-                   .kl = {NAN, NAN},
-                   .wants = wants(a) && wants(b),
-                   .acts = a->policy && b->policy};
+  *c = (idm_agent_distance){.distance = NAN,
+                            .kl = {NAN, NAN},
+                            .has_distance = has_distance(a) && has_distance(b),
+                            .has_divergence = a->policy && b->policy};
   idm_status status = IDM_OK;
-  if (c->wants)
-    status = idm_canonical_distance(a->world, a->theta->block[IDM_UTILITY].value,
+  if (c->has_distance)
+    status = idm_canonical_distance(a->mdp, a->theta->block[IDM_UTILITY].value,
                                     b->theta->block[IDM_UTILITY].value, &c->distance, opt_error);
-  if (status == IDM_OK && c->acts) status = diverge(a, b, &c->kl[0], opt_error);
-  if (status == IDM_OK && c->acts) status = diverge(b, a, &c->kl[1], opt_error);
+  if (status == IDM_OK && c->has_divergence) status = mean_divergence(a, b, &c->kl[0], opt_error);
+  if (status == IDM_OK && c->has_divergence) status = mean_divergence(b, a, &c->kl[1], opt_error);
   return status;
 }
 
-idm_status idm_compare(const idm_compared *first, const idm_compared *second, idm_apart *apart,
-                       idm_error *opt_error)
+idm_status idm_compare(const idm_compared_agent *first, const idm_compared_agent *second,
+                       idm_agent_distance *apart, idm_error *opt_error)
 {
   idm_require(first, second, apart);
   idm_require(first->problem, second->problem);
@@ -222,11 +227,11 @@ idm_status idm_compare(const idm_compared *first, const idm_compared *second, id
   agent b = {0};
   idm_status status =
       compare_settings(first->problem->setting, second->problem->setting, opt_error);
-  if (status == IDM_OK) status = open_agent(first, &a, opt_error);
-  if (status == IDM_OK) status = open_agent(second, &b, opt_error);
+  if (status == IDM_OK) status = open_compared_agent(first, &a, opt_error);
+  if (status == IDM_OK) status = open_compared_agent(second, &b, opt_error);
   if (status == IDM_OK) status = compare_worlds(&a, &b, opt_error);
-  if (status == IDM_OK) status = measure(&a, &b, apart, opt_error);
-  close_agent(&a);
-  close_agent(&b);
+  if (status == IDM_OK) status = compare_agents(&a, &b, apart, opt_error);
+  close_compared_agent(&a);
+  close_compared_agent(&b);
   return status;
 }

@@ -3,16 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/least.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "idm/data.h"
 #include "infer/program.h"
-#include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
-#include "invert/utility/discount_search.h"
-#include "invert/utility/discounted_sum.h"
-#include "invert/utility/face.h"
-#include "invert/utility/open.h"
+#include "invert/utility/bellman.h"
+#include "invert/utility/preferred.h"
+#include "invert/utility/sought.h"
 
 extern const idm_inverse idm_inverse_distance; /* registered below */
 
@@ -30,7 +28,7 @@ static const double tolerance = 1e-11;
 
 /* --- design --------------------------------------------------------------------------------- */
 
-static void clear(design *d)
+static void free_design(design *d)
 {
   free(d->a);
   free(d->b);
@@ -44,13 +42,13 @@ static double largest_score(const idm_data *data)
   return largest;
 }
 
-static idm_status make_design(const idm_asked *asked, idm_discounted_sum *sum, double discount,
+static idm_status make_design(const idm_task *task, idm_discounted_sum *sum, double discount,
                               design *d, idm_error *opt_error)
 {
-  const idm_data *data = asked->data;
-  const idm_sought *sought = asked->sought;
-  *d = (design){.rows = data->trajectories, .columns = sought->count};
-  d->a = idm_new(idm_times(data->trajectories, sought->count), sizeof *d->a);
+  const idm_data *data = task->data;
+  const idm_free_utility *free_utility = task->free_utility;
+  *d = (design){.rows = data->trajectories, .columns = free_utility->count};
+  d->a = idm_new(idm_times(data->trajectories, free_utility->count), sizeof *d->a);
   d->b = idm_new(data->trajectories, sizeof *d->b);
   idm_status status = d->a && d->b ? IDM_OK : idm_fail_memory(opt_error);
   sum->discount = discount;
@@ -58,7 +56,7 @@ static idm_status make_design(const idm_asked *asked, idm_discounted_sum *sum, d
     double held = 0;
     status =
         idm_discounted_sum_add(sum, t, 1, "has a score", d->a + t * d->columns, &held, opt_error);
-    d->b[t] = data->number[IDM_COLUMN_SCORE][t] / sought->unit - held;
+    d->b[t] = data->number[IDM_COLUMN_SCORE][t] / free_utility->unit - held;
   }
   return status;
 }
@@ -90,7 +88,7 @@ static idm_status fit_squares(const design *d, double *x, double **ret_span, siz
 
 /* A column whose terms are all this much smaller than those of another is lost in rounding errors:
  * its number fails, whatever the gradient. */
-static void certify_scales(const design *d, idm_finding *f)
+static void certify_scales(const design *d, idm_optimality *f)
 {
   double range[2] = {INFINITY, 0};
   for (size_t j = 0; j < d->columns; j++) {
@@ -108,20 +106,20 @@ static void certify_scales(const design *d, idm_finding *f)
 }
 
 /* Sum of squares, and its gradient relative to the largest term that enters it. */
-static void certify_squares(const design *d, const double *x, idm_finding *f)
+static void certify_squares(const design *d, const double *x, idm_optimality *f)
 {
   double worst = 0;
   f->objective = 0;
   for (size_t h = 0; h < d->rows; h++) f->objective += residual(d, h, x) * residual(d, h, x);
   for (size_t j = 0; j < d->columns; j++) {
-    double slope = 0;
+    double gradient = 0;
     double size = 0;
     for (size_t h = 0; h < d->rows; h++) {
       const double term = d->a[h * d->columns + j];
-      slope += term * residual(d, h, x);
+      gradient += term * residual(d, h, x);
       size = fmax(size, fabs(term) * fmax(fabs(d->b[h]), fabs(residual(d, h, x) + d->b[h])));
     }
-    if (size > 0) worst = fmax(worst, fabs(slope) / size);
+    if (size > 0) worst = fmax(worst, fabs(gradient) / size);
   }
   snprintf(f->certificate, sizeof f->certificate, "gradient norm");
   f->attained = worst;
@@ -172,18 +170,18 @@ static idm_status make_program(const design *d, const coordinates *c, idm_progra
     for (int sign = -1; sign <= 1 && status == IDM_OK; sign += 2) {
       for (size_t r = 0; r < c->rank && status == IDM_OK; r++) {
         const double value = along(c, r, d->a + h * d->columns, d->columns);
-        if (value != 0) status = idm_program_enter(*ret_program, r, sign * value, opt_error);
+        if (value != 0) status = idm_program_add_entry(*ret_program, r, sign * value, opt_error);
       }
-      if (status == IDM_OK) status = idm_program_enter(*ret_program, c->rank + h, 1, opt_error);
+      if (status == IDM_OK) status = idm_program_add_entry(*ret_program, c->rank + h, 1, opt_error);
       if (status == IDM_OK)
-        status = idm_program_add(*ret_program, sign * d->b[h], INFINITY, opt_error);
+        status = idm_program_add_row(*ret_program, sign * d->b[h], INFINITY, opt_error);
     }
   for (size_t h = 0; h < d->rows && status == IDM_OK; h++)
     idm_program_set_cost(*ret_program, c->rank + h, 1);
   return status;
 }
 
-static const char no_least[] = "the sum of distances could not be minimised";
+static const char no_minimum_message[] = "the sum of distances could not be minimised";
 
 static double add_distances(const design *d, const double *x)
 {
@@ -192,7 +190,7 @@ static double add_distances(const design *d, const double *x)
   return sum;
 }
 
-static void certify_absolute(const design *d, const double *x, double gap, idm_finding *f)
+static void certify_absolute(const design *d, const double *x, double gap, idm_optimality *f)
 {
   f->objective = add_distances(d, x);
   snprintf(f->certificate, sizeof f->certificate, "duality gap");
@@ -201,11 +199,11 @@ static void certify_absolute(const design *d, const double *x, double gap, idm_f
 }
 
 /* Which others there are. */
-static void describe_face(const idm_face *face, idm_finding *f)
+static void note_uniqueness(const idm_face *face, idm_optimality *f)
 {
   if (face->unchecked)
     idm_notes_add(&f->words, "unchecked: whether other utilities come as near to the scores");
-  else if (!face->only)
+  else if (!face->unique)
     idm_notes_add(&f->words, "%s",
                   face->nearest
                       ? "other utilities come as near to the scores; this is the one of least norm"
@@ -215,7 +213,7 @@ static void describe_face(const idm_face *face, idm_finding *f)
 /* Of all that come as near the least one, as for squares: it has no part in what is open, so that
  * coordinates leave it out. */
 static idm_status fit_absolute(const design *d, const coordinates *c, const double *key, double *x,
-                               idm_finding *f, idm_halt *halt, idm_error *opt_error)
+                               idm_optimality *f, idm_cancel *cancel, idm_error *opt_error)
 {
   idm_program *program = NULL;
   double *work = idm_new(3 * c->rank + d->rows, sizeof *work);
@@ -223,22 +221,23 @@ static idm_status fit_absolute(const design *d, const coordinates *c, const doub
   idm_status status = work ? make_program(d, c, &program, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     double *weight = work + c->rank + d->rows;
-    double *turned = weight + c->rank;
+    double *rotated_key = weight + c->rank;
     for (size_t r = 0; r < c->rank; r++) {
       weight[r] = 1;
-      turned[r] = along(c, r, key, d->columns);
+      rotated_key[r] = along(c, r, key, d->columns);
     }
     face.x = work;
     face.weight = weight;
-    face.key = turned;
-    status = idm_face_choose(program, no_least, no_least, &face, halt, opt_error);
+    face.key = rotated_key;
+    status = idm_face_choose_unique(program, no_minimum_message, no_minimum_message, &face, cancel,
+                                    opt_error);
   }
   if (status == IDM_OK) {
     memset(x, 0, d->columns * sizeof *x);
     for (size_t r = 0; r < c->rank; r++)
       for (size_t j = 0; j < d->columns; j++) x[j] += face.x[r] * c->basis[r * d->columns + j];
     certify_absolute(d, x, face.attained, f);
-    describe_face(&face, f);
+    note_uniqueness(&face, f);
   }
   idm_program_destroy(program);
   free(work);
@@ -246,10 +245,10 @@ static idm_status fit_absolute(const design *d, const coordinates *c, const doub
 }
 
 /* The least of the sums that a norm asks for, what shows it, and what is open. */
-static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_finding *f,
+static idm_status fit_norm(idm_task *task, const design *d, double *x, idm_optimality *f,
                            idm_error *opt_error)
 {
-  const bool absolute = asked->settings->norm == IDM_NORM_1;
+  const bool absolute = task->settings->norm == IDM_NORM_1;
   double *span = NULL;
   size_t rank = 0;
   coordinates c = {.basis = idm_new(idm_times(d->columns, d->columns), sizeof *c.basis)};
@@ -258,18 +257,18 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
   if (status == IDM_OK) status = fit_squares(d, x, &span, &rank, opt_error);
   /* Where least squares explain the scores but for rounding, no sum is less: a linear program, all
    * of whose rows are active there, would add rounding errors of its own. */
-  const double left = status == IDM_OK && absolute ? add_distances(d, x) : INFINITY;
-  const bool explained = left <= 1e-10;
-  if (explained) certify_absolute(d, x, left, f);
-  if (explained) describe_face(&(idm_face){.only = rank == d->columns, .nearest = true}, f);
+  const double distance_sum = status == IDM_OK && absolute ? add_distances(d, x) : INFINITY;
+  const bool explained = distance_sum <= 1e-10;
+  if (explained) certify_absolute(d, x, distance_sum, f);
+  if (explained) note_uniqueness(&(idm_face){.unique = rank == d->columns, .nearest = true}, f);
   if (status == IDM_OK && absolute && !explained) {
     set_coordinates(span, rank, d->columns, &c);
-    status = idm_sought_keys(asked->problem, asked->sought, key, opt_error);
-    if (status == IDM_OK) status = fit_absolute(d, &c, key, x, f, &asked->halt, opt_error);
+    status = idm_free_utility_keys(task->problem, task->free_utility, key, opt_error);
+    if (status == IDM_OK) status = fit_absolute(d, &c, key, x, f, &task->cancel, opt_error);
   }
   if (status == IDM_OK && !absolute) certify_squares(d, x, f);
   if (status == IDM_OK) certify_scales(d, f);
-  if (status == IDM_OK) status = idm_open_design(rank, span, f, opt_error);
+  if (status == IDM_OK) status = idm_nullspace_design(rank, span, f, opt_error);
   free(span);
   free(key);
   free(c.basis);
@@ -277,102 +276,102 @@ static idm_status fit_norm(idm_asked *asked, const design *d, double *x, idm_fin
 }
 
 /* The fit at one discount: the numbers x, and its finding. */
-static idm_status fit_at(idm_asked *asked, idm_discounted_sum *sum, double discount, double *x,
-                         idm_finding **ret_finding, idm_error *opt_error)
+static idm_status fit_at(idm_task *task, idm_discounted_sum *sum, double discount, double *x,
+                         idm_optimality **ret_finding, idm_error *opt_error)
 {
-  const idm_sought *sought = asked->sought;
+  const idm_free_utility *free_utility = task->free_utility;
   design d = {0};
   *ret_finding = NULL;
-  idm_status status = make_design(asked, sum, discount, &d, opt_error);
-  if (status == IDM_OK) status = idm_finding_create(sought->count, ret_finding, opt_error);
-  if (status == IDM_OK) status = fit_norm(asked, &d, x, *ret_finding, opt_error);
+  idm_status status = make_design(task, sum, discount, &d, opt_error);
+  if (status == IDM_OK) status = idm_optimality_create(free_utility->count, ret_finding, opt_error);
+  if (status == IDM_OK) status = fit_norm(task, &d, x, *ret_finding, opt_error);
   if (status == IDM_OK)
-    (*ret_finding)->objective *=
-        asked->settings->norm == IDM_NORM_2 ? sought->unit * sought->unit : sought->unit;
+    (*ret_finding)->objective *= task->settings->norm == IDM_NORM_2
+                                     ? free_utility->unit * free_utility->unit
+                                     : free_utility->unit;
   if (status != IDM_OK) {
-    idm_finding_destroy(*ret_finding);
+    idm_optimality_destroy(*ret_finding);
     *ret_finding = NULL;
   }
-  clear(&d);
+  free_design(&d);
   return status;
 }
 
-static const char *method_of(const idm_asked *asked)
+static const char *method_of(const idm_task *task)
 {
-  return asked->settings->norm == IDM_NORM_2 ? "least-squares" : "linear-program";
+  return task->settings->norm == IDM_NORM_2 ? "least-squares" : "linear-program";
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static idm_status find(idm_asked *asked, idm_discounted_sum *sum, double *x,
+static idm_status find(idm_task *task, idm_discounted_sum *sum, double *x,
                        idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  idm_finding *f = NULL;
-  const idm_status status = fit_at(asked, sum, sum->discount, x, &f, opt_error);
+  idm_optimality *f = NULL;
+  const idm_status status = fit_at(task, sum, sum->discount, x, &f, opt_error);
   if (status != IDM_OK) return status;
-  return idm_answer_utility(asked->inverse, asked->problem, asked->settings, asked->sought, x,
-                            method_of(asked), f, ret_posterior, opt_error);
+  return idm_estimate_utility(task->inverse, task->problem, task->settings, task->free_utility, x,
+                              method_of(task), f, ret_posterior, opt_error);
 }
 
 /* What fits at a discount go by. */
-typedef struct summing {
-  idm_asked *asked;
+typedef struct discount_fit {
+  idm_task *task;
   idm_discounted_sum *sum;
-} summing;
+} discount_fit;
 
-static idm_status fit_of(void *context, double discount, double *x, idm_finding **ret_finding,
-                         idm_error *opt_error)
+static idm_status fit_discount(void *context, double discount, double *x,
+                               idm_optimality **ret_finding, idm_error *opt_error)
 {
-  const summing *s = context;
-  return fit_at(s->asked, s->sum, discount, x, ret_finding, opt_error);
+  const discount_fit *s = context;
+  return fit_at(s->task, s->sum, discount, x, ret_finding, opt_error);
 }
 
 /* Utilities and the discount together. */
-static idm_status find_discount(idm_asked *asked, idm_discounted_sum *sum, double *x,
+static idm_status find_discount(idm_task *task, idm_discounted_sum *sum, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  summing s = {asked, sum};
-  const bool squares = asked->settings->norm == IDM_NORM_2;
-  const double terms = (double)asked->data->trajectories;
+  discount_fit s = {task, sum};
+  const bool squares = task->settings->norm == IDM_NORM_2;
+  const double terms = (double)task->data->trajectories;
   /* What rounding leaves of a score that is explained. */
-  const double rounding = 1e-10 * largest_score(asked->data);
+  const double rounding = 1e-10 * largest_score(task->data);
   const idm_discount_search search = {
-      .asked = asked,
+      .task = task,
       .evidence = "the scores",
-      .method = method_of(asked),
+      .method = method_of(task),
       .floor = terms * (squares ? rounding * rounding : rounding),
       .terms = terms,
       .squares = squares,
-      .fit = fit_of,
+      .fit = fit_discount,
       .context = &s,
       .x = x,
   };
   return idm_discount_search_run(&search, ret_posterior, opt_error);
 }
 
-static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  if (asked->settings->norm == IDM_NORM_INF)
-    return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf",
-                    asked->inverse->name);
-  idm_sought_measure(asked->sought, false, largest_score(asked->data));
+  if (task->settings->norm == IDM_NORM_INF)
+    return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf", task->inverse->name);
+  idm_free_utility_rescale(task->free_utility, false, largest_score(task->data));
   idm_discounted_sum *sum = NULL;
-  double *x = idm_new(asked->sought->count, sizeof *x);
+  double *x = idm_new(task->free_utility->count, sizeof *x);
   idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_discounted_sum_create(asked->problem, asked->data, asked->sought,
-                                       asked->inverse->name, &sum, opt_error);
+    status = idm_discounted_sum_create(task->problem, task->data, task->free_utility,
+                                       task->inverse->name, &sum, opt_error);
   if (status == IDM_OK)
-    status = idm_discount_is_free(asked->problem)
-                 ? find_discount(asked, sum, x, ret_posterior, opt_error)
-                 : find(asked, sum, x, ret_posterior, opt_error);
+    status = idm_discount_is_free(task->problem)
+                 ? find_discount(task, sum, x, ret_posterior, opt_error)
+                 : find(task, sum, x, ret_posterior, opt_error);
   idm_discounted_sum_destroy(sum);
   free(x);
   return status;
 }
 
-static const idm_asked_method method = {
-    .by = IDM_BY_LOG, .doing = "explaining scores", .answer = answer};
+static const idm_task_method method = {
+    .by = IDM_BY_LOG, .activity = "explaining scores", .answer = answer};
 
 static const char *const settings_read[] = {"norm", NULL};
 
@@ -381,13 +380,14 @@ const idm_inverse idm_inverse_distance = {
     .summary = "utilities whose discounted sums come nearest to the trajectories' scores",
     .row = "Distance minimisation",
     .answer = IDM_POINT,
-    .finds = "utility",
+    .target_block = "utility",
     .alone = "scores are discounted sums of utilities: of the discount, which may be free as well, "
              "and not of how actions are chosen",
-    .also = "discount",
+    .extra_block = "discount",
+    .extra_alone = true,
     .columns = 1u << IDM_COLUMN_SCORE,
     .features = true,
     .settings = settings_read,
     .method = &method,
-    .fit = idm_asked_fit,
+    .fit = idm_task_fit,
 };

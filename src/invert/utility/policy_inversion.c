@@ -1,13 +1,372 @@
 /* The inverse planner `policy-inversion`: the utility that a learner's successive batches improve
- * on. */
+ * on.
+ *
+ * Contents: learner steps · policy inversion */
+#include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
+#include "base/dense.h"
 #include "base/memory.h"
-#include "invert/utility/answer.h"
 #include "invert/utility/asked.h"
-#include "invert/utility/discount_search.h"
-#include "invert/utility/learner_steps.h"
-#include "invert/utility/soft_agent.h"
+#include "invert/utility/bellman.h"
+#include "invert/utility/soft_plan.h"
+#include "invert/utility/sought.h"
+
+/* === learner steps ============================================================================ */
+
+/* Weighted least squares over a utility and potentials. */
+
+/* A column that is left with less than this share of the largest is a combination of others. */
+static const double tolerance = 1e-11;
+/* Work of the decomposition that takes minutes at most. */
+static const double max_work = 4e11;
+/* Numbers of a matrix whose null space is looked for. */
+enum { max_numbers = 4000000 };
+
+/* Equations: row i is of entry[i] and potential[i], with a right side and the root of its weight.
+ */
+typedef struct equations {
+  const idm_learner_steps *steps;
+  size_t rows;
+  size_t potentials;   /* (count - 1) * states */
+  size_t *entry;       /* [row]: action * states + state */
+  size_t *step;        /* [row] */
+  double *rhs;         /* [row]: unweighted */
+  double *root_weight; /* [row] */
+} equations;
+
+/* --- equations ------------------------------------------------------------------------------ */
+
+/* KL(pi_k || pi_{k+1}) at every state. */
+static void policy_divergence(const idm_learner_steps *o, size_t step, double *by_state)
+{
+  const idm_sizes n = o->mdp->n;
+  const double *now = o->policy + step * n.states * n.actions;
+  const double *next = now + n.states * n.actions;
+  for (size_t s = 0; s < n.states; s++) {
+    by_state[s] = 0;
+    for (size_t u = 0; u < n.actions; u++) {
+      const double p = now[s * n.actions + u];
+      if (p > 0) by_state[s] += p * log(p / next[s * n.actions + u]);
+    }
+  }
+}
+
+static idm_status put_equations(equations *q, double *divergence, idm_error *opt_error)
+{
+  const idm_learner_steps *o = q->steps;
+  const idm_sizes n = o->mdp->n;
+  const size_t all = n.states * n.actions;
+  assert(n.states > 0 && n.actions > 0);
+  for (size_t k = 0; k + 1 < o->count; k++) {
+    policy_divergence(o, k, divergence);
+    for (size_t e = 0; e < all; e++) {
+      const size_t s = e % n.states;
+      const size_t u = e / n.states;
+      const double weight = o->weight[k * all + s * n.actions + u];
+      if (!(weight > 0)) continue;
+      const double next = o->policy[(k + 1) * all + s * n.actions + u];
+      const double rhs =
+          o->alpha * (log(next / o->prior[u]) + idm_mdp_next_value(o->mdp, u, s, divergence));
+      if (!isfinite(rhs))
+        return idm_fail(opt_error, IDM_INPUT,
+                        "batch %zu never takes an action that the one before takes, there or in a "
+                        "state that follows: a soft learner keeps every action; expected "
+                        "--smoothing above 0",
+                        k + 2);
+      q->entry[q->rows] = e;
+      q->step[q->rows] = k;
+      q->root_weight[q->rows] = sqrt(weight);
+      q->rhs[q->rows++] = rhs - idm_free_utility_constant(o->free_utility, e);
+    }
+  }
+  return IDM_OK;
+}
+
+/* Add scale * (discount P phi - phi) of equation i to row[potentials]. */
+static void add_potential(const equations *q, size_t i, double scale, double *row)
+{
+  const idm_mdp *mdp = q->steps->mdp;
+  const idm_sparse_rows *moves = mdp->moves;
+  double *own = row + q->step[i] * mdp->n.states;
+  for (size_t j = moves->first[q->entry[i]]; j < moves->first[q->entry[i] + 1]; j++)
+    own[moves->next[j]] += scale * mdp->discount * moves->probability[j];
+  own[q->entry[i] % mdp->n.states] -= scale;
+}
+
+/* What the potentials phi leave of equation i: right - (discount P phi - phi). */
+static double residual_at(const equations *q, size_t i, const double *phi)
+{
+  const idm_mdp *mdp = q->steps->mdp;
+  const size_t s = q->entry[i] % mdp->n.states;
+  const double *own = phi + q->step[i] * mdp->n.states;
+  return q->rhs[i] - idm_mdp_next_value(mdp, q->entry[i] / mdp->n.states, s, own) + own[s];
+}
+
+/* --- solution ------------------------------------------------------------------------------- */
+
+/* The free number of an equation is, given the potentials, the weighted mean of what these leave of
+ * its equations: total[free] are their weights. */
+static void mean_numbers(const equations *q, const double *phi, double *total, double *x)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  memset(total, 0, free_utility->count * sizeof *total);
+  memset(x, 0, free_utility->count * sizeof *x);
+  for (size_t i = 0; i < q->rows; i++) {
+    const int32_t number = free_utility->number[q->entry[i]];
+    if (number < 0) continue;
+    total[number] += q->root_weight[i] * q->root_weight[i];
+    x[number] += q->root_weight[i] * q->root_weight[i] * residual_at(q, i, phi);
+  }
+  for (size_t k = 0; k < free_utility->count; k++)
+    if (total[k] > 0) x[k] /= total[k];
+}
+
+/* The same mean of the rows themselves, mean[free][potentials + 1], right sides last. */
+static void mean_rows(const equations *q, const double *total, double *mean)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  const size_t width = q->potentials + 1;
+  for (size_t i = 0; i < q->rows; i++) {
+    const int32_t number = free_utility->number[q->entry[i]];
+    if (number < 0) continue;
+    const double share = q->root_weight[i] * q->root_weight[i] / total[number];
+    add_potential(q, i, share, mean + (size_t)number * width);
+    mean[(size_t)number * width + q->potentials] += share * q->rhs[i];
+  }
+}
+
+/* Potentials of least norm, from the equations less the means of those that share a number. */
+static idm_status find_potentials(const equations *q, double *total, double *x, double *phi,
+                                  idm_error *opt_error)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  const size_t width = q->potentials + 1;
+  size_t rank;
+  double *mean = idm_new(idm_times(free_utility->count, width), sizeof *mean);
+  double *a = idm_new(idm_times(q->rows, q->potentials), sizeof *a);
+  double *b = idm_new(q->rows, sizeof *b);
+  bool done = mean && a && b;
+  if (done) {
+    memset(phi, 0, q->potentials * sizeof *phi);
+    mean_numbers(q, phi, total, x);
+    mean_rows(q, total, mean);
+    for (size_t i = 0; i < q->rows; i++) {
+      const int32_t number = free_utility->number[q->entry[i]];
+      const double *row = number < 0 ? NULL : mean + (size_t)number * width;
+      add_potential(q, i, q->root_weight[i], a + i * q->potentials);
+      for (size_t j = 0; j < q->potentials && row; j++)
+        a[i * q->potentials + j] -= q->root_weight[i] * row[j];
+      b[i] = q->root_weight[i] * (q->rhs[i] - (row ? row[q->potentials] : 0));
+    }
+    done = idm_least_squares(q->rows, q->potentials, a, b, tolerance, phi, &rank);
+  }
+  free(mean);
+  free(a);
+  free(b);
+  return done ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- weights of features -------------------------------------------------------------------- */
+
+/* v[rows] less its projection on orthonormal q[rank][rows]. */
+static void project_out(size_t rows, size_t rank, const double *q, double *v)
+{
+  for (size_t k = 0; k < rank; k++) {
+    double along = 0;
+    for (size_t i = 0; i < rows; i++) along += q[k * rows + i] * v[i];
+    for (size_t i = 0; i < rows; i++) v[i] -= along * q[k * rows + i];
+  }
+}
+
+/* Orthonormal columns q[rank][rows] that span those of the weights, w[rows][count]. Twice, so that
+ * rounding of the first pass is gone. */
+static size_t orthonormalise(size_t rows, size_t count, const double *w, double *q)
+{
+  size_t rank = 0;
+  for (size_t k = 0; k < count; k++) {
+    double *own = q + rank * rows;
+    double before = 0, after = 0;
+    for (size_t i = 0; i < rows; i++) {
+      own[i] = w[i * count + k];
+      before += own[i] * own[i];
+    }
+    for (int pass = 0; pass < 2; pass++) project_out(rows, rank, q, own);
+    for (size_t i = 0; i < rows; i++) after += own[i] * own[i];
+    if (!(sqrt(after) > tolerance * sqrt(before))) continue;
+    for (size_t i = 0; i < rows; i++) own[i] /= sqrt(after);
+    rank++;
+  }
+  return rank;
+}
+
+/* The weights given the potentials: least squares of what these leave, of least norm. */
+static bool fit_weights(const equations *q, const double *phi, double *w, double *b, double *x)
+{
+  size_t rank;
+  for (size_t i = 0; i < q->rows; i++) b[i] = q->root_weight[i] * residual_at(q, i, phi);
+  return idm_least_squares(q->rows, q->steps->free_utility->count, w, b, tolerance, x, &rank);
+}
+
+/* Potentials of least norm from the equations less their projection on the weights, as
+ * find_potentials takes the means; then the weights. */
+static idm_status find_weights(const equations *q, double *x, double *phi, idm_error *opt_error)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  size_t rank;
+  double *w = idm_new(idm_times(q->rows, free_utility->count), sizeof *w);
+  double *span = idm_new(idm_times(q->rows, free_utility->count), sizeof *span);
+  double *a = idm_new(idm_times(q->rows, q->potentials), sizeof *a);
+  double *column = idm_new(idm_times(q->rows, 2), sizeof *column);
+  bool done = w && span && a && column;
+  if (done) {
+    double *b = column + q->rows;
+    for (size_t i = 0; i < q->rows; i++) {
+      add_potential(q, i, q->root_weight[i], a + i * q->potentials);
+      (void)idm_free_utility_add(free_utility, q->entry[i], q->root_weight[i],
+                                 w + i * free_utility->count);
+      b[i] = q->root_weight[i] * q->rhs[i];
+    }
+    const size_t spanned = orthonormalise(q->rows, free_utility->count, w, span);
+    project_out(q->rows, spanned, span, b);
+    for (size_t j = 0; j < q->potentials; j++) {
+      for (size_t i = 0; i < q->rows; i++) column[i] = a[i * q->potentials + j];
+      project_out(q->rows, spanned, span, column);
+      for (size_t i = 0; i < q->rows; i++) a[i * q->potentials + j] = column[i];
+    }
+    done = idm_least_squares(q->rows, q->potentials, a, b, tolerance, phi, &rank) &&
+           fit_weights(q, phi, w, b, x);
+  }
+  free(w);
+  free(span);
+  free(a);
+  free(column);
+  return done ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- all numbers ---------------------------------------------------------------------------- */
+
+/* Numbers and potentials of the least sum of squares. */
+static idm_status find_numbers(const equations *q, double *total, double *x, double *phi,
+                               idm_error *opt_error)
+{
+  if (q->steps->free_utility->features) return find_weights(q, x, phi, opt_error);
+  const idm_status status = find_potentials(q, total, x, phi, opt_error);
+  if (status == IDM_OK) mean_numbers(q, phi, total, x);
+  return status;
+}
+
+/* Sum of squares, and the largest entry of half its gradient by numbers and potentials. */
+static void certify(const equations *q, const double *phi, const double *x, double *gradient,
+                    idm_optimality *f)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  double *by_number = gradient + q->potentials;
+  double size = 1;
+  memset(gradient, 0, (q->potentials + free_utility->count) * sizeof *gradient);
+  f->objective = 0;
+  for (size_t i = 0; i < q->rows; i++) {
+    const double weight = q->root_weight[i] * q->root_weight[i];
+    const double residual = residual_at(q, i, phi) -
+                            idm_free_utility_value(free_utility, q->entry[i], x) +
+                            idm_free_utility_constant(free_utility, q->entry[i]);
+    size = fmax(size, weight * fabs(q->rhs[i]));
+    f->objective += weight * residual * residual;
+    add_potential(q, i, weight * residual, gradient);
+    (void)idm_free_utility_add(free_utility, q->entry[i], weight * residual, by_number);
+  }
+  f->attained = 0;
+  for (size_t j = 0; j < q->potentials + free_utility->count; j++)
+    f->attained = fmax(f->attained, fabs(gradient[j]) / size);
+  snprintf(f->certificate, sizeof f->certificate, "gradient norm");
+  f->closed = 1e-9;
+}
+
+/* --- what is open --------------------------------------------------------------------------- */
+
+/* With potentials eliminated first, rows that have none left are what the equations say of the
+ * utility alone. */
+static idm_status find_nullspace(const equations *q, idm_optimality *f, idm_error *opt_error)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  const size_t width = q->potentials + free_utility->count;
+  if (idm_times(q->rows, width) > max_numbers) {
+    idm_notes_add(&f->words,
+                  "unchecked: with %zu equations, what the data leave open was not looked for",
+                  q->rows);
+    return IDM_OK;
+  }
+  double *rows = idm_new(idm_times(q->rows, width), sizeof *rows);
+  size_t *pivot = idm_new(q->rows < width ? q->rows : width, sizeof *pivot);
+  double *identified_rows =
+      idm_new(idm_times(q->rows, free_utility->count), sizeof *identified_rows);
+  idm_status status = rows && pivot && identified_rows ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    size_t count = 0;
+    for (size_t i = 0; i < q->rows; i++) {
+      add_potential(q, i, 1, rows + i * width);
+      (void)idm_free_utility_add(free_utility, q->entry[i], 1, rows + i * width + q->potentials);
+    }
+    const size_t rank = idm_row_reduce(q->rows, width, rows, 1e-10, pivot);
+    for (size_t r = 0; r < rank; r++)
+      if (pivot[r] >= q->potentials)
+        memcpy(identified_rows + count++ * free_utility->count, rows + r * width + q->potentials,
+               free_utility->count * sizeof *identified_rows);
+    status = idm_nullspace_design(count, identified_rows, f, opt_error);
+  }
+  free(rows);
+  free(pivot);
+  free(identified_rows);
+  return status;
+}
+
+/* --- all of it ------------------------------------------------------------------------------ */
+
+static idm_status check_size(const equations *q, idm_error *opt_error)
+{
+  const idm_free_utility *free_utility = q->steps->free_utility;
+  const double width = (double)(q->potentials + (free_utility->features ? free_utility->count : 0));
+  if (2 * (double)q->rows * width * width <= max_work) return IDM_OK;
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "%zu equations with %zu potentials, a number a state and batch, are more than can "
+      "be eliminated; expected fewer batches",
+      q->rows, q->potentials);
+}
+
+idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
+                                    idm_optimality *finding, idm_error *opt_error)
+{
+  const size_t states = steps->mdp->n.states;
+  const size_t most = idm_times(steps->count - 1, steps->free_utility->entries);
+  equations q = {.steps = steps, .potentials = (steps->count - 1) * states};
+  double *work =
+      idm_new(2 * most + 2 * q.potentials + 2 * steps->free_utility->count + states, sizeof *work);
+  size_t *place = idm_new(2 * most, sizeof *place);
+  idm_status status = work && place ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    q.entry = place;
+    q.step = place + most;
+    q.rhs = work;
+    q.root_weight = work + most;
+    double *phi = q.root_weight + most;
+    double *gradient = phi + q.potentials;
+    double *total = gradient + q.potentials + steps->free_utility->count;
+    status = put_equations(&q, total + steps->free_utility->count, opt_error);
+    if (status == IDM_OK) status = check_size(&q, opt_error);
+    if (status == IDM_OK) status = find_numbers(&q, total, x, phi, opt_error);
+    if (status == IDM_OK) {
+      certify(&q, phi, x, gradient, finding);
+      status = find_nullspace(&q, finding, opt_error);
+    }
+  }
+  free(work);
+  free(place);
+  return status;
+}
+
+/* === policy inversion ========================================================================= */
 
 extern const idm_inverse idm_inverse_policy_inversion; /* registered below */
 
@@ -47,56 +406,57 @@ static void put_batch(const idm_demonstrator *d, const double *prior, double smo
 {
   for (size_t e = 0; e < d->n.states * d->n.actions; e++) {
     const double visits = d->visits[e / d->n.actions] + smoothing;
-    const double usual = prior[e % d->n.actions];
-    policy[e] = visits > 0 ? (d->count[e] + smoothing * usual) / visits : usual;
+    const double prior_probability = prior[e % d->n.actions];
+    policy[e] =
+        visits > 0 ? (d->count[e] + smoothing * prior_probability) / visits : prior_probability;
     weight[e] = d->count[e] / (double)d->decisions;
   }
 }
 
-static idm_status read_batches(const idm_problem *problem, const idm_data *data,
-                               const idm_mdp *world, const double *prior, double smoothing,
-                               batches *b, idm_error *opt_error)
+static idm_status read_batches(const idm_problem *problem, const idm_data *data, const idm_mdp *mdp,
+                               const double *prior, double smoothing, batches *b,
+                               idm_error *opt_error)
 {
-  const size_t all = world->n.states * world->n.actions;
-  bool *of = idm_new(data->trajectories, sizeof *of);
+  const size_t all = mdp->n.states * mdp->n.actions;
+  bool *in_batch = idm_new(data->trajectories, sizeof *in_batch);
   b->policy = idm_new(idm_times(b->count, all), sizeof *b->policy);
   b->weight = idm_new(idm_times(b->count, all), sizeof *b->weight);
-  idm_status status = of && b->policy && b->weight ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = in_batch && b->policy && b->weight ? IDM_OK : idm_fail_memory(opt_error);
   double at = -INFINITY;
   for (size_t k = 0; k < b->count && status == IDM_OK; k++) {
     idm_demonstrator *d = NULL;
     at = next_batch(data, at);
-    for (size_t t = 0; t < data->trajectories; t++) of[t] = batch_of(data, t) == at;
-    status = idm_demonstrator_create(world, data, problem->setting, of, &d, opt_error);
+    for (size_t t = 0; t < data->trajectories; t++) in_batch[t] = batch_of(data, t) == at;
+    status = idm_demonstrator_create(mdp, data, problem->setting, in_batch, &d, opt_error);
     if (status == IDM_OK) put_batch(d, prior, smoothing, b->policy + k * all, b->weight + k * all);
     idm_demonstrator_destroy(d);
   }
-  free(of);
+  free(in_batch);
   return status;
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
 /* What fits at a discount go by. */
-typedef struct inversion {
-  const idm_asked *asked;
+typedef struct inversion_context {
+  const idm_task *task;
   const idm_soft_agent *agent;
   const batches *b;
-} inversion;
+} inversion_context;
 
-static idm_status fit_at(void *context, double discount, double *x, idm_finding **ret_finding,
+static idm_status fit_at(void *context, double discount, double *x, idm_optimality **ret_finding,
                          idm_error *opt_error)
 {
-  const inversion *v = context;
-  const idm_sought *sought = v->asked->sought;
-  idm_mdp world = *v->asked->world;
-  const idm_learner_steps steps = {&world,      sought,       v->agent->alpha, v->agent->prior,
+  const inversion_context *v = context;
+  const idm_free_utility *free_utility = v->task->free_utility;
+  idm_mdp mdp = *v->task->mdp;
+  const idm_learner_steps steps = {&mdp,        free_utility, v->agent->alpha, v->agent->prior,
                                    v->b->count, v->b->policy, v->b->weight};
-  world.discount = discount;
-  idm_status status = idm_finding_create(sought->count, ret_finding, opt_error);
+  mdp.discount = discount;
+  idm_status status = idm_optimality_create(free_utility->count, ret_finding, opt_error);
   if (status == IDM_OK) status = idm_learner_steps_invert(&steps, x, *ret_finding, opt_error);
   if (status != IDM_OK) {
-    idm_finding_destroy(*ret_finding);
+    idm_optimality_destroy(*ret_finding);
     *ret_finding = NULL;
   }
   return status;
@@ -106,11 +466,11 @@ static const char method_name[] = "least-squares";
 
 /* Utilities and the discount together. Errors of the batches' policies are in both sides of the
  * equations: the discount is biased, and has no range; `coverage` is left open. */
-static idm_status find_discount(idm_asked *asked, inversion *v, double *x,
+static idm_status find_discount(idm_task *task, inversion_context *v, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
   const idm_discount_search search = {
-      .asked = asked,
+      .task = task,
       .evidence = "changes from batch to batch",
       .method = method_name,
       .floor = 1e-20 * v->agent->alpha * v->agent->alpha,
@@ -121,20 +481,21 @@ static idm_status find_discount(idm_asked *asked, inversion *v, double *x,
   return idm_discount_search_run(&search, ret_posterior, opt_error);
 }
 
-static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const batches *b,
+static idm_status find(idm_task *task, const idm_soft_agent *agent, const batches *b,
                        idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  inversion v = {asked, agent, b};
-  idm_finding *f = NULL;
-  double *x = idm_new(asked->sought->count, sizeof *x);
+  inversion_context v = {task, agent, b};
+  idm_optimality *f = NULL;
+  double *x = idm_new(task->free_utility->count, sizeof *x);
   idm_status status = x ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK && idm_discount_is_free(asked->problem)) {
-    status = find_discount(asked, &v, x, ret_posterior, opt_error);
+  if (status == IDM_OK && idm_discount_is_free(task->problem)) {
+    status = find_discount(task, &v, x, ret_posterior, opt_error);
   } else if (status == IDM_OK) {
-    status = fit_at(&v, asked->world->discount, x, &f, opt_error);
+    status = fit_at(&v, task->mdp->discount, x, &f, opt_error);
     if (status == IDM_OK)
-      status = idm_answer_utility(asked->inverse, asked->problem, asked->settings, asked->sought, x,
-                                  method_name, f, ret_posterior, opt_error);
+      status =
+          idm_estimate_utility(task->inverse, task->problem, task->settings, task->free_utility, x,
+                               method_name, f, ret_posterior, opt_error);
   }
   free(x);
   return status;
@@ -143,40 +504,40 @@ static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const batc
 static idm_status check(const idm_problem *problem, const idm_data *data, batches *b,
                         idm_error *opt_error)
 {
-  const char *who = idm_inverse_policy_inversion.name;
+  const char *caller = idm_inverse_policy_inversion.name;
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' inverts a learner of one policy for all steps; expected a problem "
                     "without `horizon`",
-                    who);
+                    caller);
   b->count = count_batches(data);
   if (b->count >= 2) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' goes by how a learner changes from batch to batch, and the log has one "
                   "batch only; expected at least two in the column '%s'",
-                  who, idm_columns_name(&problem->columns, IDM_COLUMN_BATCH, 0));
+                  caller, idm_columns_name(&problem->columns, IDM_COLUMN_BATCH, 0));
 }
 
-static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  const idm_problem *problem = asked->problem;
+  const idm_problem *problem = task->problem;
   idm_soft_agent *agent = NULL;
   batches b = {0};
-  idm_status status = check(problem, asked->data, &b, opt_error);
+  idm_status status = check(problem, task->data, &b, opt_error);
   if (status == IDM_OK)
-    status = idm_soft_agent_create(problem, asked->inverse->name, &agent, opt_error);
+    status = idm_soft_agent_create(problem, task->inverse->name, &agent, opt_error);
   if (status == IDM_OK)
-    status = read_batches(problem, asked->data, asked->world, agent->prior,
-                          asked->settings->smoothing, &b, opt_error);
-  if (status == IDM_OK) status = find(asked, agent, &b, ret_posterior, opt_error);
+    status = read_batches(problem, task->data, task->mdp, agent->prior, task->settings->smoothing,
+                          &b, opt_error);
+  if (status == IDM_OK) status = find(task, agent, &b, ret_posterior, opt_error);
   free(b.policy);
   free(b.weight);
   idm_soft_agent_destroy(agent);
   return status;
 }
 
-static const idm_asked_method method = {
-    .by = IDM_BY_STATES, .doing = "looking at how the learner changed", .answer = answer};
+static const idm_task_method method = {
+    .by = IDM_BY_STATES, .activity = "looking at how the learner changed", .answer = answer};
 
 static const char *const settings_read[] = {"smoothing", NULL};
 
@@ -187,12 +548,15 @@ const idm_inverse idm_inverse_policy_inversion = {
     .answer = IDM_POINT,
     .columns = 1u << IDM_COLUMN_BATCH,
     .family = IDM_LATTICE_PLANNER,
-    .finds = "utility",
-    .alone = "the equations of a learner's steps hold at every alpha, with utilities in its units; "
-             "use --inverse map or bayes",
-    .also = "discount",
+    .target_block = "utility",
+    .alone =
+        "the equations of a learner's steps give utilities in units of alpha (with the utility "
+        "as the only feature, its weight is the file's alpha over the learner's); for others "
+        "use --inverse map or bayes",
+    .extra_block = "discount",
+    .extra_alone = true,
     .features = true,
     .settings = settings_read,
     .method = &method,
-    .fit = idm_asked_fit,
+    .fit = idm_task_fit,
 };

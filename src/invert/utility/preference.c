@@ -1,14 +1,25 @@
-/* The inverse planner `preference`: the likeliest utility under which trajectories are preferred as
- * a table says, by Newton's method: minus the logarithm of its posterior density is convex. */
+/* The inverse planners `preference` and `preference-bayes`.
+ *
+ * Contents: preference · preference bayes */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/maximise.h"
+#include "idm/prior.h"
+#include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
-#include "invert/utility/answer.h"
+#include "invert/posterior.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/preferred.h"
+#include "invert/utility/target_draws.h"
+
+/* === preference ============================================================================= */
+
+/* The inverse planner `preference`: the likeliest utility under which trajectories are preferred as
+ * a table says, by Newton's method: minus the logarithm of its posterior density is convex. */
 
 extern const idm_inverse idm_inverse_preference; /* registered below */
 
@@ -16,7 +27,7 @@ extern const idm_inverse idm_inverse_preference; /* registered below */
 
 /* -sum w log logistic(R_better - R_worse) + sum ((x - mean) / sd)^2 / 2. */
 typedef struct objective {
-  const idm_preferred *preferred;
+  const idm_preference_model *preference_model;
   size_t n;
   double *mean; /* [n]: of the prior */
   double *sd;   /* [n]: infinite where it is flat */
@@ -37,7 +48,7 @@ static void clear(objective *o)
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
-static idm_status take_prior(const idm_parameters *parameters, objective *o, idm_error *opt_error)
+static idm_status read_prior(const idm_parameters *parameters, objective *o, idm_error *opt_error)
 {
   for (size_t j = 0; j < o->n; j++) {
     const parameter *item = &parameters->item[j];
@@ -56,12 +67,13 @@ static idm_status take_prior(const idm_parameters *parameters, objective *o, idm
   return IDM_OK;
 }
 
-static idm_status open_objective(const idm_problem *problem, const idm_preferred *preferred,
-                                 objective *o, idm_error *opt_error)
+static idm_status open_objective(const idm_problem *problem,
+                                 const idm_preference_model *preference_model, objective *o,
+                                 idm_error *opt_error)
 {
-  const size_t n = preferred->free;
+  const size_t n = preference_model->free;
   idm_parameters *parameters = NULL;
-  *o = (objective){.preferred = preferred, .n = n};
+  *o = (objective){.preference_model = preference_model, .n = n};
   o->mean = idm_new(n, sizeof *o->mean);
   o->sd = idm_new(n, sizeof *o->sd);
   o->x = idm_new(n, sizeof *o->x);
@@ -75,7 +87,7 @@ static idm_status open_objective(const idm_problem *problem, const idm_preferred
       !o->before || !o->after)
     return idm_fail_memory(opt_error);
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
-  if (status == IDM_OK) status = take_prior(parameters, o, opt_error);
+  if (status == IDM_OK) status = read_prior(parameters, o, opt_error);
   idm_parameters_destroy(parameters);
   return status;
 }
@@ -84,7 +96,8 @@ static idm_status open_objective(const idm_problem *problem, const idm_preferred
 static double evaluate(const objective *o, const double *x, double *opt_gradient,
                        double *opt_hessian)
 {
-  double sum = -idm_preferred_log_likelihood(o->preferred, x, opt_gradient, opt_hessian);
+  double sum =
+      -idm_preference_model_log_likelihood(o->preference_model, x, opt_gradient, opt_hessian);
   for (size_t j = 0; j < o->n; j++) {
     const double z = (x[j] - o->mean[j]) / o->sd[j];
     sum += 0.5 * z * z;
@@ -116,7 +129,7 @@ static bool find_step(const objective *o)
 /* The largest slope, each relative to the largest term that enters it, 1 at least. */
 static double measure_gradient(const objective *o, const double *x)
 {
-  const idm_preferred *p = o->preferred;
+  const idm_preference_model *p = o->preference_model;
   double worst = 0;
   for (size_t j = 0; j < o->n; j++) {
     double size = fmax(1, fabs(x[j] - o->mean[j]) / (o->sd[j] * o->sd[j]));
@@ -129,75 +142,75 @@ static double measure_gradient(const objective *o, const double *x)
 
 /* Where what a step promises is lost in rounding of the value, the gradient tells whether it leads
  * nearer; false where it does not. */
-static bool settle(const objective *o)
+static bool gradient_step(const objective *o)
 {
-  const double here = measure_gradient(o, o->x);
+  const double current_norm = measure_gradient(o, o->x);
   for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + o->step[j];
   evaluate(o, o->trial, o->gradient, NULL);
-  if (!(measure_gradient(o, o->trial) < here)) return false;
+  if (!(measure_gradient(o, o->trial) < current_norm)) return false;
   memcpy(o->x, o->trial, o->n * sizeof *o->x);
   return true;
 }
 
 /* Go along the step as far as it leads down enough, *share of it; false where it does nowhere. */
-static bool go(const objective *o, double *share, double *value)
+static bool line_search(const objective *o, double *share, double *value)
 {
-  enum { most_halvings = 40 };
-  double slope = 0;
+  enum { max_halvings = 40 };
+  double derivative = 0;
   *share = 1;
-  for (size_t j = 0; j < o->n; j++) slope += o->gradient[j] * o->step[j];
-  if (-slope < 1e-10 * fmax(1, fabs(*value))) return settle(o);
-  for (int i = 0; i < most_halvings; i++, *share /= 2) {
+  for (size_t j = 0; j < o->n; j++) derivative += o->gradient[j] * o->step[j];
+  if (-derivative < 1e-10 * fmax(1, fabs(*value))) return gradient_step(o);
+  for (int i = 0; i < max_halvings; i++, *share /= 2) {
     for (size_t j = 0; j < o->n; j++) o->trial[j] = o->x[j] + *share * o->step[j];
-    const double there = evaluate(o, o->trial, NULL, NULL);
-    if (!(there <= *value + 1e-4 * *share * slope)) continue;
+    const double trial_value = evaluate(o, o->trial, NULL, NULL);
+    if (!(trial_value <= *value + 1e-4 * *share * derivative)) continue;
     memcpy(o->x, o->trial, o->n * sizeof *o->x);
-    *value = there;
+    *value = trial_value;
     return true;
   }
   return false;
 }
 
 /* A step to the least of a quadratic that is nowhere below the objective. */
-static bool go_by_bound(const objective *o, double *value)
+static bool bound_step(const objective *o, double *value)
 {
   evaluate(o, o->x, o->gradient, NULL);
-  idm_preferred_bound(o->preferred, o->x, o->precision);
+  idm_preference_model_bound(o->preference_model, o->x, o->precision);
   for (size_t j = 0; j < o->n; j++) o->precision[j * o->n + j] += 1 / (o->sd[j] * o->sd[j]);
   double share;
-  return find_step(o) && go(o, &share, value);
+  return find_step(o) && line_search(o, &share, value);
 }
 
 /* A step of Newton's. Where logistics are flat their curvature says little of how far to go: if
  * little of the step is left, the one by the bound is tried from the same place, and the better one
  * is kept. False where neither leads down. */
-static bool advance(const objective *o, double *value)
+static bool newton_step(const objective *o, double *value)
 {
   const double before = *value;
   memcpy(o->before, o->x, o->n * sizeof *o->x);
   double share = 0;
-  const bool newton = find_step(o) && go(o, &share, value);
+  const bool newton = find_step(o) && line_search(o, &share, value);
   if (newton && share > 0.01) return true;
   const double reached = *value;
   memcpy(o->after, o->x, o->n * sizeof *o->x);
   memcpy(o->x, o->before, o->n * sizeof *o->x);
   *value = before;
-  const bool bound = go_by_bound(o, value);
+  const bool bound = bound_step(o, value);
   if (!newton || (bound && *value < reached)) return bound;
   memcpy(o->x, o->after, o->n * sizeof *o->x);
   *value = reached;
   return true;
 }
 
-static idm_status descend(const objective *o, idm_halt *halt, idm_error *opt_error)
+static idm_status descend(const objective *o, idm_cancel *cancel, idm_error *opt_error)
 {
-  enum { most_steps = 1000 };
-  static const double enough = 1e-13;
+  enum { max_steps = 1000 };
+  static const double gradient_tolerance = 1e-13;
   double value = evaluate(o, o->x, o->gradient, o->precision);
-  for (int k = 0; k < most_steps; k++) {
-    const idm_status status = idm_halt_check(halt, opt_error);
+  for (int k = 0; k < max_steps; k++) {
+    const idm_status status = idm_cancel_check(cancel, opt_error);
     if (status != IDM_OK) return status;
-    if (measure_gradient(o, o->x) <= enough || !advance(o, &value)) break;
+    if (measure_gradient(o, o->x) <= gradient_tolerance || !newton_step(o, &value)) break;
     value = evaluate(o, o->x, o->gradient, o->precision);
   }
   return IDM_OK;
@@ -205,12 +218,13 @@ static idm_status descend(const objective *o, idm_halt *halt, idm_error *opt_err
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static bool is_unwanted(void *halt)
+static bool is_interrupted(void *cancel)
 {
-  return idm_halt_ask(halt);
+  return idm_cancel_poll(cancel);
 }
 
-static idm_status refuse_separated(size_t separated, const idm_preferred *p, idm_error *opt_error)
+static idm_status fail_separable(size_t separated, const idm_preference_model *p,
+                                 idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
                   "the preferences are separable: some utility agrees with %zu of the %zu and "
@@ -220,16 +234,18 @@ static idm_status refuse_separated(size_t separated, const idm_preferred *p, idm
                   separated, p->count);
 }
 
-static idm_status find(const idm_preferred *p, objective *o, idm_halt *halt, idm_finding *f,
-                       idm_error *opt_error)
+static idm_status find(const idm_preference_model *p, objective *o, idm_cancel *cancel,
+                       idm_optimality *f, idm_error *opt_error)
 {
   size_t separated = 0;
-  idm_status status = idm_preferred_separated(p, is_unwanted, halt, &separated, opt_error);
-  if (status == IDM_OK && separated && o->flat) status = refuse_separated(separated, p, opt_error);
-  if (status == IDM_OK) status = descend(o, halt, opt_error);
-  if (status == IDM_OK) status = idm_preferred_open(p, o->flat ? o->x : NULL, f, opt_error);
+  idm_status status =
+      idm_preference_model_separated(p, is_interrupted, cancel, &separated, opt_error);
+  if (status == IDM_OK && separated && o->flat) status = fail_separable(separated, p, opt_error);
+  if (status == IDM_OK) status = descend(o, cancel, opt_error);
+  if (status == IDM_OK)
+    status = idm_preference_model_nullspace(p, o->flat ? o->x : NULL, f, opt_error);
   if (status != IDM_OK) return status;
-  idm_preferred_say(p, separated, f);
+  idm_preference_model_note(p, separated, f);
   f->objective = evaluate(o, o->x, o->gradient, NULL);
   snprintf(f->certificate, sizeof f->certificate, "gradient norm");
   f->attained = measure_gradient(o, o->x);
@@ -238,42 +254,44 @@ static idm_status find(const idm_preferred *p, objective *o, idm_halt *halt, idm
 }
 
 static idm_status answer(const idm_problem *problem, const idm_fit_settings *settings,
-                         const idm_sought *sought, const idm_preferred *preferred, idm_halt *halt,
+                         const idm_free_utility *free_utility,
+                         const idm_preference_model *preference_model, idm_cancel *cancel,
                          idm_posterior **ret_posterior, idm_error *opt_error)
 {
   objective o;
-  idm_finding *f = NULL;
-  idm_status status = open_objective(problem, preferred, &o, opt_error);
-  if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
-  if (status == IDM_OK) status = find(preferred, &o, halt, f, opt_error);
+  idm_optimality *f = NULL;
+  idm_status status = open_objective(problem, preference_model, &o, opt_error);
+  if (status == IDM_OK) status = idm_optimality_create(free_utility->count, &f, opt_error);
+  if (status == IDM_OK) status = find(preference_model, &o, cancel, f, opt_error);
   if (status == IDM_OK)
-    status = idm_answer_utility(&idm_inverse_preference, problem, settings, sought, o.x, "newton",
-                                f, ret_posterior, opt_error);
+    status = idm_estimate_utility(&idm_inverse_preference, problem, settings, free_utility, o.x,
+                                  "newton", f, ret_posterior, opt_error);
   else
-    idm_finding_destroy(f);
+    idm_optimality_destroy(f);
   clear(&o);
   return status;
 }
 
-static idm_status fit_preference(const idm_fit_call *call, idm_posterior **ret_posterior,
+static idm_status fit_preference(const idm_fit_arguments *call, idm_posterior **ret_posterior,
                                  idm_error *opt_error)
 {
-  const char *who = call->inverse->name;
-  idm_halt halt;
-  idm_sought *sought = NULL;
-  idm_preferred *preferred = NULL;
-  idm_halt_begin(&halt, call->opt_watch, "looking for the mode");
+  const char *caller = call->inverse->name;
+  idm_cancel cancel;
+  idm_free_utility *free_utility = NULL;
+  idm_preference_model *preference_model = NULL;
+  idm_cancel_init(&cancel, call->opt_monitor, "looking for the mode");
   idm_status status = idm_keys_check(idm_fit_keys(), call->settings, opt_error);
   if (status == IDM_OK)
     status = idm_inverse_check(call->inverse, call->problem, call->data, opt_error);
-  if (status == IDM_OK) status = idm_sought_create(call->problem, &sought, opt_error);
+  if (status == IDM_OK) status = idm_free_utility_create(call->problem, &free_utility, opt_error);
   if (status == IDM_OK)
-    status = idm_preferred_create(call->problem, call->data, sought, who, &preferred, opt_error);
+    status = idm_preference_model_create(call->problem, call->data, free_utility, caller,
+                                         &preference_model, opt_error);
   if (status == IDM_OK)
-    status =
-        answer(call->problem, call->settings, sought, preferred, &halt, ret_posterior, opt_error);
-  idm_preferred_destroy(preferred);
-  idm_sought_destroy(sought);
+    status = answer(call->problem, call->settings, free_utility, preference_model, &cancel,
+                    ret_posterior, opt_error);
+  idm_preference_model_destroy(preference_model);
+  idm_free_utility_destroy(free_utility);
   return status;
 }
 
@@ -284,11 +302,377 @@ const idm_inverse idm_inverse_preference = {
     .summary = "the likeliest utility under which trajectories are preferred as a table says",
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
-    .finds = "utility",
+    .target_block = "utility",
     .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
              "map or bayes",
     .preferences = true,
     .features = true,
     .settings = settings_read,
     .fit = fit_preference,
+};
+
+/* === preference bayes ======================================================================= */
+
+/* The inverse planner `preference-bayes`: the posterior of the utility under which trajectories are
+ * preferred as a table says, by Markov chains.
+ *
+ * Contents: the target · the fit · peaks · the answer */
+
+extern const idm_inverse idm_inverse_preference_bayes; /* registered below */
+
+/* Stream of starting points, beyond those of chains. */
+static const uint64_t prior_stream = (uint64_t)1 << 33;
+enum { max_modes = 16 };
+
+/* --- the target ----------------------------------------------------------------------------- */
+
+/* What one chain evaluates by. */
+typedef struct density {
+  const idm_preference_model *preference_model;
+  const idm_parameters *parameters;
+  idm_cancel *cancel;
+  double share;       /* of the prior that counts: 1, but where a search looks beyond it */
+  double *x;          /* [free] */
+  double *derivative; /* [free]: of x by its coordinate */
+  double *gradient;   /* [free]: by x */
+} density;
+
+static idm_status preference_bayes_evaluate(void *context, const double *y, double *log_density,
+                                            double *opt_gradient, idm_error *opt_error)
+{
+  density *d = context;
+  const size_t n = d->preference_model->free;
+  const idm_status status = idm_cancel_check(d->cancel, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t j = 0; j < n; j++)
+    d->x[j] = idm_parameter_natural(&d->parameters->item[j], y, &d->derivative[j]);
+  *log_density = d->share * idm_parameters_log_prior(d->parameters, y, opt_gradient) +
+                 idm_preference_model_log_likelihood(d->preference_model, d->x,
+                                                     opt_gradient ? d->gradient : NULL, NULL);
+  if (!opt_gradient) return IDM_OK;
+  for (size_t j = 0; j < n; j++)
+    opt_gradient[j] = d->share * opt_gradient[j] + d->derivative[j] * d->gradient[j];
+  return IDM_OK;
+}
+
+static void close_density(density *d)
+{
+  free(d->x);
+  free(d->derivative);
+  free(d->gradient);
+}
+
+static idm_status open_density(density *d, idm_error *opt_error)
+{
+  const size_t n = d->preference_model->free;
+  d->x = idm_new(n, sizeof *d->x);
+  d->gradient = idm_new(n, sizeof *d->gradient);
+  d->derivative = idm_new(n, sizeof *d->derivative);
+  return d->x && d->gradient && d->derivative ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* --- the fit -------------------------------------------------------------------------------- */
+
+typedef struct preference_fit {
+  const idm_problem *problem;
+  const idm_fit_settings *settings;
+  const idm_fit_monitor *watch;
+  idm_cancel cancel;
+  idm_free_utility *free_utility;
+  idm_preference_model *preference_model;
+  idm_parameters *parameters;
+  uint64_t key;
+  size_t chains;
+  density *density;   /* [chain] */
+  idm_target *target; /* [chain] */
+  size_t separated;
+} preference_fit;
+
+static void close_fit(preference_fit *f)
+{
+  for (size_t i = 0; f->density && i < f->chains; i++) close_density(&f->density[i]);
+  free(f->density);
+  free(f->target);
+  idm_parameters_destroy(f->parameters);
+  idm_preference_model_destroy(f->preference_model);
+  idm_free_utility_destroy(f->free_utility);
+}
+
+static bool preference_bayes_interrupted(void *cancel)
+{
+  return idm_cancel_poll(cancel);
+}
+
+static idm_status open_targets(preference_fit *f, idm_error *opt_error)
+{
+  f->chains = f->settings->chains;
+  f->density = idm_new(f->chains, sizeof *f->density);
+  f->target = idm_new(f->chains, sizeof *f->target);
+  if (!f->density || !f->target) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < f->chains && status == IDM_OK; i++) {
+    f->density[i] = (density){.preference_model = f->preference_model,
+                              .parameters = f->parameters,
+                              .cancel = &f->cancel,
+                              .share = 1};
+    f->target[i] = (idm_target){.dimension = f->free_utility->count,
+                                .gradient = true,
+                                .context = &f->density[i],
+                                .evaluate = preference_bayes_evaluate};
+    status = open_density(&f->density[i], opt_error);
+  }
+  return status;
+}
+
+static idm_status open_fit(preference_fit *f, const idm_data *data, idm_error *opt_error)
+{
+  const idm_inverse *inverse = &idm_inverse_preference_bayes;
+  idm_status status = idm_keys_check(idm_fit_keys(), f->settings, opt_error);
+  if (status == IDM_OK) status = idm_inverse_check(inverse, f->problem, data, opt_error);
+  if (status == IDM_OK) status = idm_free_utility_create(f->problem, &f->free_utility, opt_error);
+  if (status == IDM_OK)
+    status = idm_preference_model_create(f->problem, data, f->free_utility, inverse->name,
+                                         &f->preference_model, opt_error);
+  if (status == IDM_OK) status = idm_parameters_create(f->problem, &f->parameters, opt_error);
+  if (status == IDM_OK) status = open_targets(f, opt_error);
+  if (status != IDM_OK) return status;
+  f->key = idm_fingerprint_request(inverse, f->problem, data, f->settings);
+  return idm_preference_model_separated(f->preference_model, preference_bayes_interrupted,
+                                        &f->cancel, &f->separated, opt_error);
+}
+
+/* --- peaks ---------------------------------------------------------------------------------- */
+
+/* Whether the density has one peak at most. Logistics are log-concave in the utility, and so are
+ * these priors with the Jacobians that go with their ends; a prior of another form or in another
+ * coordinate is not, and may hold numbers back near its own mode while preferences that are at odds
+ * with it hold others far away. */
+static bool is_unimodal(const idm_parameters *parameters)
+{
+  for (size_t j = 0; j < parameters->items; j++) {
+    const parameter *item = &parameters->item[j];
+    const bool flat = item->prior->kind == IDM_PRIOR_FLAT;
+    if (item->prior->kind == IDM_PRIOR_LOGNORMAL) return false;
+    if (item->scale != IDM_SCALE_IDENTITY && !flat) return false;
+  }
+  return true;
+}
+
+/* Climb from where preferences alone lead, with so much of the prior as keeps them from going on
+ * for ever; x becomes the peak. */
+static idm_status ascend_from_likelihood(const preference_fit *f, double share,
+                                         idm_local_modes *modes, double *x, idm_error *opt_error)
+{
+  enum { limit = 2000 };
+  double height;
+  f->density[0].share = share;
+  idm_status status = idm_maximise(&f->target[0], 0, limit, x, &height, opt_error);
+  f->density[0].share = 1;
+  if (status == IDM_OK) status = idm_local_modes_ascend(modes, &f->target[0], x, opt_error);
+  return status;
+}
+
+/* Climb from all places that are one peak's in one number and another's in the others. */
+static idm_status ascend_from_crosses(const preference_fit *f, const double *near,
+                                      const double *far, idm_local_modes *modes, double *x,
+                                      idm_error *opt_error)
+{
+  const size_t n = f->free_utility->count;
+  idm_status status = IDM_OK;
+  for (size_t j = 0; j < 2 * n && n > 1 && status == IDM_OK; j++) {
+    memcpy(x, j < n ? near : far, n * sizeof *x);
+    x[j % n] = j < n ? far[j] : near[j - n];
+    status = idm_local_modes_ascend(modes, &f->target[0], x, opt_error);
+  }
+  return status;
+}
+
+/* Climb from draws of the prior. */
+static idm_status ascend_from_prior(const preference_fit *f, idm_local_modes *modes, double *x,
+                                    idm_error *opt_error)
+{
+  enum { draws = 12 };
+  idm_random random;
+  idm_random_init(&random, f->key, prior_stream);
+  idm_status status = IDM_OK;
+  for (int i = 0; i < draws && status == IDM_OK; i++) {
+    idm_parameters_draw(f->parameters, &random, x);
+    status = idm_local_modes_ascend(modes, &f->target[0], x, opt_error);
+  }
+  return status;
+}
+
+/* Peaks beside the first, which is kept already. */
+static idm_status find_more_modes(const preference_fit *f, idm_local_modes *modes, double *x,
+                                  idm_error *opt_error)
+{
+  static const double shares[] = {1e-2, 1e-4, 1e-6};
+  const size_t n = f->free_utility->count;
+  double *near = idm_duplicate(modes->local_mode[0].mode, n, sizeof *near);
+  double *far = idm_duplicate(near, n, sizeof *far);
+  idm_status status = near && far ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t i = 0; i < sizeof shares / sizeof *shares && status == IDM_OK; i++) {
+    status = ascend_from_likelihood(f, shares[i], modes, far, opt_error);
+    if (status == IDM_OK) status = ascend_from_crosses(f, near, far, modes, x, opt_error);
+  }
+  if (status == IDM_OK) status = ascend_from_prior(f, modes, x, opt_error);
+  free(near);
+  free(far);
+  return status;
+}
+
+/* The peaks that hold the density; none where nothing holds the numbers back. */
+static idm_status find_modes(const preference_fit *f, idm_local_modes *modes, idm_error *opt_error)
+{
+  const bool proper = idm_parameters_proper(f->parameters);
+  if (!proper && f->separated) return IDM_OK;
+  double *x = idm_new(f->free_utility->count, sizeof *x);
+  if (!x) return idm_fail_memory(opt_error);
+  idm_parameters_get(f->parameters, f->problem->theta, x);
+  idm_status status = idm_local_modes_ascend(modes, &f->target[0], x, opt_error);
+  if (status == IDM_OK && proper && !is_unimodal(f->parameters))
+    status = find_more_modes(f, modes, x, opt_error);
+  idm_local_modes_prune(modes);
+  free(x);
+  return status;
+}
+
+/* --- the answer ----------------------------------------------------------------------------- */
+
+/* Without a prior that holds them back, numbers that preferences do not bound have no posterior. */
+static void find_faults(const preference_fit *f, idm_optimality *finding)
+{
+  if (idm_parameters_proper(f->parameters)) return;
+  if (f->separated)
+    idm_notes_add(&finding->faults,
+                  "improper: the prior is flat and the preferences are separable (some utility "
+                  "agrees with %zu of the %zu and disagrees with none, the better the larger it "
+                  "is): there is no posterior to draw from; give the utility a proper prior",
+                  f->separated, f->preference_model->count);
+  if (finding->open)
+    idm_notes_add(&finding->faults,
+                  "improper: the prior is flat and the preferences leave %zu %s open: there is no "
+                  "posterior to draw from; give the utility a proper prior, or hold an entry",
+                  finding->open, finding->open == 1 ? "direction" : "directions");
+  if (!finding->evaluated)
+    idm_notes_add(&finding->faults,
+                  "unchecked: the prior is flat, and what the preferences leave open was not "
+                  "looked for, so that there may be no posterior; give the utility a proper prior");
+}
+
+/* What the log density of a prior holds beside terms that vary with the number. */
+static double constant_of(const idm_prior *prior)
+{
+  const double *a = prior->argument;
+  switch (prior->kind) {
+  case IDM_PRIOR_NORMAL:
+  case IDM_PRIOR_UNIFORM:
+    return idm_prior_log_density(prior, a[0], NULL);
+  case IDM_PRIOR_HALFNORMAL:
+  case IDM_PRIOR_EXPONENTIAL:
+    return idm_prior_log_density(prior, 0, NULL);
+  case IDM_PRIOR_LOGNORMAL:
+    return idm_prior_log_density(prior, 1, NULL) + 0.5 * a[0] * a[0] / (a[1] * a[1]);
+  case IDM_PRIOR_GAMMA:
+    return idm_prior_log_density(prior, 1, NULL) + a[1];
+  case IDM_PRIOR_BETA:
+    return idm_prior_log_density(prior, 0.5, NULL) + (a[0] + a[1] - 2) * log(2);
+  case IDM_PRIOR_FLAT:
+  case IDM_PRIOR_DIRICHLET:
+    break;
+  }
+  return 0;
+}
+
+/* -sum w log logistic(R_better - R_worse) - log prior, without its constant, at y. */
+static double objective_at(const preference_fit *f, const double *y)
+{
+  const density *d = &f->density[0];
+  double sum = 0;
+  for (size_t j = 0; j < f->free_utility->count; j++) {
+    const parameter *item = &f->parameters->item[j];
+    const double c = idm_parameter_coordinate(item, y, NULL);
+    d->x[j] = idm_parameter_natural(item, y, NULL);
+    sum += constant_of(item->prior) - idm_prior_log_density(item->prior, c, NULL);
+  }
+  return sum - idm_preference_model_log_likelihood(f->preference_model, d->x, NULL, NULL);
+}
+
+/* The row's own expression at the centre. */
+static idm_status put_objective(const preference_fit *f, idm_posterior *p, idm_error *opt_error)
+{
+  double *centre = idm_new(f->free_utility->count, sizeof *centre);
+  if (!centre) return idm_fail_memory(opt_error);
+  idm_posterior_centre(p, centre);
+  p->finding->objective = objective_at(f, centre);
+  free(centre);
+  return IDM_OK;
+}
+
+static idm_status draw(preference_fit *f, idm_posterior **ret_posterior, idm_notes *opt_notes,
+                       idm_error *opt_error)
+{
+  const idm_sampling_target drawn = {.inverse = &idm_inverse_preference_bayes,
+                                     .problem = f->problem,
+                                     .settings = f->settings,
+                                     .parameters = f->parameters,
+                                     .target = f->target,
+                                     .key = f->key,
+                                     .cancel = &f->cancel,
+                                     .watch = f->watch,
+                                     .opt_notes = opt_notes};
+  idm_local_modes *modes = NULL;
+  idm_optimality *finding = NULL;
+  idm_status status = idm_local_modes_create(f->free_utility->count, max_modes, &modes, opt_error);
+  if (status == IDM_OK) status = find_modes(f, modes, opt_error);
+  if (status == IDM_OK) status = idm_optimality_create(f->free_utility->count, &finding, opt_error);
+  if (status == IDM_OK)
+    status = idm_preference_model_nullspace(f->preference_model, NULL, finding, opt_error);
+  if (status == IDM_OK) {
+    idm_preference_model_note(f->preference_model, f->separated, finding);
+    find_faults(f, finding);
+    status = idm_target_draws(&drawn, modes, finding, ret_posterior, opt_error);
+  } else {
+    idm_optimality_destroy(finding);
+  }
+  idm_local_modes_destroy(modes);
+  if (status == IDM_OK) status = put_objective(f, *ret_posterior, opt_error);
+  return status;
+}
+
+static idm_status fit_preferences(const idm_fit_arguments *call, idm_posterior **ret_posterior,
+                                  idm_error *opt_error)
+{
+  static const idm_fit_monitor no_watch = {0};
+  preference_fit f = {.problem = call->problem,
+                      .settings = call->settings,
+                      .watch = call->opt_monitor ? call->opt_monitor : &no_watch};
+  idm_cancel_init(&f.cancel, f.watch, "looking for where to start");
+  idm_status status = open_fit(&f, call->data, opt_error);
+  if (status == IDM_OK) status = idm_fit_check_size(call->data, call->settings, opt_error);
+  if (status == IDM_OK) status = draw(&f, ret_posterior, call->opt_notes, opt_error);
+  if (status != IDM_OK) {
+    idm_posterior_destroy(*ret_posterior);
+    *ret_posterior = NULL;
+  }
+  close_fit(&f);
+  return status;
+}
+
+static const char *const preference_bayes_settings_read[] = {
+    "sampler", "chains", "draws", "warmup", "thin", "depth", "seed", "prior_draws", NULL};
+
+const idm_inverse idm_inverse_preference_bayes = {
+    .name = "preference-bayes",
+    .summary =
+        "the posterior of the utility under which trajectories are preferred as a table says",
+    .row = "Preference extrapolation",
+    .answer = IDM_POSTERIOR,
+    .target_block = "utility",
+    .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
+             "map or bayes",
+    .preferences = true,
+    .features = true,
+    .settings = preference_bayes_settings_read,
+    .fit = fit_preferences,
 };

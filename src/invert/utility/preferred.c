@@ -1,15 +1,155 @@
+/* Preferences between trajectories.
+ *
+ * Contents: discounted sum · preferred · prefer */
+#include <math.h>
+
+#include "base/dense.h"
+#include "base/memory.h"
+#include "idm/planner.h"
+#include "idm/trials.h"
+#include "idm/workspace.h"
+#include "infer/program.h"
+#include "invert/utility/mdp.h"
+#include "invert/utility/preferred.h"
+#include "invert/utility/sought.h"
+#include "setting/freedom.h"
+
+/* === discounted sum ========================================================================= */
+
+/* Discounted sums of a utility: see the header. */
+
+static idm_status check_beliefs(const idm_problem *problem, const char *caller,
+                                idm_error *opt_error)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  if (!planner->belief)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' sums utilities over beliefs, and the planner '%s' does not decide by a "
+                    "belief; expected another planner, or states that are observed",
+                    caller, planner->name);
+  if (problem->theta->models > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' sums utilities over beliefs, and those of an agent with several models "
+                    "depend on the utility itself; expected one model, or states that are observed",
+                    caller);
+  if (isfinite(idm_theta_scalar(problem->theta, IDM_SENSOR_CAPACITY)))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' sums utilities over beliefs, which a log of an agent with a finite "
+                    "sensor_capacity leaves open; expected sensor_capacity: inf",
+                    caller);
+  return IDM_OK;
+}
+
+/* The agent's filter along the log: it depends on dynamics and start alone, so that any plan gives
+ * the same beliefs. */
+static idm_status filter_beliefs(const idm_problem *problem, const idm_data *data,
+                                 const char *caller, idm_trials **ret_trials, idm_error *opt_error)
+{
+  idm_workspace *workspace = NULL;
+  idm_status status = check_beliefs(problem, caller, opt_error);
+  if (status == IDM_OK)
+    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
+                                  opt_error);
+  if (status == IDM_OK) status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
+  if (status == IDM_OK) status = idm_trials_create(workspace, data, ret_trials, opt_error);
+  idm_workspace_destroy(workspace);
+  return status;
+}
+
+static idm_status locate_states(const idm_problem *problem, const char *caller,
+                                idm_discounted_sum *sum, idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  if (problem->theta->block[IDM_UTILITY].variants > 1)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' looks for one utility, and this one varies with columns of the log",
+                    caller);
+  if (!setting->fully_observed)
+    return filter_beliefs(problem, sum->data, caller, &sum->trials, opt_error);
+  sum->state = idm_new(sum->data->rows, sizeof *sum->state);
+  if (!sum->state) return idm_fail_memory(opt_error);
+  idm_demonstrator_states(sum->data, setting, sum->state);
+  return IDM_OK;
+}
+
+idm_status idm_discounted_sum_create(const idm_problem *problem, const idm_data *data,
+                                     const idm_free_utility *free_utility, const char *caller,
+                                     idm_discounted_sum **ret_sum, idm_error *opt_error)
+{
+  *ret_sum = NULL;
+  idm_discounted_sum *sum = idm_new(1, sizeof *sum);
+  if (!sum) return idm_fail_memory(opt_error);
+  *sum = (idm_discounted_sum){.data = data,
+                              .free_utility = free_utility,
+                              .states = problem->setting->states.count,
+                              .discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT)};
+  const idm_status status = locate_states(problem, caller, sum, opt_error);
+  if (status == IDM_OK)
+    *ret_sum = sum;
+  else
+    idm_discounted_sum_destroy(sum);
+  return status;
+}
+
+void idm_discounted_sum_destroy(idm_discounted_sum *sum)
+{
+  if (!sum) return;
+  free(sum->state);
+  idm_trials_destroy(sum->trials);
+  free(sum);
+}
+
+/* What is not recorded at a row that the sum depends on; NULL: nothing. */
+static const char *missing_at(const idm_discounted_sum *sum, size_t row, bool last)
+{
+  if (sum->data->action[row] == IDM_MISSING) return "the action";
+  if (sum->state) return sum->state[row] == IDM_MISSING ? "the state" : NULL;
+  return sum->data->observation[row] == IDM_MISSING && !last ? "the observation" : NULL;
+}
+
+static void add_row(const idm_discounted_sum *sum, size_t r, double amount, double *row,
+                    double *offset)
+{
+  const size_t entry = (size_t)sum->data->action[r] * sum->states;
+  if (sum->state) {
+    *offset += idm_free_utility_add(sum->free_utility, entry + (size_t)sum->state[r], amount, row);
+    return;
+  }
+  const double *belief = sum->trials->mean + sum->trials->node[r] * sum->trials->width;
+  for (size_t s = 0; s < sum->states; s++)
+    if (belief[s] != 0)
+      *offset += idm_free_utility_add(sum->free_utility, entry + s, amount * belief[s], row);
+}
+
+idm_status idm_discounted_sum_add(const idm_discounted_sum *sum, size_t trajectory, double sign,
+                                  const char *reason, double *row, double *offset,
+                                  idm_error *opt_error)
+{
+  const size_t first = sum->data->first[trajectory], end = sum->data->first[trajectory + 1];
+  double amount = sign;
+  for (size_t r = first; r < end; r++, amount *= sum->discount) {
+    const bool last = r + 1 == end;
+    if (sum->data->action[r] == IDM_MISSING && last) break; /* a state that was come to */
+    const char *missing = missing_at(sum, r, last);
+    if (!missing) {
+      add_row(sum, r, amount, row, offset);
+      continue;
+    }
+    const idm_status status = idm_fail(opt_error, IDM_INPUT,
+                                       "the trajectory %s, and %s here is not recorded: its "
+                                       "discounted sum of utilities is unknown",
+                                       reason, missing);
+    idm_data_locate(sum->data, r, opt_error);
+    return status;
+  }
+  return IDM_OK;
+}
+
+/* === preferred ============================================================================== */
+
 /* Preferences as a logistic model of the free numbers of a utility.
  *
  * Contents: sums · the likelihood · separation · what is left open */
-#include "invert/utility/preferred.h"
-
-#include <math.h>
-
-#include "base/least.h"
-#include "base/memory.h"
-#include "infer/program.h"
-#include "invert/utility/discounted_sum.h"
-#include "invert/utility/open.h"
 
 /* A column that is left with less than this share of the largest is a combination of others. */
 static const double tolerance = 1e-11;
@@ -18,73 +158,74 @@ static const double tolerance = 1e-11;
 
 /* Two sums of the same terms in another order differ by rounding, which says nothing: every term is
  * 1 at most. */
-static bool clean_row(const idm_data *data, size_t better, size_t worse, size_t n, double *row)
+static bool round_row(const idm_data *data, size_t better, size_t worse, size_t n, double *row)
 {
   const size_t terms =
       data->first[better + 1] - data->first[better] + data->first[worse + 1] - data->first[worse];
-  bool bears = false;
+  bool informative = false;
   for (size_t j = 0; j < n; j++) {
     if (fabs(row[j]) <= 1e-15 * (double)terms) row[j] = 0;
-    bears = bears || row[j] != 0;
+    informative = informative || row[j] != 0;
   }
-  return bears;
+  return informative;
 }
 
 /* What errors call a trajectory that has gaps. */
-static const char needed[] = "is compared with another";
+static const char reason[] = "is compared with another";
 
-static idm_status add_up(const idm_discounted_sum *sum, const idm_data *data, idm_preferred *p,
-                         idm_error *opt_error)
+static idm_status add_differences(const idm_discounted_sum *sum, const idm_data *data,
+                                  idm_preference_model *p, idm_error *opt_error)
 {
   const idm_preferences *given = data->preferences;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->count && status == IDM_OK; i++) {
     double *row = p->difference + i * p->free;
     status =
-        idm_discounted_sum_add(sum, given->better[i], 1, needed, row, &p->offset[i], opt_error);
+        idm_discounted_sum_add(sum, given->better[i], 1, reason, row, &p->offset[i], opt_error);
     if (status == IDM_OK)
       status =
-          idm_discounted_sum_add(sum, given->worse[i], -1, needed, row, &p->offset[i], opt_error);
-    p->idle += !clean_row(data, given->better[i], given->worse[i], p->free, row);
+          idm_discounted_sum_add(sum, given->worse[i], -1, reason, row, &p->offset[i], opt_error);
+    p->uninformative += !round_row(data, given->better[i], given->worse[i], p->free, row);
   }
   return status;
 }
 
-idm_status idm_preferred_create(const idm_problem *problem, const idm_data *data,
-                                const idm_sought *sought, const char *who,
-                                idm_preferred **ret_preferred, idm_error *opt_error)
+idm_status idm_preference_model_create(const idm_problem *problem, const idm_data *data,
+                                       const idm_free_utility *free_utility, const char *caller,
+                                       idm_preference_model **ret_model, idm_error *opt_error)
 {
-  *ret_preferred = NULL;
+  *ret_model = NULL;
   const idm_preferences *given = data->preferences;
   idm_discounted_sum *sum = NULL;
-  idm_preferred *p = idm_new(1, sizeof *p);
+  idm_preference_model *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
-  *p = (idm_preferred){.count = given->count, .free = sought->count, .weight = given->weight};
+  *p = (idm_preference_model){
+      .count = given->count, .free = free_utility->count, .weight = given->weight};
   p->difference = idm_new(idm_times(p->count, p->free), sizeof *p->difference);
   p->offset = idm_new(p->count, sizeof *p->offset);
   idm_status status = p->difference && p->offset ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_discounted_sum_create(problem, data, sought, who, &sum, opt_error);
-  if (status == IDM_OK) status = add_up(sum, data, p, opt_error);
+    status = idm_discounted_sum_create(problem, data, free_utility, caller, &sum, opt_error);
+  if (status == IDM_OK) status = add_differences(sum, data, p, opt_error);
   idm_discounted_sum_destroy(sum);
   if (status == IDM_OK)
-    *ret_preferred = p;
+    *ret_model = p;
   else
-    idm_preferred_destroy(p);
+    idm_preference_model_destroy(p);
   return status;
 }
 
-void idm_preferred_destroy(idm_preferred *preferred)
+void idm_preference_model_destroy(idm_preference_model *preference_model)
 {
-  if (!preferred) return;
-  free(preferred->difference);
-  free(preferred->offset);
-  free(preferred);
+  if (!preference_model) return;
+  free(preference_model->difference);
+  free(preference_model->offset);
+  free(preference_model);
 }
 
 /* --- the likelihood ------------------------------------------------------------------------- */
 
-static double odds_of(const idm_preferred *p, size_t i, const double *x)
+static double odds_of(const idm_preference_model *p, size_t i, const double *x)
 {
   double odds = p->offset[i];
   for (size_t j = 0; j < p->free; j++) odds += p->difference[i * p->free + j] * x[j];
@@ -98,7 +239,7 @@ static void add_curvature(double curvature, const double *d, size_t n, double *p
     for (size_t k = 0; d[j] != 0 && k <= j; k++) precision[j * n + k] += curvature * d[j] * d[k];
 }
 
-void idm_preferred_bound(const idm_preferred *p, const double *x, double *precision)
+void idm_preference_model_bound(const idm_preference_model *p, const double *x, double *precision)
 {
   memset(precision, 0, p->free * p->free * sizeof *precision);
   for (size_t i = 0; i < p->count; i++) {
@@ -108,8 +249,8 @@ void idm_preferred_bound(const idm_preferred *p, const double *x, double *precis
   }
 }
 
-double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, double *opt_gradient,
-                                    double *opt_precision)
+double idm_preference_model_log_likelihood(const idm_preference_model *p, const double *x,
+                                           double *opt_gradient, double *opt_precision)
 {
   const size_t n = p->free;
   double sum = 0;
@@ -119,10 +260,11 @@ double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, dou
     const double *d = p->difference + i * n;
     const double odds = odds_of(p, i, x);
     const double small = exp(-fabs(odds)); /* never overflows */
-    const double against = (odds > 0 ? small : 1) / (1 + small);
+    const double residual_probability = (odds > 0 ? small : 1) / (1 + small);
     const double curvature = p->weight[i] * small / ((1 + small) * (1 + small));
     sum += p->weight[i] * (fmin(odds, 0) - log1p(small));
-    for (size_t j = 0; opt_gradient && j < n; j++) opt_gradient[j] += p->weight[i] * against * d[j];
+    for (size_t j = 0; opt_gradient && j < n; j++)
+      opt_gradient[j] += p->weight[i] * residual_probability * d[j];
     if (opt_precision) add_curvature(curvature, d, n, opt_precision);
   }
   return sum;
@@ -133,14 +275,14 @@ double idm_preferred_log_likelihood(const idm_preferred *p, const double *x, dou
 /* Directions v within a box that disagree with no preference, difference_i v >= 0, and agree most
  * with those that none has agreed with so far. */
 typedef struct separation {
-  const idm_preferred *preferred;
+  const idm_preference_model *preference_model;
   idm_program *program;
   double *unit;    /* [count][free]: differences in units of their largest entry */
   double *cost;    /* [free] */
   bool *separated; /* [count] */
 } separation;
 
-static void clear(separation *s)
+static void free_separation(separation *s)
 {
   idm_program_destroy(s->program);
   free(s->unit);
@@ -150,8 +292,8 @@ static void clear(separation *s)
 
 static idm_status add_condition(const separation *s, size_t i, idm_error *opt_error)
 {
-  const size_t n = s->preferred->free;
-  const double *d = s->preferred->difference + i * n;
+  const size_t n = s->preference_model->free;
+  const double *d = s->preference_model->difference + i * n;
   double *unit = s->unit + i * n;
   double largest = 0;
   for (size_t j = 0; j < n; j++) largest = fmax(largest, fabs(d[j]));
@@ -159,14 +301,15 @@ static idm_status add_condition(const separation *s, size_t i, idm_error *opt_er
   idm_status status = IDM_OK;
   for (size_t j = 0; j < n && status == IDM_OK; j++) {
     unit[j] = d[j] / largest;
-    if (unit[j] != 0) status = idm_program_enter(s->program, j, unit[j], opt_error);
+    if (unit[j] != 0) status = idm_program_add_entry(s->program, j, unit[j], opt_error);
   }
-  return status == IDM_OK ? idm_program_add(s->program, 0, INFINITY, opt_error) : status;
+  return status == IDM_OK ? idm_program_add_row(s->program, 0, INFINITY, opt_error) : status;
 }
 
-static idm_status open_separation(const idm_preferred *p, separation *s, idm_error *opt_error)
+static idm_status open_separation(const idm_preference_model *p, separation *s,
+                                  idm_error *opt_error)
 {
-  *s = (separation){.preferred = p};
+  *s = (separation){.preference_model = p};
   s->unit = idm_new(idm_times(p->count, p->free), sizeof *s->unit);
   s->cost = idm_new(p->free, sizeof *s->cost);
   s->separated = idm_new(p->count, sizeof *s->separated);
@@ -179,16 +322,16 @@ static idm_status open_separation(const idm_preferred *p, separation *s, idm_err
 }
 
 /* Look once more; how many it agrees with for the first time. */
-static idm_status look(const separation *s, idm_interrupt opt_interrupt, void *context,
-                       size_t *ret_new, idm_error *opt_error)
+static idm_status find_separated(const separation *s, idm_interrupt opt_interrupt, void *context,
+                                 size_t *ret_new, idm_error *opt_error)
 {
   /* Less than this an agreement is the solver's rounding. */
-  static const double least = 1e-6;
-  const size_t n = s->preferred->free;
+  static const double min_agreement = 1e-6;
+  const size_t n = s->preference_model->free;
   idm_program_solution found;
   *ret_new = 0;
   memset(s->cost, 0, n * sizeof *s->cost);
-  for (size_t i = 0; i < s->preferred->count; i++)
+  for (size_t i = 0; i < s->preference_model->count; i++)
     for (size_t j = 0; !s->separated[i] && j < n; j++) s->cost[j] -= s->unit[i * n + j];
   for (size_t j = 0; j < n; j++) idm_program_set_cost(s->program, j, s->cost[j]);
   const idm_status status =
@@ -199,10 +342,10 @@ static idm_status look(const separation *s, idm_interrupt opt_interrupt, void *c
                ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
                : idm_fail(opt_error, IDM_NUMERICAL,
                           "whether some utility agrees with all preferences could not be told");
-  for (size_t i = 0; i < s->preferred->count; i++) {
+  for (size_t i = 0; i < s->preference_model->count; i++) {
     double agreement = 0;
     for (size_t j = 0; j < n; j++) agreement += s->unit[i * n + j] * found.x[j];
-    if (s->separated[i] || !(agreement > least)) continue;
+    if (s->separated[i] || !(agreement > min_agreement)) continue;
     s->separated[i] = true;
     ++*ret_new;
   }
@@ -210,25 +353,26 @@ static idm_status look(const separation *s, idm_interrupt opt_interrupt, void *c
 }
 
 /* The sum of directions that disagree with none agrees with whatever one of them does. */
-idm_status idm_preferred_separated(const idm_preferred *p, idm_interrupt opt_interrupt,
-                                   void *context, size_t *ret_count, idm_error *opt_error)
+idm_status idm_preference_model_separated(const idm_preference_model *p,
+                                          idm_interrupt opt_interrupt, void *context,
+                                          size_t *ret_count, idm_error *opt_error)
 {
   separation s;
   *ret_count = 0;
-  if (p->idle == p->count) return IDM_OK;
+  if (p->uninformative == p->count) return IDM_OK;
   idm_status status = open_separation(p, &s, opt_error);
   for (size_t more = 1; more && status == IDM_OK;) {
-    status = look(&s, opt_interrupt, context, &more, opt_error);
+    status = find_separated(&s, opt_interrupt, context, &more, opt_error);
     *ret_count += more;
   }
-  clear(&s);
+  free_separation(&s);
   return status;
 }
 
 /* --- what is left open ---------------------------------------------------------------------- */
 
-idm_status idm_preferred_open(const idm_preferred *p, double *opt_x, idm_finding *finding,
-                              idm_error *opt_error)
+idm_status idm_preference_model_nullspace(const idm_preference_model *p, double *opt_x,
+                                          idm_optimality *finding, idm_error *opt_error)
 {
   size_t rank = 0;
   double *a = idm_duplicate(p->difference, idm_times(p->count, p->free), sizeof *a);
@@ -239,14 +383,15 @@ idm_status idm_preferred_open(const idm_preferred *p, double *opt_x, idm_finding
   const bool done = a && b && x && idm_least_squares(p->count, p->free, a, b, tolerance, x, &rank);
   if (done && opt_x) memcpy(opt_x, x, p->free * sizeof *x);
   const idm_status status =
-      done ? idm_open_design(rank, a, finding, opt_error) : idm_fail_memory(opt_error);
+      done ? idm_nullspace_design(rank, a, finding, opt_error) : idm_fail_memory(opt_error);
   free(a);
   free(b);
   free(x);
   return status;
 }
 
-void idm_preferred_say(const idm_preferred *p, size_t separated, idm_finding *finding)
+void idm_preference_model_note(const idm_preference_model *p, size_t separated,
+                               idm_optimality *finding)
 {
   finding->compared = true;
   if (separated)
@@ -255,10 +400,112 @@ void idm_preferred_say(const idm_preferred *p, size_t separated, idm_finding *fi
                   "the larger it is; how large it is here, the prior says",
                   separated == p->count ? "each" : "some", p->count,
                   separated == p->count ? "" : " and disagrees with none");
-  if (p->idle)
+  if (p->uninformative)
     idm_notes_add(
         &finding->words,
         "%zu of %zu preferences are between trajectories that no free number tells apart, "
         "and say nothing",
-        p->idle, p->count);
+        p->uninformative, p->count);
+}
+
+/* === prefer ================================================================================= */
+
+/* Preferences of somebody whose utility is known. */
+
+/* The logistic model of the data's preferences, and room for its free numbers. */
+typedef struct simulation {
+  idm_free_utility *free_utility;
+  idm_preference_model *preference_model;
+  double *x; /* [free] */
+} simulation;
+
+static void close_simulation(simulation *s)
+{
+  idm_preference_model_destroy(s->preference_model);
+  idm_free_utility_destroy(s->free_utility);
+  free(s->x);
+}
+
+static idm_status open_simulation(const idm_problem *problem, const idm_data *data,
+                                  const char *caller, simulation *s, idm_error *opt_error)
+{
+  idm_status status = idm_free_utility_create(problem, &s->free_utility, opt_error);
+  if (status == IDM_OK)
+    status = idm_preference_model_create(problem, data, s->free_utility, caller,
+                                         &s->preference_model, opt_error);
+  if (status != IDM_OK) return status;
+  s->x = idm_new(s->free_utility->count, sizeof *s->x);
+  return s->x ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static void read_numbers(const idm_theta *theta, simulation *s)
+{
+  const idm_block *utility = &theta->block[IDM_UTILITY];
+  for (size_t k = 0; k < s->free_utility->count && utility->features; k++)
+    s->x[k] = utility->features->weight[idm_features_index(utility->features, k)];
+  for (size_t e = 0; e < s->free_utility->entries; e++)
+    if (s->free_utility->number[e] >= 0) s->x[s->free_utility->number[e]] = utility->value[e];
+}
+
+/* Two different trajectories each, as if the second were better. */
+static void draw_pairs(idm_preferences *p, size_t trajectories, idm_random *random)
+{
+  for (size_t i = 0; i < p->count; i++) {
+    const size_t a = (size_t)(idm_random_uniform(random) * (double)trajectories);
+    const size_t b = (size_t)(idm_random_uniform(random) * (double)(trajectories - 1));
+    p->worse[i] = (uint32_t)a;
+    p->better[i] = (uint32_t)(b + (b >= a));
+  }
+}
+
+/* Turn round those that are preferred the other way. */
+static void orient_pairs(const simulation *s, idm_preferences *p, idm_random *random)
+{
+  for (size_t i = 0; i < p->count; i++) {
+    double odds = s->preference_model->offset[i];
+    for (size_t j = 0; j < s->preference_model->free; j++)
+      odds += s->preference_model->difference[i * s->preference_model->free + j] * s->x[j];
+    if (idm_random_uniform(random) < 1 / (1 + exp(-odds))) continue;
+    const uint32_t worse = p->worse[i];
+    p->worse[i] = p->better[i];
+    p->better[i] = worse;
+  }
+}
+
+idm_status idm_preferences_simulate(const idm_problem *problem, const idm_theta *theta,
+                                    size_t pairs, const char *caller, idm_random *random,
+                                    idm_data *data, idm_error *opt_error)
+{
+  if (data->trajectories < 2)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs preferences between trajectories, and there is one; expected two "
+                    "or more",
+                    caller);
+  simulation s = {0};
+  idm_preferences_destroy(data->preferences);
+  idm_status status = idm_preferences_create(pairs, &data->preferences, opt_error);
+  if (status == IDM_OK) {
+    draw_pairs(data->preferences, data->trajectories, random);
+    status = open_simulation(problem, data, caller, &s, opt_error);
+  }
+  if (status == IDM_OK) {
+    read_numbers(theta, &s);
+    orient_pairs(&s, data->preferences, random);
+  }
+  close_simulation(&s);
+  return status;
+}
+
+idm_status idm_preferences_log_likelihood(const idm_problem *problem, const idm_data *data,
+                                          const idm_theta *theta, const char *caller,
+                                          double *log_likelihood, idm_error *opt_error)
+{
+  simulation s = {0};
+  const idm_status status = open_simulation(problem, data, caller, &s, opt_error);
+  if (status == IDM_OK) {
+    read_numbers(theta, &s);
+    *log_likelihood = idm_preference_model_log_likelihood(s.preference_model, s.x, NULL, NULL);
+  }
+  close_simulation(&s);
+  return status;
 }

@@ -1,16 +1,427 @@
-/* Both sides of the proposition, by code that has nothing in common but the world. */
-#include "idm/proposition.h"
-
+/* Both sides of the proposition, by code that has nothing in common but the world.
+ *
+ * Contents: conjugate matching · convex margin · proposition */
 #include <math.h>
 #include <stdio.h>
 
+#include "base/dense.h"
 #include "base/door.h"
 #include "base/memory.h"
+#include "idm/maximise.h"
+#include "idm/planner.h"
+#include "idm/proposition.h"
 #include "idm/workspace.h"
-#include "invert/utility/closest.h"
-#include "invert/utility/conjugate_matching.h"
-#include "invert/utility/convex_margin.h"
-#include "invert/utility/smooth_margin.h"
+#include "invert/utility/mdp.h"
+#include "invert/utility/soft_plan.h"
+#include "plan/workspace.h"
+
+/* === conjugate matching ======================================================================= */
+
+/* Matching by slopes through the policy. Where zeta* has kinks or ends, by the method of
+ * multipliers (Rockafellar 1976): a utility is held, zeta* is made smooth around it, and the slope
+ * of what is found becomes the utility held next. */
+
+enum { max_rounds = 400, max_steps = 4000 };
+/* A utility that moves by less than this from round to round is found. */
+static const double centre_tolerance = 1e-9;
+
+typedef struct conjugate_problem {
+  idm_problem problem; /* a copy with its own theta and planner */
+  idm_block *block;    /* that the numbers are of */
+  const idm_mdp *mdp;
+  const idm_regulariser *zeta;
+  double alpha;
+  double prox_weight;
+  const double *p;
+  idm_conjugate_matching *found;
+  idm_workspace *workspace;
+  idm_choice_adjoint *slope;
+  idm_theta *theta_gradient;
+  double *centre;          /* [entry]: the utility, by [state][action] */
+  double *v;               /* [entry]: the slope of zeta* */
+  double *reward;          /* [action][state] */
+  double *value;           /* [state] */
+  double *policy_gradient; /* [action] */
+  double *corner;          /* [state] */
+} conjugate_problem;
+
+void idm_conjugate_matching_destroy(idm_conjugate_matching *matching)
+{
+  if (!matching) return;
+  free(matching->policy);
+  free(matching->occupancy);
+  free(matching);
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static void close_conjugate(conjugate_problem *o)
+{
+  idm_choice_adjoint_destroy(o->slope);
+  idm_workspace_destroy(o->workspace);
+  idm_theta_destroy(o->theta_gradient);
+  idm_theta_destroy(o->problem.theta);
+  free(o->centre);
+}
+
+static idm_status open_policy(conjugate_problem *o, const idm_problem *problem, int units,
+                              idm_error *opt_error)
+{
+  o->problem = *problem;
+  o->problem.theta = NULL;
+  o->problem.agent.hidden = units;
+  o->problem.agent.choice = IDM_CHOICE_DRAWN;
+  idm_status status = idm_theta_copy(problem->theta, &o->problem.theta, opt_error);
+  if (status == IDM_OK)
+    status = idm_problem_set_planner(&o->problem, idm_planner_find("decision-network"), opt_error);
+  if (status != IDM_OK) return status;
+  idm_theta *theta = o->problem.theta;
+  o->block =
+      &theta->block[IDM_BLOCK_COUNT]; /* without a hidden layer: a weight a state and action */
+  theta->block[IDM_LAPSE].value[0] = 0;
+  theta->block[IDM_PERSEVERANCE].value[0] = 0;
+  for (size_t i = 0; i < theta->blocks; i++) theta->block[i].role = IDM_NORMATIVE;
+  status = idm_theta_copy(theta, &o->theta_gradient, opt_error);
+  for (size_t i = 0; status == IDM_OK && i < theta->blocks; i++)
+    o->theta_gradient->block[i].role = IDM_DESCRIPTIVE;
+  if (status == IDM_OK)
+    status =
+        idm_workspace_create(problem->setting, theta, &o->problem.agent, &o->workspace, opt_error);
+  return status == IDM_OK ? idm_choice_adjoint_create(o->workspace, &o->slope, opt_error) : status;
+}
+
+static bool allocate_conjugate(conjugate_problem *o)
+{
+  const idm_sizes n = o->mdp->n;
+  const size_t all = n.states * n.actions;
+  o->centre = idm_new(3 * all + 2 * n.states + n.actions, sizeof *o->centre);
+  o->found = idm_new(1, sizeof *o->found);
+  if (!o->centre || !o->found) return false;
+  o->v = o->centre + all;
+  o->reward = o->v + all;
+  o->value = o->reward + all;
+  o->corner = o->value + n.states;
+  o->policy_gradient = o->corner + n.states;
+  o->found->policy = idm_new(all, sizeof *o->found->policy);
+  o->found->occupancy = idm_new(all, sizeof *o->found->occupancy);
+  return o->found->policy && o->found->occupancy;
+}
+
+/* --- the objective -------------------------------------------------------------------------- */
+
+static const double *corner_of(conjugate_problem *o, size_t state)
+{
+  memset(o->corner, 0, o->mdp->n.states * sizeof *o->corner);
+  o->corner[state] = 1;
+  return o->corner;
+}
+
+static idm_status compute_policy(conjugate_problem *o, const double *x, idm_error *opt_error)
+{
+  const idm_sizes n = o->mdp->n;
+  memcpy(o->block->value, x, o->block->size * sizeof *x);
+  const idm_status status = idm_plan(o->problem.theta, NULL, o->workspace, NULL, opt_error);
+  if (status != IDM_OK) return status;
+  for (size_t s = 0; s < n.states; s++)
+    idm_plan_policy(o->workspace, 0, corner_of(o, s), o->found->policy + s * n.actions, NULL);
+  return idm_mdp_occupancy(o->mdp, o->found->policy, o->found->occupancy, opt_error);
+}
+
+/* zeta*, smooth around the utility held, less the entropy; and dJ/dq as what is paid. */
+static double total_loss(conjugate_problem *o)
+{
+  const idm_sizes n = o->mdp->n;
+  double sum = 0;
+  for (size_t e = 0; e < n.states * n.actions; e++) {
+    const double q = o->found->occupancy[e];
+    double *reward = &o->reward[e % n.actions * n.states + e / n.actions];
+    *reward = 0;
+    if (!(q > 0)) continue;
+    const double log_pi = log(o->found->policy[e]);
+    sum += idm_regulariser_proximal(o->zeta, o->p[e], q, o->centre[e], o->prox_weight, &o->v[e]) +
+           o->alpha * q * log_pi;
+    *reward = o->alpha * log_pi - o->v[e];
+  }
+  return sum;
+}
+
+static idm_status backpropagate(conjugate_problem *o, double *gradient, idm_error *opt_error)
+{
+  const idm_sizes n = o->mdp->n;
+  idm_status status = idm_mdp_evaluate(o->mdp, o->found->policy, o->reward, o->value, opt_error);
+  if (status != IDM_OK) return status;
+  idm_choice_adjoint_begin(o->slope);
+  for (size_t s = 0; s < n.states; s++) {
+    double mass = 0;
+    for (size_t u = 0; u < n.actions; u++) mass += o->found->occupancy[s * n.actions + u];
+    for (size_t u = 0; u < n.actions; u++)
+      o->policy_gradient[u] = mass * (o->reward[u * n.states + s] +
+                                      idm_mdp_next_value(o->mdp, u, s, o->value) - o->value[s]);
+    idm_choice_adjoint_point(o->slope, corner_of(o, s), o->policy_gradient);
+  }
+  status = idm_choice_adjoint_finish(o->slope, o->theta_gradient, opt_error);
+  const double *by = o->theta_gradient->block[o->block - o->problem.theta->block].value;
+  for (size_t i = 0; i < o->block->size && status == IDM_OK; i++) gradient[i] = -by[i];
+  return status;
+}
+
+/* As a density to climb. */
+static idm_status evaluate(void *context, const double *x, double *log_density,
+                           double *opt_gradient, idm_error *opt_error)
+{
+  conjugate_problem *o = context;
+  const idm_status status = compute_policy(o, x, opt_error);
+  if (status != IDM_OK) return status;
+  *log_density = -total_loss(o);
+  return opt_gradient ? backpropagate(o, opt_gradient, opt_error) : IDM_OK;
+}
+
+/* --- rounds --------------------------------------------------------------------------------- */
+
+/* The utility held next; returns how far it moves. */
+static double update_centre(conjugate_problem *o)
+{
+  double most = 0;
+  for (size_t e = 0; e < o->mdp->n.states * o->mdp->n.actions; e++) {
+    if (!(o->found->occupancy[e] > 0)) continue;
+    most = fmax(most, fabs(o->v[e] - o->centre[e]));
+    o->centre[e] = o->v[e];
+  }
+  return most;
+}
+
+static idm_status ascend(conjugate_problem *o, double *x, double *gradient, idm_error *opt_error)
+{
+  const idm_target target = {
+      .dimension = o->block->size, .gradient = true, .context = o, .evaluate = evaluate};
+  double log_density, movement = INFINITY;
+  idm_status status = IDM_OK;
+  for (int k = 0; k < max_rounds && movement > centre_tolerance && status == IDM_OK; k++) {
+    status = idm_maximise(&target, 0, max_steps, x, &log_density, opt_error);
+    if (status == IDM_OK) status = evaluate(o, x, &log_density, gradient, opt_error);
+    movement = idm_regulariser_is_nonsmooth(o->zeta) && status == IDM_OK ? update_centre(o) : 0;
+  }
+  return status;
+}
+
+/* What was found, by zeta* itself. */
+static void evaluate_result(conjugate_problem *o, const double *gradient)
+{
+  const idm_sizes n = o->mdp->n;
+  idm_conjugate_matching *f = o->found;
+  for (size_t i = 0; i < o->block->size; i++) f->slope = fmax(f->slope, fabs(gradient[i]));
+  for (size_t e = 0; e < n.states * n.actions; e++) {
+    const double q = f->occupancy[e];
+    if (!(q > 0)) continue;
+    f->objective += o->alpha * q * log(f->policy[e]);
+    if (o->zeta->zeta == IDM_ZETA_ABSOLUTE)
+      f->infeasibility = fmax(f->infeasibility, fabs(o->p[e] - q) - o->zeta->scale);
+    else
+      f->objective += idm_regulariser_conjugate(o->zeta, o->p[e], q);
+  }
+}
+
+idm_status idm_conjugate_match(const idm_problem *problem, const idm_mdp *mdp,
+                               const idm_regulariser *regulariser, double alpha, int units,
+                               const double *p, idm_conjugate_matching **ret_matching,
+                               idm_error *opt_error)
+{
+  static const double prox_weight = 0.0005;
+  conjugate_problem o = {
+      .mdp = mdp, .zeta = regulariser, .alpha = alpha, .prox_weight = prox_weight, .p = p};
+  *ret_matching = NULL;
+  double *x = NULL;
+  idm_status status = allocate_conjugate(&o) ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = open_policy(&o, problem, units, opt_error);
+  if (status == IDM_OK) {
+    x = idm_new(2 * o.block->size, sizeof *x);
+    status = x ? IDM_OK : idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) {
+    for (size_t i = 0; i < o.block->size; i++) x[i] = o.block->value[i];
+    status = ascend(&o, x, x + o.block->size, opt_error);
+  }
+  if (status == IDM_OK) {
+    evaluate_result(&o, x + o.block->size);
+    *ret_matching = o.found;
+  } else {
+    idm_conjugate_matching_destroy(o.found);
+  }
+  close_conjugate(&o);
+  free(x);
+  return status;
+}
+
+/* === convex margin ============================================================================ */
+
+/* Newton's method for a margin with a regulariser, its barriers made lighter from round to round.
+ */
+
+enum { max_newton_steps = 200, max_halvings = 60 };
+static const double first_barrier = 1e-1;
+/* What the last barrier adds is about this, for every entry. */
+static const double last_barrier = 1e-11;
+/* Entries of a gradient below this are rounding: occupancies sum to 1. */
+static const double gradient_floor = 1e-13;
+
+typedef struct descent {
+  idm_soft_plan *plan;
+  const idm_regulariser *zeta;
+  const double *p; /* [entry], as all below */
+  size_t entries;
+  bool *moves; /* entries of states that are come to */
+  double mu;
+  double *gradient;
+  double *curvature;
+  double *step;
+  double *trial;
+  double *unit;
+  double *change;
+  double *matrix; /* [entry][entry] */
+} descent;
+
+static bool open_descent(descent *d, idm_soft_plan *plan, const idm_regulariser *zeta,
+                         const double *p)
+{
+  const idm_sizes n = plan->mdp->n;
+  const size_t entries = n.states * n.actions;
+  *d = (descent){.plan = plan, .zeta = zeta, .p = p, .entries = entries};
+  d->moves = idm_new(entries, sizeof *d->moves);
+  d->gradient = idm_new(6 * entries, sizeof *d->gradient);
+  d->matrix = idm_new(idm_times(entries, entries), sizeof *d->matrix);
+  if (!d->moves || !d->gradient || !d->matrix) return false;
+  double **const part[] = {&d->curvature, &d->step, &d->trial, &d->unit, &d->change};
+  for (size_t i = 0; i < 5; i++) *part[i] = d->gradient + (i + 1) * entries;
+  for (size_t s = 0; s < n.states; s++) {
+    double mass = 0;
+    for (size_t u = 0; u < n.actions; u++) mass += p[u * n.states + s];
+    for (size_t u = 0; u < n.actions; u++) d->moves[u * n.states + s] = mass > 0;
+  }
+  return true;
+}
+
+static void close_descent(descent *d)
+{
+  free(d->moves);
+  free(d->gradient);
+  free(d->matrix);
+}
+
+/* The objective with barriers and its gradient; infinite outside. */
+static idm_status evaluate_margin(descent *d, const double *v, double *objective,
+                                  idm_error *opt_error)
+{
+  double linear_part = 0;
+  for (size_t e = 0; e < d->entries; e++) {
+    double value = 0, slope = 0;
+    d->curvature[e] = 1;
+    if (d->moves[e] &&
+        !idm_regulariser_barrier(d->zeta, d->p[e], v[e], d->mu, &value, &slope, &d->curvature[e])) {
+      *objective = INFINITY;
+      return IDM_OK;
+    }
+    linear_part += value - d->p[e] * v[e];
+    d->gradient[e] = slope - d->p[e];
+  }
+  const idm_status status = idm_soft_plan_solve(d->plan, v, objective, opt_error);
+  if (status != IDM_OK) return status;
+  *objective += linear_part;
+  idm_soft_plan_occupancy(d->plan, d->change);
+  for (size_t e = 0; e < d->entries; e++)
+    d->gradient[e] = d->moves[e] ? d->gradient[e] + d->change[e] : 0;
+  return IDM_OK;
+}
+
+static double largest(const descent *d)
+{
+  double most = 0;
+  for (size_t e = 0; e < d->entries; e++) most = fmax(most, fabs(d->gradient[e]));
+  return most;
+}
+
+/* step = -H^-1 gradient, H = d occupancy / d utility + diag(bend). */
+static bool find_step(descent *d)
+{
+  const size_t n = d->entries;
+  for (size_t i = 0; i < n; i++) {
+    memset(d->unit, 0, n * sizeof *d->unit);
+    d->unit[i] = d->moves[i];
+    idm_soft_plan_hessian_product(d->plan, d->unit, d->change);
+    for (size_t j = 0; j < n; j++) d->matrix[i * n + j] = d->moves[j] ? d->change[j] : 0;
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < i; j++)
+      d->matrix[i * n + j] = 0.5 * (d->matrix[i * n + j] + d->matrix[j * n + i]);
+    d->matrix[i * n + i] += d->curvature[i] + 1e-15;
+    d->step[i] = -d->gradient[i];
+  }
+  if (!idm_cholesky(n, d->matrix)) return false;
+  idm_lower_solve(n, d->matrix, d->step);
+  idm_lower_solve_transposed(n, d->matrix, d->step);
+  return true;
+}
+
+/* Along the step as far as the objective falls, or the gradient does where that is rounding. */
+static idm_status line_search(descent *d, double *v, double *objective, bool *movement,
+                              idm_error *opt_error)
+{
+  const double before = largest(d);
+  double directional_derivative = 0, length = 1;
+  *movement = false;
+  for (size_t e = 0; e < d->entries; e++) directional_derivative += d->gradient[e] * d->step[e];
+  for (int k = 0; k < max_halvings && !*movement; k++, length /= 2) {
+    double value;
+    for (size_t e = 0; e < d->entries; e++) d->trial[e] = v[e] + length * d->step[e];
+    const idm_status status = evaluate_margin(d, d->trial, &value, opt_error);
+    if (status != IDM_OK) return status;
+    const double noise = 1e-13 * (1 + fabs(*objective));
+    if (!(value <= *objective + 1e-4 * length * directional_derivative) &&
+        !(value <= *objective + noise && largest(d) < before))
+      continue;
+    memcpy(v, d->trial, d->entries * sizeof *v);
+    *objective = value;
+    *movement = true;
+  }
+  return *movement ? IDM_OK : evaluate_margin(d, v, objective, opt_error);
+}
+
+/* With one barrier. */
+static idm_status descend(descent *d, double *v, idm_error *opt_error)
+{
+  double objective;
+  bool movement = true;
+  idm_status status = evaluate_margin(d, v, &objective, opt_error);
+  for (int k = 0;
+       k < max_newton_steps && status == IDM_OK && movement && largest(d) > gradient_floor; k++) {
+    if (!find_step(d))
+      return idm_fail(opt_error, IDM_NUMERICAL, "the least margin could not be found");
+    status = line_search(d, v, &objective, &movement, opt_error);
+  }
+  return status;
+}
+
+idm_status idm_convex_margin(idm_soft_plan *plan, const idm_regulariser *regulariser,
+                             const double *p, double *utility, double *objective, double *slope,
+                             idm_error *opt_error)
+{
+  descent d;
+  idm_status status = open_descent(&d, plan, regulariser, p) ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t e = 0; e < d.entries && status == IDM_OK; e++)
+    utility[e] = d.moves[e] ? idm_regulariser_interior(regulariser) : 0;
+  for (d.mu = first_barrier; d.mu >= last_barrier && status == IDM_OK; d.mu /= 10)
+    status = descend(&d, utility, opt_error);
+  if (status == IDM_OK) {
+    *slope = largest(&d);
+    status = idm_soft_plan_solve(plan, utility, objective, opt_error);
+  }
+  for (size_t e = 0; e < d.entries && status == IDM_OK; e++)
+    if (d.moves[e])
+      *objective += idm_regulariser_value(regulariser, p[e], utility[e]) - p[e] * utility[e];
+  close_descent(&d);
+  return status;
+}
+
+/* === proposition ============================================================================== */
 
 const char *idm_zeta_name(idm_zeta zeta)
 {
@@ -47,7 +458,8 @@ static idm_status allocate(const idm_setting *setting, idm_proposition *p, idm_e
 
 /* --- the demonstrator ----------------------------------------------------------------------- */
 
-static idm_status demonstrate(const idm_problem *problem, double *policy, idm_error *opt_error)
+static idm_status plan_demonstrator(const idm_problem *problem, double *policy,
+                                    idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(problem->setting);
   idm_workspace *workspace = NULL;
@@ -70,25 +482,26 @@ static idm_status demonstrate(const idm_problem *problem, double *policy, idm_er
 /* --- both sides ----------------------------------------------------------------------------- */
 
 /* Every entry of the utility is a free number. */
-static idm_status find_utility(const idm_mdp *world, const double *target, const double *uniform,
+static idm_status find_utility(const idm_mdp *mdp, const double *target, const double *uniform,
                                idm_proposition *p, idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
+  const idm_sizes n = mdp->n;
   const size_t all = n.states * n.actions;
   idm_soft_plan *plan = NULL;
   int32_t *number = idm_new(all, sizeof *number);
   double *work = idm_new(2 * all, sizeof *work);
   idm_status status = number && work ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_soft_plan_create(world, p->alpha, uniform, &plan, opt_error);
+  if (status == IDM_OK) status = idm_soft_plan_create(mdp, p->alpha, uniform, &plan, opt_error);
   if (status == IDM_OK) {
     for (size_t e = 0; e < all; e++) {
       number[e] = (int32_t)e;
       work[e] = target[e % n.states * n.actions + e / n.states];
     }
-    const idm_sought sought = {
+    const idm_free_utility free_utility = {
         .entries = all, .count = all, .number = number, .held = work, .unit = 1};
-    const idm_smooth_margin margin = {&sought, plan, work, p->lambda, NULL};
-    status = idm_smooth_margin_minimise(&margin, work + all, &p->margin, &p->slope, opt_error);
+    const idm_smooth_margin margin = {&free_utility, plan, work, p->lambda, NULL};
+    status =
+        idm_smooth_margin_minimise(&margin, work + all, &p->margin, &p->gradient_max, opt_error);
   }
   if (status == IDM_OK) memcpy(p->planned, plan->policy, all * sizeof *p->planned);
   idm_soft_plan_destroy(plan);
@@ -97,32 +510,32 @@ static idm_status find_utility(const idm_mdp *world, const double *target, const
   return status;
 }
 
-static idm_status find_policy(const idm_mdp *world, const idm_setting *setting,
-                              const double *target, idm_proposition *p, idm_error *opt_error)
+static idm_status find_policy(const idm_mdp *mdp, const idm_setting *setting, const double *target,
+                              idm_proposition *p, idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
-  idm_closest *found = NULL;
-  const idm_status status =
-      idm_closest_create(world, setting, target, p->demonstrated, NULL, IDM_DIVERGENCE_SQUARED,
-                         p->lambda, p->alpha, NULL, &found, opt_error);
+  const idm_sizes n = mdp->n;
+  idm_occupancy_projection *found = NULL;
+  const idm_status status = idm_occupancy_projection_create(mdp, setting, target, p->demonstrated,
+                                                            NULL, IDM_DIVERGENCE_SQUARED, p->lambda,
+                                                            p->alpha, NULL, &found, opt_error);
   if (status != IDM_OK) return status;
   p->matching = found->objective;
   p->gap = found->gap;
   memcpy(p->matched, found->policy, n.states * n.actions * sizeof *p->matched);
   for (size_t e = 0; e < n.states * n.actions; e++)
     p->occupancy[e / n.actions] += found->occupancy[e];
-  idm_closest_destroy(found);
+  idm_occupancy_projection_destroy(found);
   return IDM_OK;
 }
 
 /* --- both sides, of any regulariser --------------------------------------------------------- */
 
 /* In an action that the demonstrator never takes `gail` is least at no utility. */
-static idm_status check_taken(const idm_mdp *world, const double *target, const idm_proposition *p,
+static idm_status check_taken(const idm_mdp *mdp, const double *target, const idm_proposition *p,
                               idm_error *opt_error)
 {
-  const size_t actions = world->n.actions;
-  for (size_t s = 0; s < world->n.states && p->zeta == IDM_ZETA_GAIL; s++) {
+  const size_t actions = mdp->n.actions;
+  for (size_t s = 0; s < mdp->n.states && p->zeta == IDM_ZETA_GAIL; s++) {
     double mass = 0;
     for (size_t u = 0; u < actions; u++) mass += target[s * actions + u];
     for (size_t u = 0; u < actions && mass > 0; u++)
@@ -136,19 +549,20 @@ static idm_status check_taken(const idm_mdp *world, const double *target, const 
   return IDM_OK;
 }
 
-static idm_status find_margin(const idm_mdp *world, const double *target, const double *uniform,
+static idm_status find_margin(const idm_mdp *mdp, const double *target, const double *uniform,
                               idm_proposition *p, idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
+  const idm_sizes n = mdp->n;
   const size_t all = n.states * n.actions;
   const idm_regulariser zeta = {p->zeta, p->lambda};
   idm_soft_plan *plan = NULL;
   double *work = idm_new(2 * all, sizeof *work);
   idm_status status = work ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_soft_plan_create(world, p->alpha, uniform, &plan, opt_error);
+  if (status == IDM_OK) status = idm_soft_plan_create(mdp, p->alpha, uniform, &plan, opt_error);
   if (status == IDM_OK) {
     for (size_t e = 0; e < all; e++) work[e] = target[e % n.states * n.actions + e / n.states];
-    status = idm_convex_margin(plan, &zeta, work, work + all, &p->margin, &p->slope, opt_error);
+    status =
+        idm_convex_margin(plan, &zeta, work, work + all, &p->margin, &p->gradient_max, opt_error);
   }
   if (status == IDM_OK) memcpy(p->planned, plan->policy, all * sizeof *p->planned);
   idm_soft_plan_destroy(plan);
@@ -156,17 +570,17 @@ static idm_status find_margin(const idm_mdp *world, const double *target, const 
   return status;
 }
 
-static idm_status find_matching(const idm_problem *problem, const idm_mdp *world,
+static idm_status find_matching(const idm_problem *problem, const idm_mdp *mdp,
                                 const double *target, idm_proposition *p, idm_error *opt_error)
 {
-  const idm_sizes n = world->n;
+  const idm_sizes n = mdp->n;
   const idm_regulariser zeta = {p->zeta, p->lambda};
   idm_conjugate_matching *found = NULL;
   const idm_status status =
-      idm_conjugate_match(problem, world, &zeta, p->alpha, p->units, target, &found, opt_error);
+      idm_conjugate_match(problem, mdp, &zeta, p->alpha, p->units, target, &found, opt_error);
   if (status != IDM_OK) return status;
   p->matching = found->objective;
-  p->gap = fmax(found->slope, found->beyond);
+  p->gap = fmax(found->slope, found->infeasibility);
   memcpy(p->matched, found->policy, n.states * n.actions * sizeof *p->matched);
   for (size_t e = 0; e < n.states * n.actions; e++)
     p->occupancy[e / n.actions] += found->occupancy[e];
@@ -176,16 +590,17 @@ static idm_status find_matching(const idm_problem *problem, const idm_mdp *world
 
 /* --- both sides, and the difference --------------------------------------------------------- */
 
-static idm_status compare(const idm_mdp *world, idm_proposition *p, idm_error *opt_error)
+static idm_status compare(const idm_mdp *mdp, idm_proposition *p, idm_error *opt_error)
 {
   const size_t actions = p->action.count;
   const size_t all = p->state.count * actions;
   double *planned = idm_new(all, sizeof *planned);
   if (!planned) return idm_fail_memory(opt_error);
-  const idm_status status = idm_mdp_occupancy(world, p->planned, planned, opt_error);
+  const idm_status status = idm_mdp_occupancy(mdp, p->planned, planned, opt_error);
   for (size_t e = 0; e < all && status == IDM_OK; e++) {
     const double mass = p->occupancy[e / actions];
-    p->apart = fmax(p->apart, fabs(planned[e] - mass * p->matched[e]));
+    p->occupancy_difference =
+        fmax(p->occupancy_difference, fabs(planned[e] - mass * p->matched[e]));
     if (mass > 0) p->difference = fmax(p->difference, fabs(p->planned[e] - p->matched[e]));
   }
   p->constant = -p->alpha * log((double)actions);
@@ -194,40 +609,40 @@ static idm_status compare(const idm_mdp *world, idm_proposition *p, idm_error *o
 }
 
 /* The squared norm has inverse planners of its own, with a duality gap. */
-static idm_status find_sides(const idm_problem *problem, const idm_mdp *world, const double *target,
+static idm_status solve_both(const idm_problem *problem, const idm_mdp *mdp, const double *target,
                              const double *uniform, bool own, idm_proposition *p,
                              idm_error *opt_error)
 {
-  idm_status status = own ? find_utility(world, target, uniform, p, opt_error)
-                          : check_taken(world, target, p, opt_error);
-  if (status == IDM_OK && !own) status = find_margin(world, target, uniform, p, opt_error);
+  idm_status status = own ? find_utility(mdp, target, uniform, p, opt_error)
+                          : check_taken(mdp, target, p, opt_error);
+  if (status == IDM_OK && !own) status = find_margin(mdp, target, uniform, p, opt_error);
   if (status != IDM_OK) return status;
-  return own ? find_policy(world, problem->setting, target, p, opt_error)
-             : find_matching(problem, world, target, p, opt_error);
+  return own ? find_policy(mdp, problem->setting, target, p, opt_error)
+             : find_matching(problem, mdp, target, p, opt_error);
 }
 
-static idm_status find_both(const idm_problem *problem, bool own, idm_proposition *p,
-                            idm_error *opt_error)
+static idm_status prepare_and_solve(const idm_problem *problem, bool own, idm_proposition *p,
+                                    idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(problem->setting);
-  idm_mdp *world = NULL;
+  idm_mdp *mdp = NULL;
   double *target = idm_new(n.states * n.actions, sizeof *target);
   double *uniform = idm_new(n.actions, sizeof *uniform);
   idm_status status = target && uniform ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = idm_mdp_create(problem, problem->setting, "proposition", &world, opt_error);
-  if (status == IDM_OK && world->horizon)
+    status = idm_mdp_create(problem, problem->setting, "proposition", &mdp, opt_error);
+  if (status == IDM_OK && mdp->horizon)
     status = idm_fail(opt_error, IDM_INPUT,
                       "the proposition is of problems without a horizon, and this one has one");
   if (status == IDM_OK) {
     for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
-    world->prior = uniform; /* of both: entropy knows no other */
-    status = demonstrate(problem, p->demonstrated, opt_error);
+    mdp->prior = uniform; /* of both: entropy knows no other */
+    status = plan_demonstrator(problem, p->demonstrated, opt_error);
   }
-  if (status == IDM_OK) status = idm_mdp_occupancy(world, p->demonstrated, target, opt_error);
-  if (status == IDM_OK) status = find_sides(problem, world, target, uniform, own, p, opt_error);
-  if (status == IDM_OK) status = compare(world, p, opt_error);
-  idm_mdp_destroy(world);
+  if (status == IDM_OK) status = idm_mdp_occupancy(mdp, p->demonstrated, target, opt_error);
+  if (status == IDM_OK) status = solve_both(problem, mdp, target, uniform, own, p, opt_error);
+  if (status == IDM_OK) status = compare(mdp, p, opt_error);
+  idm_mdp_destroy(mdp);
   free(target);
   free(uniform);
   return status;
@@ -247,7 +662,7 @@ static idm_status create(const idm_problem *problem, const idm_proposition *of, 
   if (!p) return idm_fail_memory(opt_error);
   *p = *of;
   idm_status status = allocate(problem->setting, p, opt_error);
-  if (status == IDM_OK) status = find_both(problem, own, p, opt_error);
+  if (status == IDM_OK) status = prepare_and_solve(problem, own, p, opt_error);
   if (status == IDM_OK)
     *ret_proposition = p;
   else
@@ -279,7 +694,7 @@ idm_status idm_proposition_create_with(const idm_problem *problem, double alpha,
 /* --- lines ---------------------------------------------------------------------------------- */
 
 /* A line on a state and an action. */
-static void show_entry(const idm_proposition *p, size_t e, char *buffer, size_t size)
+static void format_entry(const idm_proposition *p, size_t e, char *buffer, size_t size)
 {
   const size_t actions = p->action.count;
   snprintf(buffer, size, "%-16.40s  %-16.40s  %14.10f  %14.10f  %14.10f",
@@ -288,7 +703,7 @@ static void show_entry(const idm_proposition *p, size_t e, char *buffer, size_t 
 }
 
 /* A line under the policies. */
-static const char *show_sum(const idm_proposition *p, size_t index, char *buffer, size_t size)
+static const char *format_summary(const idm_proposition *p, size_t index, char *buffer, size_t size)
 {
   switch (index) {
   case 0:
@@ -299,7 +714,7 @@ static const char *show_sum(const idm_proposition *p, size_t index, char *buffer
     return buffer;
   case 2:
     snprintf(buffer, size, "objectives: regularised-margin %.12g (gradient norm %.1g)", p->margin,
-             p->slope);
+             p->gradient_max);
     return buffer;
   case 3:
     snprintf(buffer, size, "            distribution-matching %.12g (duality gap %.1g)",
@@ -325,8 +740,8 @@ const char *idm_proposition_line(const idm_proposition *proposition, size_t inde
     snprintf(buffer, size, "%-16s  %-16s  %14s  %14s  %14s", "state", "action", "demonstrator",
              "margin", "matching");
   else if (index - 2 < entries)
-    show_entry(proposition, index - 2, buffer, size);
+    format_entry(proposition, index - 2, buffer, size);
   else
-    return show_sum(proposition, index - 2 - entries, buffer, size);
+    return format_summary(proposition, index - 2 - entries, buffer, size);
   return buffer;
 }

@@ -3,21 +3,20 @@
  * A branch holds the actions of some states; the nearest occupancy of all policies that agree with
  * it, which is a convex program, bounds what is below it. Best first: the least bound is the next
  * to be split, by the actions of the state where its policy is furthest from taking one. */
-#include "invert/utility/pure.h"
+#include "invert/utility/mdp.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "base/checksum.h"
 #include "base/memory.h"
-#include "invert/utility/flows.h"
+#include "base/text.h"
 
 /* Distances that differ by no more than this are the same. */
-static const double same = 1e-11;
+static const double tolerance = 1e-11;
 /* Branches to look at; those after the nearest is shown, for others that are as near; and policies
  * to try from where one begins, for states times actions may be many. */
-enum { most_branches = 3000, most_rivals = 200, most_trials = 20000 };
+enum { max_branches = 3000, max_tied_branches = 200, max_trials = 20000 };
 
 typedef struct branch {
   double bound;    /* infinite: done with */
@@ -25,65 +24,68 @@ typedef struct branch {
   size_t split;    /* the state to split it by */
 } branch;
 
-typedef struct search {
-  const idm_mdp *world;
+typedef struct policy_search {
+  const idm_mdp *mdp;
   const idm_setting *setting;
   const double *target;
   const double *fallback;
   idm_divergence divergence;
   double lambda;
-  idm_halt *opt_halt;
-  int32_t *usual;  /* [state]: what fallback does most, the first of several */
-  int32_t *trial;  /* [state]: actions that are tried */
-  int32_t *best;   /* [state] */
-  double *policy;  /* [state][action] of what is tried */
-  double *visited; /* [state][action]: its occupancy */
-  bool *allowed;   /* [state][action]: of a branch */
-  double least;    /* distance of the best so far */
-  uint64_t key;    /* of it, see key_of */
-  bool rivals;
+  idm_cancel *opt_cancel;
+  int32_t *modal_action;   /* [state]: what fallback does most, the first of several */
+  int32_t *trial;          /* [state]: actions that are tried */
+  int32_t *best;           /* [state] */
+  double *policy;          /* [state][action] of what is tried */
+  double *occupancy_tried; /* [state][action]: its occupancy */
+  bool *allowed;           /* [state][action]: of a branch */
+  double best_distance;    /* distance of the best so far */
+  uint64_t key;            /* of it, see key_of */
+  bool non_unique;
   double lower; /* nothing that was done with is nearer */
   branch *branch;
   size_t branches;
-} search;
+} policy_search;
 
-static bool is_open(const search *o, size_t action)
+static bool is_open(const policy_search *o, size_t action)
 {
-  return o->world->prior[action] > 0;
+  return o->mdp->prior[action] > 0;
 }
 
-static double mass_of(const search *o, const double *occupancy, size_t s)
+static double mass_of(const policy_search *o, const double *occupancy, size_t s)
 {
   double mass = 0;
-  for (size_t u = 0; u < o->world->n.actions; u++) mass += occupancy[s * o->world->n.actions + u];
+  for (size_t u = 0; u < o->mdp->n.actions; u++) mass += occupancy[s * o->mdp->n.actions + u];
   return mass;
 }
 
 /* --- policies ------------------------------------------------------------------------------- */
 
 /* How far the policy of action[state] is, its occupancy in o->visited. */
-static idm_status measure(search *o, const int32_t *action, double *distance, idm_error *opt_error)
+static idm_status evaluate(policy_search *o, const int32_t *action, double *distance,
+                           idm_error *opt_error)
 {
-  const idm_sizes n = o->world->n;
+  const idm_sizes n = o->mdp->n;
   memset(o->policy, 0, n.states * n.actions * sizeof *o->policy);
   for (size_t s = 0; s < n.states; s++) o->policy[s * n.actions + (size_t)action[s]] = 1;
-  idm_status status = idm_halt_check(o->opt_halt, opt_error);
-  if (status == IDM_OK) status = idm_mdp_occupancy(o->world, o->policy, o->visited, opt_error);
+  idm_status status = idm_cancel_check(o->opt_cancel, opt_error);
+  if (status == IDM_OK)
+    status = idm_mdp_occupancy(o->mdp, o->policy, o->occupancy_tried, opt_error);
   *distance = 0;
   for (size_t e = 0; e < n.states * n.actions && status == IDM_OK; e++)
-    *distance += idm_flows_diverge(o->divergence, o->lambda, o->target[e], o->visited[e]);
+    *distance +=
+        idm_flows_divergence(o->divergence, o->lambda, o->target[e], o->occupancy_tried[e]);
   return status;
 }
 
 /* A sum over what is done where the policy comes, by names: two policies that do the same have the
  * same, in whatever order states and actions stand. */
-static uint64_t key_of(const search *o, const int32_t *action)
+static uint64_t key_of(const policy_search *o, const int32_t *action)
 {
   uint64_t sum = 0;
-  for (size_t s = 0; s < o->world->n.states; s++) {
+  for (size_t s = 0; s < o->mdp->n.states; s++) {
     const char *state = o->setting->states.name[s];
     const char *name = o->setting->actions.name[action[s]];
-    if (!(mass_of(o, o->visited, s) > 0)) continue;
+    if (!(mass_of(o, o->occupancy_tried, s) > 0)) continue;
     uint64_t one = idm_checksum(IDM_CHECKSUM_START, state, strlen(state) + 1);
     one = idm_checksum(one, name, strlen(name));
     sum += one * one;
@@ -93,46 +95,46 @@ static uint64_t key_of(const search *o, const int32_t *action)
 
 /* Keep what was measured last, where it is nearer; of several that are as near, one by its names.
  */
-static void consider(search *o, const int32_t *action, double distance)
+static void update_best(policy_search *o, const int32_t *action, double distance)
 {
-  if (!(distance <= o->least + same)) return;
+  if (!(distance <= o->best_distance + tolerance)) return;
   const uint64_t key = key_of(o, action);
-  const bool nearer = distance < o->least - same;
+  const bool nearer = distance < o->best_distance - tolerance;
   if (nearer)
-    o->rivals = false;
+    o->non_unique = false;
   else if (key != o->key)
-    o->rivals = true;
+    o->non_unique = true;
   if (!nearer && key >= o->key) return;
-  o->least = distance;
+  o->best_distance = distance;
   o->key = key;
-  memcpy(o->best, action, o->world->n.states * sizeof *action);
+  memcpy(o->best, action, o->mdp->n.states * sizeof *action);
 }
 
 /* From o->trial on, one state's action changed at a time, as long as that comes nearer. */
-static idm_status improve(search *o, idm_error *opt_error)
+static idm_status improve(policy_search *o, idm_error *opt_error)
 {
-  const idm_sizes n = o->world->n;
-  double here;
+  const idm_sizes n = o->mdp->n;
+  double distance_now;
   size_t trials = 0;
-  size_t since = 0; /* states that were looked at since something changed */
+  size_t unchanged = 0; /* states that were looked at since something changed */
   assert(n.states > 0);
-  idm_status status = measure(o, o->trial, &here, opt_error);
-  if (status == IDM_OK) consider(o, o->trial, here);
-  for (size_t s = 0; status == IDM_OK && since < n.states && trials < most_trials;
-       s = (s + 1) % n.states, since++) {
-    const int32_t was = o->trial[s];
-    int32_t best = was;
+  idm_status status = evaluate(o, o->trial, &distance_now, opt_error);
+  if (status == IDM_OK) update_best(o, o->trial, distance_now);
+  for (size_t s = 0; status == IDM_OK && unchanged < n.states && trials < max_trials;
+       s = (s + 1) % n.states, unchanged++) {
+    const int32_t previous = o->trial[s];
+    int32_t best = previous;
     for (size_t u = 0; u < n.actions && status == IDM_OK; u++) {
-      double there;
-      if ((int32_t)u == was || !is_open(o, u)) continue;
+      double trial_distance;
+      if ((int32_t)u == previous || !is_open(o, u)) continue;
       o->trial[s] = (int32_t)u;
       trials++;
-      status = measure(o, o->trial, &there, opt_error);
-      if (status == IDM_OK) consider(o, o->trial, there);
-      if (status != IDM_OK || !(there < here - same)) continue;
-      here = there;
+      status = evaluate(o, o->trial, &trial_distance, opt_error);
+      if (status == IDM_OK) update_best(o, o->trial, trial_distance);
+      if (status != IDM_OK || !(trial_distance < distance_now - tolerance)) continue;
+      distance_now = trial_distance;
       best = (int32_t)u;
-      since = 0;
+      unchanged = 0;
     }
     o->trial[s] = best;
   }
@@ -143,15 +145,15 @@ static idm_status improve(search *o, idm_error *opt_error)
 
 /* o->trial: what an occupancy of a branch does most in each state. Returns the state where it is
  * furthest from doing one thing, or the states' number where it does one thing everywhere. */
-static size_t round_off(search *o, const double *occupancy, const branch *b)
+static size_t round_policy(policy_search *o, const double *occupancy, const branch *b)
 {
-  const idm_sizes n = o->world->n;
+  const idm_sizes n = o->mdp->n;
   size_t split = n.states;
   double most = 0;
   for (size_t s = 0; s < n.states; s++) {
     const double *row = occupancy + s * n.actions;
     const double mass = mass_of(o, occupancy, s);
-    size_t best = (size_t)o->usual[s];
+    size_t best = (size_t)o->modal_action[s];
     for (size_t u = 0; u < n.actions; u++)
       if (row[u] > row[best]) best = u;
     o->trial[s] = b->action[s] == IDM_MISSING ? (int32_t)best : b->action[s];
@@ -163,55 +165,57 @@ static size_t round_off(search *o, const double *occupancy, const branch *b)
 }
 
 /* Whether what was measured last comes to no state that the branch leaves open. */
-static bool is_decided(const search *o, const branch *b)
+static bool is_decided(const policy_search *o, const branch *b)
 {
-  for (size_t s = 0; s < o->world->n.states; s++)
-    if (b->action[s] == IDM_MISSING && mass_of(o, o->visited, s) > 0) return false;
+  for (size_t s = 0; s < o->mdp->n.states; s++)
+    if (b->action[s] == IDM_MISSING && mass_of(o, o->occupancy_tried, s) > 0) return false;
   return true;
 }
 
-static void forbid(const search *o, const branch *b)
+static void set_allowed(const policy_search *o, const branch *b)
 {
-  const size_t actions = o->world->n.actions;
-  for (size_t e = 0; e < o->world->n.states * actions; e++)
+  const size_t actions = o->mdp->n.actions;
+  for (size_t e = 0; e < o->mdp->n.states * actions; e++)
     o->allowed[e] =
         b->action[e / actions] == IDM_MISSING || (size_t)b->action[e / actions] == e % actions;
 }
 
 /* The bound of a branch, and where to split it. One in which the nearest takes one action a state
  * is done with, and so is one without any policy at a finite distance. */
-static idm_status relax(search *o, branch *b, idm_error *opt_error)
+static idm_status relax(policy_search *o, branch *b, idm_error *opt_error)
 {
-  const idm_sizes n = o->world->n;
-  idm_closest *found = NULL;
-  double here;
+  const idm_sizes n = o->mdp->n;
+  idm_occupancy_projection *found = NULL;
+  double distance_now;
   for (size_t s = 0; s < n.states; s++)
-    o->trial[s] = b->action[s] == IDM_MISSING ? o->usual[s] : b->action[s];
-  idm_status status = measure(o, o->trial, &here, opt_error);
-  if (status == IDM_OK) consider(o, o->trial, here);
+    o->trial[s] = b->action[s] == IDM_MISSING ? o->modal_action[s] : b->action[s];
+  idm_status status = evaluate(o, o->trial, &distance_now, opt_error);
+  if (status == IDM_OK) update_best(o, o->trial, distance_now);
   if (status != IDM_OK || is_decided(o, b)) {
-    o->lower = fmin(o->lower, here);
+    o->lower = fmin(o->lower, distance_now);
     b->bound = INFINITY;
     return status;
   }
-  forbid(o, b);
-  status = idm_closest_create(o->world, o->setting, o->target, o->fallback, o->allowed,
-                              o->divergence, o->lambda, 0, o->opt_halt, &found, opt_error);
+  set_allowed(o, b);
+  status = idm_occupancy_projection_create(o->mdp, o->setting, o->target, o->fallback, o->allowed,
+                                           o->divergence, o->lambda, 0, o->opt_cancel, &found,
+                                           opt_error);
   if (status != IDM_OK) return status;
   b->bound = found->objective - found->gap;
-  b->split = round_off(o, found->occupancy, b);
-  idm_closest_destroy(found);
-  status = measure(o, o->trial, &here, opt_error);
-  if (status == IDM_OK) consider(o, o->trial, here);
-  if (b->split < n.states && here - b->bound > same) return status;
+  b->split = round_policy(o, found->occupancy, b);
+  idm_occupancy_projection_destroy(found);
+  status = evaluate(o, o->trial, &distance_now, opt_error);
+  if (status == IDM_OK) update_best(o, o->trial, distance_now);
+  if (b->split < n.states && distance_now - b->bound > tolerance) return status;
   o->lower = fmin(o->lower, b->bound);
   b->bound = INFINITY;
   return status;
 }
 
-static idm_status add_branch(search *o, const branch *of, size_t s, size_t u, idm_error *opt_error)
+static idm_status add_branch(policy_search *o, const branch *of, size_t s, size_t u,
+                             idm_error *opt_error)
 {
-  const size_t states = o->world->n.states;
+  const size_t states = o->mdp->n.states;
   branch b = {.bound = INFINITY, .action = idm_duplicate(of->action, states, sizeof *b.action)};
   if (!b.action) return idm_fail_memory(opt_error);
   b.action[s] = (int32_t)u;
@@ -223,14 +227,14 @@ static idm_status add_branch(search *o, const branch *of, size_t s, size_t u, id
     status = IDM_OK;
   }
   if (status != IDM_OK && opt_error) *opt_error = none;
-  if (status == IDM_OK && b.bound <= o->least + same)
+  if (status == IDM_OK && b.bound <= o->best_distance + tolerance)
     o->branch[o->branches++] = b;
   else
     free(b.action);
   return status;
 }
 
-static size_t cheapest(const search *o)
+static size_t least_bound(const policy_search *o)
 {
   size_t best = 0;
   for (size_t i = 1; i < o->branches; i++)
@@ -239,27 +243,27 @@ static size_t cheapest(const search *o)
 }
 
 /* Until no branch is left in which something nearer, or as near, may be. */
-static idm_status explore(search *o, idm_error *opt_error)
+static idm_status branch_and_bound(policy_search *o, idm_error *opt_error)
 {
-  size_t after = 0; /* branches since the nearest was shown */
+  size_t tied_branches = 0; /* branches since the nearest was shown */
   size_t at = 0;
   idm_status status = IDM_OK;
-  while (status == IDM_OK && o->branch[at].bound <= o->least + same &&
-         o->branches < most_branches && after < most_rivals) {
+  while (status == IDM_OK && o->branch[at].bound <= o->best_distance + tolerance &&
+         o->branches < max_branches && tied_branches < max_tied_branches) {
     const size_t before = o->branches;
     const size_t s = o->branch[at].split;
-    const bool shown = o->branch[at].bound >= o->least - same;
-    for (size_t u = 0; u < o->world->n.actions && status == IDM_OK; u++)
+    const bool proved = o->branch[at].bound >= o->best_distance - tolerance;
+    for (size_t u = 0; u < o->mdp->n.actions && status == IDM_OK; u++)
       if (is_open(o, u)) status = add_branch(o, &o->branch[at], s, u, opt_error);
     o->branch[at].bound = INFINITY;
-    if (shown) after += o->branches - before + 1;
-    if (o->opt_halt) o->opt_halt->done = (double)o->branches / most_branches;
-    at = cheapest(o);
+    if (proved) tied_branches += o->branches - before + 1;
+    if (o->opt_cancel) o->opt_cancel->done = (double)o->branches / max_branches;
+    at = least_bound(o);
   }
   o->lower = fmin(o->lower, o->branch[at].bound);
   /* Given up: what is near the best may be better still. */
-  if (status != IDM_OK || !(o->lower < o->least - same)) return status;
-  memcpy(o->trial, o->best, o->world->n.states * sizeof *o->trial);
+  if (status != IDM_OK || !(o->lower < o->best_distance - tolerance)) return status;
+  memcpy(o->trial, o->best, o->mdp->n.states * sizeof *o->trial);
   return improve(o, opt_error);
 }
 
@@ -267,62 +271,63 @@ static idm_status explore(search *o, idm_error *opt_error)
 
 /* These are infinite where the policy does not do what the target has: with two actions in a state
  * for every policy, else what is done there is given. */
-static bool asks_for_all(idm_divergence divergence)
+static bool needs_full_support(idm_divergence divergence)
 {
   return divergence == IDM_DIVERGENCE_KL || divergence == IDM_DIVERGENCE_CHI2;
 }
 
-static idm_status hold_what_must_be(const search *o, branch *root, idm_error *opt_error)
+static idm_status fix_required_actions(const policy_search *o, branch *root, idm_error *opt_error)
 {
-  const idm_sizes n = o->world->n;
-  size_t mixed = 0;
+  const idm_sizes n = o->mdp->n;
+  size_t mixed_states = 0;
   size_t first = 0;
   for (size_t s = 0; s < n.states; s++) {
     size_t taken = 0;
     root->action[s] = IDM_MISSING;
-    for (size_t u = 0; u < n.actions && asks_for_all(o->divergence); u++) {
+    for (size_t u = 0; u < n.actions && needs_full_support(o->divergence); u++) {
       if (!(o->target[s * n.actions + u] > 0)) continue;
       taken++;
       root->action[s] = (int32_t)u;
     }
-    if (taken > 1 && !mixed++) first = s;
+    if (taken > 1 && !mixed_states++) first = s;
   }
-  if (!mixed) return IDM_OK;
+  if (!mixed_states) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "this divergence is infinite for every rule of one action a state: the occupancy "
                   "to come near to has several actions in %zu %s, as in '%.80s'; expected "
                   "--divergence js, tv or squared",
-                  mixed, mixed == 1 ? "state" : "states", o->setting->states.name[first]);
+                  mixed_states, mixed_states == 1 ? "state" : "states",
+                  o->setting->states.name[first]);
 }
 
-static void find_usual(search *o)
+static void find_modal_actions(policy_search *o)
 {
-  const idm_sizes n = o->world->n;
+  const idm_sizes n = o->mdp->n;
   for (size_t s = 0; s < n.states; s++) {
     const double *row = o->fallback + s * n.actions;
     size_t best = n.actions;
     for (size_t u = 0; u < n.actions; u++)
       if (is_open(o, u) && (best == n.actions || row[u] > row[best])) best = u;
-    o->usual[s] = (int32_t)best;
+    o->modal_action[s] = (int32_t)best;
   }
 }
 
-static idm_status begin(search *o, idm_error *opt_error)
+static idm_status initialise(policy_search *o, idm_error *opt_error)
 {
   branch *root = &o->branch[0];
-  root->action = idm_new(o->world->n.states, sizeof *root->action);
+  root->action = idm_new(o->mdp->n.states, sizeof *root->action);
   if (!root->action) return idm_fail_memory(opt_error);
   o->branches = 1;
-  find_usual(o);
-  idm_status status = hold_what_must_be(o, root, opt_error);
+  find_modal_actions(o);
+  idm_status status = fix_required_actions(o, root, opt_error);
   /* Nothing is nearer than 0. */
-  double here = 0;
+  double distance_now = 0;
   /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what o holds is freed by its owner */
-  if (status == IDM_OK) status = measure(o, o->usual, &here, opt_error);
+  if (status == IDM_OK) status = evaluate(o, o->modal_action, &distance_now, opt_error);
   if (status != IDM_OK) return status;
-  consider(o, o->usual, here);
+  update_best(o, o->modal_action, distance_now);
   root->bound = INFINITY;
-  if (o->least == 0) return IDM_OK;
+  if (o->best_distance == 0) return IDM_OK;
   status = relax(o, root, opt_error);
   if (status == IDM_OK) status = improve(o, opt_error);
   return status;
@@ -331,15 +336,15 @@ static idm_status begin(search *o, idm_error *opt_error)
 /* --- the policy ----------------------------------------------------------------------------- */
 
 /* What is done most there, by the action prior where that is several actions. Returns how many. */
-static size_t put_usual(const search *o, size_t s, double *row)
+static size_t put_modal_policy(const policy_search *o, size_t s, double *row)
 {
-  const size_t actions = o->world->n.actions;
+  const size_t actions = o->mdp->n.actions;
   const double *done = o->fallback + s * actions;
   double sum = 0;
   size_t count = 0;
   for (size_t u = 0; u < actions; u++) {
-    const bool most = is_open(o, u) && done[u] >= done[o->usual[s]];
-    row[u] = most ? o->world->prior[u] : 0;
+    const bool most = is_open(o, u) && done[u] >= done[o->modal_action[s]];
+    row[u] = most ? o->mdp->prior[u] : 0;
     sum += row[u];
     count += most;
   }
@@ -347,85 +352,89 @@ static size_t put_usual(const search *o, size_t s, double *row)
   return count;
 }
 
-static idm_status put_policy(search *o, idm_pure *pure, idm_closest *found, idm_error *opt_error)
+static idm_status put_policy(policy_search *o, idm_branch_stats *stats,
+                             idm_occupancy_projection *found, idm_error *opt_error)
 {
-  const idm_sizes n = o->world->n;
-  double here;
-  const idm_status status = measure(o, o->best, &here, opt_error);
+  const idm_sizes n = o->mdp->n;
+  double distance_now;
+  const idm_status status = evaluate(o, o->best, &distance_now, opt_error);
   if (status != IDM_OK) return status;
   memcpy(found->policy, o->policy, n.states * n.actions * sizeof *found->policy);
-  memcpy(found->occupancy, o->visited, n.states * n.actions * sizeof *found->occupancy);
+  memcpy(found->occupancy, o->occupancy_tried, n.states * n.actions * sizeof *found->occupancy);
   for (size_t s = 0; s < n.states; s++)
-    if (!(mass_of(o, o->visited, s) > 0))
-      pure->tied += put_usual(o, s, found->policy + s * n.actions) > 1;
-  found->objective = o->least;
-  found->gap = fmax(0, o->least - o->lower);
-  pure->branches = o->branches;
-  pure->rivals = o->rivals;
+    if (!(mass_of(o, o->occupancy_tried, s) > 0))
+      stats->tied += put_modal_policy(o, s, found->policy + s * n.actions) > 1;
+  found->objective = o->best_distance;
+  found->gap = fmax(0, o->best_distance - o->lower);
+  stats->branches = o->branches;
+  stats->non_unique = o->non_unique;
   return IDM_OK;
 }
 
-static idm_status find(search *o, idm_pure *pure, idm_closest *found, idm_error *opt_error)
+static idm_status find(policy_search *o, idm_branch_stats *stats, idm_occupancy_projection *found,
+                       idm_error *opt_error)
 {
-  idm_status status = begin(o, opt_error);
-  if (status == IDM_OK && o->least > 0) status = explore(o, opt_error);
-  if (status == IDM_OK && !isfinite(o->least))
+  idm_status status = initialise(o, opt_error);
+  if (status == IDM_OK && o->best_distance > 0) status = branch_and_bound(o, opt_error);
+  if (status == IDM_OK && !isfinite(o->best_distance))
     status = idm_fail(opt_error, IDM_INPUT,
                       "no rule of one action a state was found at a finite distance from the "
                       "demonstrator; expected --divergence js, tv or squared");
-  return status == IDM_OK ? put_policy(o, pure, found, opt_error) : status;
+  return status == IDM_OK ? put_policy(o, stats, found, opt_error) : status;
 }
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-static bool allocate(search *o)
+static bool allocate(policy_search *o)
 {
-  const size_t states = o->world->n.states;
-  const size_t all = idm_times(states, o->world->n.actions);
-  o->usual = idm_new(3 * states, sizeof *o->usual);
+  const size_t states = o->mdp->n.states;
+  const size_t all = idm_times(states, o->mdp->n.actions);
+  o->modal_action = idm_new(3 * states, sizeof *o->modal_action);
   o->policy = idm_new(idm_times(2, all), sizeof *o->policy);
   o->allowed = idm_new(all, sizeof *o->allowed);
-  o->branch = idm_new(most_branches + o->world->n.actions, sizeof *o->branch);
-  if (!o->usual || !o->policy || !o->allowed || !o->branch) return false;
-  o->trial = o->usual + states;
+  o->branch = idm_new(max_branches + o->mdp->n.actions, sizeof *o->branch);
+  if (!o->modal_action || !o->policy || !o->allowed || !o->branch) return false;
+  o->trial = o->modal_action + states;
   o->best = o->trial + states;
-  o->visited = o->policy + all;
+  o->occupancy_tried = o->policy + all;
   return true;
 }
 
-idm_status idm_pure_create(const idm_mdp *world, const idm_setting *setting, const double *target,
-                           const double *fallback, idm_divergence divergence, double lambda,
-                           idm_halt *opt_halt, idm_pure *pure, idm_closest **ret_closest,
-                           idm_error *opt_error)
+idm_status idm_deterministic_projection_create(const idm_mdp *mdp, const idm_setting *setting,
+                                               const double *target, const double *fallback,
+                                               idm_divergence divergence, double lambda,
+                                               idm_cancel *opt_cancel, idm_branch_stats *stats,
+                                               idm_occupancy_projection **ret_nearest,
+                                               idm_error *opt_error)
 {
-  const size_t all = idm_times(world->n.states, world->n.actions);
-  search o = {.world = world,
-              .setting = setting,
-              .target = target,
-              .fallback = fallback,
-              .divergence = divergence,
-              .lambda = lambda,
-              .opt_halt = opt_halt,
-              .least = INFINITY,
-              .lower = INFINITY};
-  *ret_closest = NULL;
-  *pure = (idm_pure){0};
-  idm_closest *found = idm_new(1, sizeof *found);
+  const size_t all = idm_times(mdp->n.states, mdp->n.actions);
+  policy_search o = {.mdp = mdp,
+                     .setting = setting,
+                     .target = target,
+                     .fallback = fallback,
+                     .divergence = divergence,
+                     .lambda = lambda,
+                     .opt_cancel = opt_cancel,
+                     .best_distance = INFINITY,
+                     .lower = INFINITY};
+  *ret_nearest = NULL;
+  *stats = (idm_branch_stats){0};
+  idm_occupancy_projection *found = idm_new(1, sizeof *found);
   if (found) {
     found->policy = idm_new(all, sizeof *found->policy);
     found->occupancy = idm_new(all, sizeof *found->occupancy);
   }
   idm_status status = found && found->policy && found->occupancy && allocate(&o)
-                          ? find(&o, pure, found, opt_error)
+                          ? find(&o, stats, found, opt_error)
                           : idm_fail_memory(opt_error);
   for (size_t i = 0; i < o.branches; i++) free(o.branch[i].action);
   free(o.branch);
-  free(o.usual);
+  free(o.modal_action);
   free(o.policy);
   free(o.allowed);
   if (status == IDM_OK)
-    *ret_closest = found;
+    *ret_nearest = found;
   else
-    idm_closest_destroy(found);
+    idm_occupancy_projection_destroy(found);
   return status;
 }

@@ -1,39 +1,417 @@
 /* The inverse planner `regularised-margin`: utilities under which soft plans gain least over the
- * demonstrator, at a price on their squares; without a price, maximum causal entropy. */
+ * demonstrator, at a price on their squares; without a price, maximum causal entropy.
+ *
+ * Contents: attained · lambda · regularised margin */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/planner.h"
-#include "invert/utility/answer.h"
+#include "idm/random.h"
 #include "invert/utility/asked.h"
-#include "invert/utility/attained.h"
-#include "invert/utility/lambda.h"
-#include "invert/utility/open.h"
-#include "invert/utility/smooth_margin.h"
-#include "invert/utility/soft_agent.h"
+#include "invert/utility/bellman.h"
+#include "invert/utility/soft_plan.h"
+#include "invert/utility/sought.h"
+
+/* === attained ================================================================================= */
+
+/* Whether soft plans attain a demonstrator's occupancy at utilities that are finite: a linear
+ * program over directions d of the free numbers and values V of states. The demonstrator is optimal
+ * for d where V(s) - d(s,u) - discount P V is 0 for what it does, and a slack of 0 or more
+ * elsewhere; a direction that has a slack in a state that some policy visits is one along which the
+ * soft plan approaches the demonstrator without end. Slacks are 1 at most, since directions have no
+ * length. */
+
+/* Slacks that are rounding of the solver. */
+static const double min_slack = 1e-6;
+
+/* visited[state]: some policy of open actions does. `queue` holds states. */
+static void find_visited(const idm_mdp *mdp, bool *visited, size_t *queue)
+{
+  const idm_sparse_rows *moves = mdp->moves;
+  size_t count = 0;
+  for (size_t s = 0; s < mdp->n.states; s++)
+    if ((visited[s] = mdp->start[s] > 0)) queue[count++] = s;
+  for (size_t k = 0; k < count; k++)
+    for (size_t u = 0; u < mdp->n.actions; u++) {
+      const size_t row = u * mdp->n.states + queue[k];
+      for (size_t i = moves->first[row]; idm_mdp_allows(mdp, u) && i < moves->first[row + 1]; i++) {
+        const size_t next = moves->next[i];
+        if (visited[next] || !(moves->probability[i] > 0)) continue;
+        visited[next] = true;
+        queue[count++] = next;
+      }
+    }
+}
+
+/* A direction: entries that are held do not move. */
+static idm_status make_direction(const idm_free_utility *free_utility, idm_free_utility *direction,
+                                 idm_error *opt_error)
+{
+  *direction = *free_utility;
+  direction->held = idm_new(free_utility->entries, sizeof *direction->held);
+  return direction->held ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+/* slack[state * actions + action]: its column, 0 where there is none. Returns how many there are.
+ */
+static size_t place_slacks(const idm_task *task, const double *demonstrated, const bool *visited,
+                           size_t *slack)
+{
+  const idm_sizes n = task->mdp->n;
+  const size_t first = task->free_utility->count + n.states;
+  size_t count = 0;
+  for (size_t s = 0; s < n.states; s++)
+    for (size_t u = 0; u < n.actions; u++)
+      if (visited[s] && idm_mdp_allows(task->mdp, u) && !(demonstrated[u * n.states + s] > 0))
+        slack[s * n.actions + u] = first + count++;
+  return count;
+}
+
+static idm_status put_rows(idm_bellman_rows *rows, const bool *visited, const size_t *slack,
+                           idm_error *opt_error)
+{
+  const idm_sizes n = rows->mdp->n;
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < n.states * n.actions && status == IDM_OK; i++) {
+    const size_t s = i / n.actions, u = i % n.actions;
+    if (!visited[s] || !idm_mdp_allows(rows->mdp, u)) continue;
+    status = idm_bellman_enter(rows, s, u, 1, opt_error);
+    if (status == IDM_OK && slack[i]) {
+      status = idm_program_add_entry(rows->program, slack[i], -1, opt_error);
+      idm_program_set_cost(rows->program, slack[i], -1);
+      idm_program_set_bounds(rows->program, slack[i], 0, 1);
+    }
+    if (status == IDM_OK) status = idm_bellman_add(rows, s, 0, 0, opt_error);
+  }
+  return status;
+}
+
+static idm_status fail_unattainable(const idm_task *task, const size_t *slack, const double *x,
+                                    idm_error *opt_error)
+{
+  enum { max_listed = 5 };
+  const idm_setting *setting = task->problem->setting;
+  const idm_sizes n = task->mdp->n;
+  char list[900] = "";
+  size_t pairs = 0;
+  for (size_t i = 0; i < n.states * n.actions; i++) {
+    if (!slack[i] || !(x[slack[i]] > min_slack) || pairs++ >= max_listed) continue;
+    const size_t length = strlen(list);
+    snprintf(list + length, sizeof list - length, "%s'%.60s' in '%.60s'", length ? ", " : "",
+             setting->actions.name[i % n.actions], setting->states.name[i / n.actions]);
+  }
+  return idm_fail(opt_error, IDM_INPUT,
+                  "with --lambda inf utilities grow without end: some of them make the "
+                  "demonstrator optimal, and worse and worse what it never does (%s%s); expected a "
+                  "finite --lambda, --lambda auto, fewer free numbers (ties), or more data",
+                  list, pairs > max_listed ? ", ..." : "");
+}
+
+idm_status idm_attainable_check(idm_task *task, const double *demonstrated, idm_error *opt_error)
+{
+  const idm_sizes n = task->mdp->n;
+  const size_t pairs = n.states * n.actions;
+  idm_free_utility direction = {0};
+  idm_program *program = NULL;
+  idm_program_solution solution = {0};
+  bool *visited = idm_new(n.states, sizeof *visited);
+  size_t *slack = idm_new(pairs, sizeof *slack);
+  size_t *queue = idm_new(n.states, sizeof *queue);
+  idm_status status = visited && slack && queue ? IDM_OK : idm_fail_memory(opt_error);
+  size_t slacks = 0;
+  if (status == IDM_OK) {
+    find_visited(task->mdp, visited, queue);
+    slacks = place_slacks(task, demonstrated, visited, slack);
+  }
+  if (status == IDM_OK && slacks) {
+    status = make_direction(task->free_utility, &direction, opt_error);
+    if (status == IDM_OK)
+      status =
+          idm_program_create(task->free_utility->count + n.states + slacks, &program, opt_error);
+    if (status == IDM_OK) {
+      idm_bellman_rows rows =
+          idm_bellman_begin(program, task->mdp, &direction, task->free_utility->count);
+      status = put_rows(&rows, visited, slack, opt_error);
+    }
+    if (status == IDM_OK)
+      status = idm_face_solve(program, "no direction is 0", "slacks have no end", &solution,
+                              &task->cancel, opt_error);
+    if (status == IDM_OK && -solution.objective > min_slack)
+      status = fail_unattainable(task, slack, solution.x, opt_error);
+  }
+  idm_program_destroy(program);
+  free(direction.held);
+  free(visited);
+  free(slack);
+  free(queue);
+  return status;
+}
+
+/* === lambda =================================================================================== */
+
+/* The price on utilities of regularised-margin, chosen by held-out decisions. Decisions of a soft
+ * plan are independent given their states, so that a fold may be of whole trajectories or, where
+ * these are few, of runs of decisions. */
+
+enum { folds = 5, lambda_values = 8, runs_per_fold = 10 };
+/* lambda = alpha 10^(first_decade + k). */
+static const int first_decade = -1;
+/* Where there are too few decisions to hold some out. */
+static const double default_lambda = 100;
+/* Key of the random stream of folds. */
+static const uint64_t stream = (uint64_t)1 << 40;
+/* Weights of decisions below this are what rounding leaves of none. */
+static const double rounding = 1e-9;
+/* Log-losses that differ by less are alike. */
+static const double loss_tolerance = 1e-9;
+
+typedef struct cross_validation {
+  idm_task *task;
+  const idm_soft_agent *agent;
+  int32_t *fold; /* [row]; IDM_MISSING: no decision in a known state */
+  size_t decisions;
+  double loss[folds][lambda_values]; /* sums over the held-out decisions of a fold */
+  idm_status status[folds];
+  idm_error error[folds];
+} cross_validation;
+
+static double lambda_at(const cross_validation *c, int k)
+{
+  return c->agent->alpha * pow(10, first_decade + k);
+}
+
+/* --- folds ---------------------------------------------------------------------------------- */
+
+typedef struct shuffle_key {
+  double key;
+  size_t at;
+} shuffle_key;
+
+static int by_key(const void *a, const void *b)
+{
+  const double x = ((const shuffle_key *)a)->key, y = ((const shuffle_key *)b)->key;
+  return (x > y) - (x < y);
+}
+
+/* fold_of[unit]: units in random order, dealt to the folds in turn. */
+static idm_status assign_folds(uint64_t seed, size_t units, int32_t *fold_of, idm_error *opt_error)
+{
+  shuffle_key *keys = idm_new(units, sizeof *keys);
+  idm_random random;
+  if (!keys) return idm_fail_memory(opt_error);
+  idm_random_init(&random, seed, stream);
+  for (size_t i = 0; i < units; i++) keys[i] = (shuffle_key){idm_random_uniform(&random), i};
+  qsort(keys, units, sizeof *keys, by_key);
+  for (size_t i = 0; i < units; i++) fold_of[keys[i].at] = (int32_t)(i % folds);
+  free(keys);
+  return IDM_OK;
+}
+
+static bool is_decision(const cross_validation *c, size_t row)
+{
+  const idm_data *data = c->task->data;
+  const idm_row_states *at = c->task->demonstrator->row_states;
+  return data->action[row] != IDM_MISSING && !idm_data_missed(data, row) &&
+         at->first[row] < at->first[row + 1];
+}
+
+/* Units are trajectories, or runs of decisions of about equal length. */
+static idm_status divide(cross_validation *c, bool by_trajectory, idm_error *opt_error)
+{
+  const idm_data *data = c->task->data;
+  const size_t runs = c->decisions < folds * runs_per_fold ? c->decisions : folds * runs_per_fold;
+  const size_t units = by_trajectory ? data->trajectories : runs;
+  int32_t *fold_of = idm_new(units, sizeof *fold_of);
+  idm_status status = fold_of ? assign_folds(c->task->settings->seed, units, fold_of, opt_error)
+                              : idm_fail_memory(opt_error);
+  size_t decision = 0;
+  for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      c->fold[r] = IDM_MISSING;
+      if (!is_decision(c, r)) continue;
+      c->fold[r] = fold_of[by_trajectory ? t : decision * units / c->decisions];
+      decision++;
+    }
+  free(fold_of);
+  return status;
+}
+
+/* --- one fold ------------------------------------------------------------------------------- */
+
+/* The demonstrator without a fold. */
+static idm_status exclude_fold(const cross_validation *c, int32_t fold, idm_demonstrator **ret,
+                               idm_error *error)
+{
+  const idm_task *a = c->task;
+  const idm_sizes n = a->mdp->n;
+  const idm_row_states *at = a->demonstrator->row_states;
+  const idm_status status = idm_demonstrator_copy(a->demonstrator, ret, error);
+  if (status != IDM_OK) return status;
+  idm_demonstrator *d = *ret;
+  for (size_t r = 0; r < a->data->rows; r++) {
+    if (c->fold[r] != fold) continue;
+    for (size_t i = at->first[r]; i < at->first[r + 1]; i++) {
+      d->visits[at->state[i]] -= at->weight[i];
+      d->count[at->state[i] * n.actions + (size_t)a->data->action[r]] -= at->weight[i];
+    }
+    d->decisions--;
+  }
+  for (size_t s = 0; s < n.states; s++)
+    for (size_t u = 0; u < n.actions; u++) {
+      const size_t e = s * n.actions + u;
+      /* What is left of sums of weights that were taken back is rounding. */
+      d->policy[e] =
+          d->visits[s] > rounding ? fmax(d->count[e], 0) / d->visits[s] : a->mdp->prior[u];
+    }
+  return IDM_OK;
+}
+
+/* -log pi of the held-out decisions, each by the policy of its step and of where it is made. */
+static double held_out_loss(const cross_validation *c, int32_t fold, const idm_soft_plan *plan)
+{
+  const idm_data *data = c->task->data;
+  const idm_sizes n = c->task->mdp->n;
+  const idm_row_states *at = c->task->demonstrator->row_states;
+  double sum = 0;
+  for (size_t t = 0; t < data->trajectories; t++)
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++) {
+      if (c->fold[r] != fold) continue;
+      const size_t step = r - data->first[t];
+      const size_t stage = step < plan->stages ? step : plan->stages - 1;
+      double p = 0;
+      for (size_t i = at->first[r]; i < at->first[r + 1]; i++)
+        p += at->weight[i] *
+             plan->policy[(stage * n.states + at->state[i]) * n.actions + (size_t)data->action[r]];
+      sum -= log(fmax(p, 1e-300));
+    }
+  return sum;
+}
+
+/* The loss at one price of utilities that are fitted to occupancy mu. A plan of its own: one for
+ * utilities of 0 does not settle from the values of others. */
+static idm_status evaluate_lambda(const cross_validation *c, int32_t fold, const double *mu,
+                                  double lambda, double *x, double *ret_loss, idm_error *error)
+{
+  idm_task *a = c->task;
+  idm_soft_plan *plan = NULL;
+  double objective, derivative;
+  idm_status status = idm_soft_plan_create(a->mdp, c->agent->alpha, c->agent->prior, &plan, error);
+  if (status == IDM_OK) {
+    const idm_smooth_margin margin = {idm_task_utility(a), plan, mu, lambda, &a->cancel};
+    status = idm_smooth_margin_minimise(&margin, x, &objective, &derivative, error);
+  }
+  /* Utilities that no plan settles for predict nothing. */
+  *ret_loss = status == IDM_OK ? held_out_loss(c, fold, plan) : INFINITY;
+  idm_soft_plan_destroy(plan);
+  return status == IDM_NUMERICAL ? IDM_OK : status;
+}
+
+static idm_status evaluate_fold(cross_validation *c, size_t fold, idm_error *error)
+{
+  const idm_task *a = c->task;
+  idm_demonstrator *d = NULL;
+  double *x = idm_new(a->free_utility->count, sizeof *x);
+  double *mu = idm_new(2 * idm_task_utility(a)->entries, sizeof *mu);
+  idm_status status = x && mu ? exclude_fold(c, (int32_t)fold, &d, error) : idm_fail_memory(error);
+  if (status == IDM_OK)
+    status = idm_soft_agent_demonstrated(d, a->mdp, a->data, a->problem->setting, false, mu, NULL,
+                                         error);
+  for (int k = 0; k < lambda_values && status == IDM_OK; k++)
+    status = evaluate_lambda(c, (int32_t)fold, mu, lambda_at(c, k), x, &c->loss[fold][k], error);
+  idm_demonstrator_destroy(d);
+  free(x);
+  free(mu);
+  return status;
+}
+
+static void run_fold(void *context, size_t fold)
+{
+  cross_validation *c = context;
+  c->status[fold] = evaluate_fold(c, fold, &c->error[fold]);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static void select_lambda(const cross_validation *c, idm_lambda *ret)
+{
+  ret->log_loss = INFINITY;
+  for (int k = 0; k < lambda_values; k++) {
+    double sum = 0;
+    for (size_t f = 0; f < folds; f++) sum += c->loss[f][k];
+    sum /= (double)c->decisions;
+    if (!(sum < ret->log_loss - loss_tolerance)) continue;
+    ret->log_loss = sum;
+    ret->value = lambda_at(c, k);
+  }
+}
+
+static idm_status compare(cross_validation *c, idm_lambda *ret, idm_error *opt_error)
+{
+  const idm_data *data = c->task->data;
+  ret->trajectories = data->trajectories >= folds;
+  ret->folds = folds;
+  ret->min_value = lambda_at(c, 0);
+  ret->max_value = lambda_at(c, lambda_values - 1);
+  for (size_t r = 0; r < data->rows; r++) c->decisions += is_decision(c, r);
+  if (c->decisions < 2 * folds) {
+    *ret = (idm_lambda){.value = default_lambda, .log_loss = NAN};
+    return IDM_OK;
+  }
+  idm_status status = divide(c, ret->trajectories, opt_error);
+  if (status == IDM_OK)
+    status = idm_cancel_parallel(&c->task->cancel, folds, c->task->settings->threads, run_fold, c,
+                                 opt_error);
+  for (size_t f = 0; f < folds && status == IDM_OK; f++) {
+    status = c->status[f];
+    if (status != IDM_OK && opt_error) *opt_error = c->error[f];
+  }
+  if (status == IDM_OK) select_lambda(c, ret);
+  return status;
+}
+
+idm_status idm_lambda_choose(idm_task *task, const idm_soft_agent *agent, idm_lambda *ret_lambda,
+                             idm_error *opt_error)
+{
+  const size_t rows = task->data->rows;
+  cross_validation *c = idm_new(1, sizeof *c);
+  *ret_lambda = (idm_lambda){0};
+  if (!c) return idm_fail_memory(opt_error);
+  c->task = task;
+  c->agent = agent;
+  c->fold = idm_new(rows, sizeof *c->fold);
+  idm_status status = c->fold ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = compare(c, ret_lambda, opt_error);
+  free(c->fold);
+  free(c);
+  return status;
+}
+
+/* === regularised margin ======================================================================= */
 
 extern const idm_inverse idm_inverse_regularised_margin; /* registered below */
 
 /* Of the derivative of occupancies by free numbers, what is rounding relative to the largest. */
-static const double no_effect = 1e-10;
+static const double eigenvalue_tolerance = 1e-10;
 
 /* --- what it cannot do without -------------------------------------------------------------- */
 
 /* Over a horizon, where no program tells which actions that were never seen have utilities without
  * an end, all must have been seen. */
-static idm_status check_seen(const idm_demonstrator *d, const idm_setting *setting,
-                             const double *prior, idm_error *opt_error)
+static idm_status check_actions_visited(const idm_demonstrator *d, const idm_setting *setting,
+                                        const double *prior, idm_error *opt_error)
 {
-  enum { shown = 5 };
+  enum { max_listed = 5 };
   char list[600] = "";
   size_t states = 0;
   for (size_t s = 0; s < d->n.states; s++) {
-    size_t unseen = 0;
+    size_t untaken = 0;
     for (size_t u = 0; u < d->n.actions && d->visits[s] > 0; u++)
-      unseen += prior[u] > 0 && !(d->count[s * d->n.actions + u] > 0);
-    if (!unseen || states++ >= shown) continue;
+      untaken += prior[u] > 0 && !(d->count[s * d->n.actions + u] > 0);
+    if (!untaken || states++ >= max_listed) continue;
     const size_t length = strlen(list);
     snprintf(list + length, sizeof list - length, "%s'%.80s'", length ? ", " : "",
              setting->states.name[s]);
@@ -43,7 +421,7 @@ static idm_status check_seen(const idm_demonstrator *d, const idm_setting *setti
                   "with --lambda inf and a horizon every action must have been seen in every "
                   "visited state, and "
                   "some never was in %zu: %s%s; expected a finite --lambda, or more data",
-                  states, list, states > shown ? ", ..." : "");
+                  states, list, states > max_listed ? ", ..." : "");
 }
 
 static idm_status check_settings(const idm_fit_settings *settings, idm_error *opt_error)
@@ -58,159 +436,161 @@ static idm_status check_settings(const idm_fit_settings *settings, idm_error *op
 
 /* Over beliefs: plans by Bayes' rule alone, which lattices of this size can be factored for, and a
  * price, as no program shows which utilities have no end. */
-enum { most_points = 300 };
+enum { max_points = 300 };
 
 static int resolution_of(const idm_problem *problem, const idm_data *data)
 {
-  const int filled = idm_belief_world_resolution(problem, data);
-  const int most = idm_lattice_fitting(problem->setting->states.count, most_points);
-  return filled < most ? filled : most;
+  const int supported = idm_belief_mdp_resolution(problem, data);
+  const int max_value = idm_lattice_max_resolution(problem->setting->states.count, max_points);
+  return supported < max_value ? supported : max_value;
 }
 
 static idm_status check_beliefs(const idm_problem *problem, const idm_fit_settings *settings,
                                 idm_error *opt_error)
 {
-  const char *who = idm_inverse_regularised_margin.name;
+  const char *caller = idm_inverse_regularised_margin.name;
   const size_t states = problem->setting->states.count;
   const double beta = idm_theta_scalar(problem->theta, IDM_BETA);
   if (problem->setting->fully_observed) return IDM_OK;
-  if (idm_lattice_fitting(states, most_points) < IDM_BELIEF_COARSEST)
+  if (idm_lattice_max_resolution(states, max_points) < IDM_BELIEF_COARSEST)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' solves for plans at the points of a lattice of beliefs, which of %zu "
                     "hidden states would be too coarse; use --inverse map or bayes",
-                    who, states);
+                    caller, states);
   if (isinf(settings->lambda) || settings->occupancy != IDM_OCCUPANCY_POLICY)
     return idm_fail(opt_error, IDM_USAGE,
-                    "'%s' of hidden states takes a finite --lambda and --occupancy policy", who);
+                    "'%s' of hidden states takes a finite --lambda and --occupancy policy", caller);
   if (!isinf(beta) && idm_planner_reads(idm_agent_planner(&problem->agent), IDM_BETA))
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' inverts plans that take up what is seen by Bayes' rule; expected beta: "
                     "inf, found %g",
-                    who, beta);
+                    caller, beta);
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT, "'%s' of hidden states needs a problem without `horizon`",
-                    who);
+                    caller);
   return IDM_OK;
 }
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-static void say(const idm_mdp *world, const idm_sought *sought, const idm_fit_settings *settings,
-                const idm_lambda *opt_chosen, double slope, idm_finding *f)
+static void note_result(const idm_mdp *mdp, const idm_free_utility *free_utility,
+                        const idm_fit_settings *settings, const idm_lambda *opt_chosen,
+                        double derivative, idm_optimality *f)
 {
   if (opt_chosen && !opt_chosen->folds)
     idm_notes_add(&f->words, "lambda is %.3g: there are too few decisions to hold some out",
                   opt_chosen->value);
   else if (opt_chosen)
-    idm_notes_add(&f->words,
-                  "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of "
-                  "held-out decisions (%.4f a decision, %zu folds of %s)%s",
-                  opt_chosen->value, opt_chosen->least, opt_chosen->most, opt_chosen->log_loss,
-                  opt_chosen->folds, opt_chosen->trajectories ? "trajectories" : "decisions",
-                  opt_chosen->value >= opt_chosen->most ? "; larger ones were not compared" : "");
+    idm_notes_add(
+        &f->words,
+        "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of "
+        "held-out decisions (%.4f a decision, %zu folds of %s)%s",
+        opt_chosen->value, opt_chosen->min_value, opt_chosen->max_value, opt_chosen->log_loss,
+        opt_chosen->folds, opt_chosen->trajectories ? "trajectories" : "decisions",
+        opt_chosen->value >= opt_chosen->max_value ? "; larger ones were not compared" : "");
   if (isinf(settings->lambda))
     idm_notes_add(&f->words,
-                  sought->features
+                  free_utility->features
                       ? "no price on weights: the plan's mean features are the demonstrator's to "
                         "%.1g, and of all weights that do as well these have the least squares"
                       : "no price on utilities: the plan's occupancy is the demonstrator's to "
                         "%.1g, and of all utilities that do as well these have the least squares",
-                  slope);
-  if (world->horizon)
+                  derivative);
+  if (mdp->horizon)
     idm_notes_add(&f->words,
                   "with a horizon plans change from step to step; the policy is that of the first");
 }
 
 /* Directions along which the plan's occupancy does not move: the null space of its derivative. */
-static idm_status find_flat(const idm_sought *planned, idm_soft_plan *plan, idm_finding *f,
-                            idm_error *opt_error)
+static idm_status find_flat_directions(const idm_free_utility *planned, idm_soft_plan *plan,
+                                       idm_optimality *f, idm_error *opt_error)
 {
   const size_t n = planned->count;
   double *work = idm_new(3 * n + 2 * planned->entries, sizeof *work);
-  double *square = idm_new(idm_times(2 * n, n), sizeof *square);
+  double *gram = idm_new(idm_times(2 * n, n), sizeof *gram);
   f->direction = idm_new(idm_times(n, n), sizeof *f->direction);
-  const bool made = work && square && f->direction;
+  const bool made = work && gram && f->direction;
   double *values = work + n, *entry = work + 3 * n;
   for (size_t k = 0; k < n && made; k++) {
     work[k] = 1;
-    idm_sought_push(planned, work, entry);
-    idm_soft_plan_bend(plan, entry, entry + planned->entries);
-    idm_sought_pull(planned, entry + planned->entries, square + k * n);
+    idm_free_utility_apply(planned, work, entry);
+    idm_soft_plan_hessian_product(plan, entry, entry + planned->entries);
+    idm_free_utility_backward(planned, entry + planned->entries, gram + k * n);
     work[k] = 0;
   }
-  if (made) idm_symmetric_eigen(n, square, values, square + n * n);
-  for (size_t k = 0; k < n && made && values[k] <= no_effect * values[n - 1]; k++)
-    memcpy(f->direction + f->open++ * n, square + n * n + k * n, n * sizeof *work);
-  f->looked = made;
+  if (made) idm_symmetric_eigen(n, gram, values, gram + n * n);
+  for (size_t k = 0; k < n && made && values[k] <= eigenvalue_tolerance * values[n - 1]; k++)
+    memcpy(f->direction + f->open++ * n, gram + n * n + k * n, n * sizeof *work);
+  f->evaluated = made;
   free(work);
-  free(square);
+  free(gram);
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* What no behaviour tells of the utility. */
-static idm_status find_open(const idm_asked *asked, idm_soft_plan *plan, idm_finding *f,
-                            idm_error *opt_error)
+static idm_status find_nullspace(const idm_task *task, idm_soft_plan *plan, idm_optimality *f,
+                                 idm_error *opt_error)
 {
-  if (asked->beliefs) return find_flat(asked->blended, plan, f, opt_error);
-  return idm_soft_agent_open(asked->world, asked->demonstrator, asked->sought, f, opt_error);
+  if (task->beliefs) return find_flat_directions(task->belief_utility, plan, f, opt_error);
+  return idm_soft_agent_nullspace(task->mdp, task->demonstrator, task->free_utility, f, opt_error);
 }
 
 /* Where no price keeps utilities finite: whether the occupancy does. */
-static idm_status check_finite(idm_asked *asked, const idm_soft_agent *agent,
+static idm_status check_finite(idm_task *task, const idm_soft_agent *agent,
                                const double *demonstrated, idm_error *opt_error)
 {
-  if (!isinf(asked->settings->lambda)) return IDM_OK;
+  if (!isinf(task->settings->lambda)) return IDM_OK;
   /* The linear program has values that do not depend on the step. */
-  return asked->world->horizon
-             ? check_seen(asked->demonstrator, asked->problem->setting, agent->prior, opt_error)
-             : idm_attained_check(asked, demonstrated, opt_error);
+  return task->mdp->horizon ? check_actions_visited(task->demonstrator, task->problem->setting,
+                                                    agent->prior, opt_error)
+                            : idm_attainable_check(task, demonstrated, opt_error);
 }
 
 /* --- another lattice ------------------------------------------------------------------------ */
 
 /* The utility of half the resolution, found in the same way. */
-static idm_status find_coarser(const idm_asked *asked, double alpha, const double *prior,
+static idm_status find_coarser(const idm_task *task, double alpha, const double *prior,
                                int resolution, double *x, idm_error *opt_error)
 {
-  idm_asked coarse;
+  idm_task coarse;
   idm_soft_plan *plan = NULL;
   double *demonstrated = NULL;
-  double objective, slope;
-  const idm_fit_call call = idm_asked_repeat(asked);
-  idm_status status = idm_asked_open(&coarse, &call, resolution, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(&coarse, opt_error);
-  if (status == IDM_OK) status = idm_soft_plan_create(coarse.world, alpha, prior, &plan, opt_error);
+  double objective, derivative;
+  const idm_fit_arguments call = idm_task_call(task);
+  idm_status status = idm_task_open(&coarse, &call, resolution, opt_error);
+  if (status == IDM_OK) status = idm_task_demonstrator(&coarse, opt_error);
+  if (status == IDM_OK) status = idm_soft_plan_create(coarse.mdp, alpha, prior, &plan, opt_error);
   if (status == IDM_OK) {
-    demonstrated = idm_new(2 * coarse.blended->entries, sizeof *demonstrated);
-    status = demonstrated ? idm_soft_agent_demonstrated(coarse.demonstrator, coarse.world,
-                                                        coarse.data, asked->problem->setting, false,
+    demonstrated = idm_new(2 * coarse.belief_utility->entries, sizeof *demonstrated);
+    status = demonstrated ? idm_soft_agent_demonstrated(coarse.demonstrator, coarse.mdp,
+                                                        coarse.data, task->problem->setting, false,
                                                         demonstrated, NULL, opt_error)
                           : idm_fail_memory(opt_error);
   }
   if (status == IDM_OK) {
-    const idm_smooth_margin margin = {coarse.blended, plan, demonstrated, asked->settings->lambda,
-                                      &coarse.halt};
-    status = idm_smooth_margin_minimise(&margin, x, &objective, &slope, opt_error);
+    const idm_smooth_margin margin = {coarse.belief_utility, plan, demonstrated,
+                                      task->settings->lambda, &coarse.cancel};
+    status = idm_smooth_margin_minimise(&margin, x, &objective, &derivative, opt_error);
   }
   idm_soft_plan_destroy(plan);
   free(demonstrated);
-  idm_asked_close(&coarse);
+  idm_task_close(&coarse);
   return status;
 }
 
 /* The share of decisions of the plan that another plan under utility numbers x makes otherwise;
  * the plan is then that of x. */
-static idm_status count_others(const idm_asked *asked, idm_soft_plan *plan, const double *x,
-                               double *share, idm_error *opt_error)
+static idm_status policy_difference(const idm_task *task, idm_soft_plan *plan, const double *x,
+                                    double *share, idm_error *opt_error)
 {
-  const idm_sizes n = asked->world->n;
+  const idm_sizes n = task->mdp->n;
   const size_t all = n.states * n.actions;
   double value;
   double *work = idm_new(2 * all + n.states, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   memcpy(work, plan->policy, all * sizeof *work);
   memcpy(work + 2 * all, plan->mass, n.states * sizeof *work);
-  idm_sought_fill(asked->blended, x, work + all);
+  idm_free_utility_fill(task->belief_utility, x, work + all);
   const idm_status status = idm_soft_plan_solve(plan, work + all, &value, opt_error);
   *share = 0;
   for (size_t e = 0; e < all; e++)
@@ -219,98 +599,99 @@ static idm_status count_others(const idm_asked *asked, idm_soft_plan *plan, cons
   return status;
 }
 
-static idm_status compare_lattices(const idm_asked *asked, idm_soft_plan *plan, const double *x,
-                                   idm_finding *f, idm_error *opt_error)
+static idm_status compare_lattices(const idm_task *task, idm_soft_plan *plan, const double *x,
+                                   idm_optimality *f, idm_error *opt_error)
 {
-  const idm_lattice *lattice = asked->beliefs->lattice;
-  const int half = (lattice->resolution + 1) / 2;
+  const idm_lattice *lattice = task->beliefs->lattice;
+  const int coarse_resolution = (lattice->resolution + 1) / 2;
   double share = INFINITY;
-  double *other = idm_duplicate(x, asked->sought->count, sizeof *other);
+  double *other = idm_duplicate(x, task->free_utility->count, sizeof *other);
   idm_status status = other ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
-    status = find_coarser(asked, plan->alpha, plan->prior, half, other, opt_error);
-  if (status == IDM_OK) status = count_others(asked, plan, other, &share, opt_error);
+    status = find_coarser(task, plan->alpha, plan->prior, coarse_resolution, other, opt_error);
+  if (status == IDM_OK) status = policy_difference(task, plan, other, &share, opt_error);
   free(other);
-  if (status == IDM_OK) idm_belief_world_remark(asked->beliefs, half, share, f);
+  if (status == IDM_OK) idm_belief_mdp_note(task->beliefs, coarse_resolution, share, f);
   return status;
 }
 
-static idm_status find(idm_asked *asked, const idm_soft_agent *agent, const idm_lambda *opt_chosen,
+static idm_status find(idm_task *task, const idm_soft_agent *agent, const idm_lambda *opt_chosen,
                        idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  const idm_mdp *world = asked->world;
-  const idm_sought *sought = asked->sought;
-  const idm_sought *planned = idm_asked_planned(asked);
-  const idm_fit_settings *settings = asked->settings;
-  idm_finding *f = NULL;
+  const idm_mdp *mdp = task->mdp;
+  const idm_free_utility *free_utility = task->free_utility;
+  const idm_free_utility *planned = idm_task_utility(task);
+  const idm_fit_settings *settings = task->settings;
+  idm_optimality *f = NULL;
   idm_soft_plan *plan = NULL;
-  double slope = NAN;
-  double *x = idm_new(sought->count, sizeof *x);
+  double derivative = NAN;
+  double *x = idm_new(free_utility->count, sizeof *x);
   double *demonstrated = idm_new(2 * planned->entries, sizeof *demonstrated);
   idm_status status = x && demonstrated ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_finding_create(sought->count, &f, opt_error);
+  if (status == IDM_OK) status = idm_optimality_create(free_utility->count, &f, opt_error);
   if (status == IDM_OK)
-    status = idm_soft_plan_create(world, agent->alpha, agent->prior, &plan, opt_error);
+    status = idm_soft_plan_create(mdp, agent->alpha, agent->prior, &plan, opt_error);
   if (status == IDM_OK)
     status = idm_soft_agent_demonstrated(
-        asked->demonstrator, world, asked->data, asked->problem->setting,
-        settings->occupancy == IDM_OCCUPANCY_EMPIRICAL, demonstrated, asked->opt_notes, opt_error);
-  if (status == IDM_OK) status = check_finite(asked, agent, demonstrated, opt_error);
+        task->demonstrator, mdp, task->data, task->problem->setting,
+        settings->occupancy == IDM_OCCUPANCY_EMPIRICAL, demonstrated, task->opt_notes, opt_error);
+  if (status == IDM_OK) status = check_finite(task, agent, demonstrated, opt_error);
   if (status == IDM_OK) {
-    const idm_smooth_margin margin = {planned, plan, demonstrated, settings->lambda, &asked->halt};
-    status = idm_smooth_margin_minimise(&margin, x, &f->objective, &slope, opt_error);
+    const idm_smooth_margin margin = {planned, plan, demonstrated, settings->lambda, &task->cancel};
+    status = idm_smooth_margin_minimise(&margin, x, &f->objective, &derivative, opt_error);
   }
   if (status == IDM_OK) {
     snprintf(f->certificate, sizeof f->certificate, "gradient norm");
-    f->attained = slope;
+    f->attained = derivative;
     f->closed = 1e-9;
-    say(world, sought, settings, opt_chosen, slope, f);
-    status = find_open(asked, plan, f, opt_error);
+    note_result(mdp, free_utility, settings, opt_chosen, derivative, f);
+    idm_task_check_truncation(task, f);
+    status = find_nullspace(task, plan, f, opt_error);
   }
-  if (status == IDM_OK && asked->beliefs) status = compare_lattices(asked, plan, x, f, opt_error);
-  if (status == IDM_OK && !world->horizon && !asked->beliefs) {
-    f->count = idm_duplicate(asked->demonstrator->count, sought->entries, sizeof *f->count);
+  if (status == IDM_OK && task->beliefs) status = compare_lattices(task, plan, x, f, opt_error);
+  if (status == IDM_OK && !mdp->horizon && !task->beliefs) {
+    f->count = idm_duplicate(task->demonstrator->count, free_utility->entries, sizeof *f->count);
     if (!f->count) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK)
-    status = idm_answer_utility(asked->inverse, asked->problem, settings, sought, x, "newton", f,
-                                ret_posterior, opt_error);
+    status = idm_estimate_utility(task->inverse, task->problem, settings, free_utility, x, "newton",
+                                  f, ret_posterior, opt_error);
   else
-    idm_finding_destroy(f);
+    idm_optimality_destroy(f);
   idm_soft_plan_destroy(plan);
   free(x);
   free(demonstrated);
   return status;
 }
 
-static idm_status answer(idm_asked *asked, idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  const idm_fit_settings *settings = asked->settings;
+  const idm_fit_settings *settings = task->settings;
   idm_soft_agent *agent = NULL;
   idm_fit_settings own = *settings;
   idm_lambda chosen;
   const bool automatic = settings->lambda == 0;
-  idm_status status = check_beliefs(asked->problem, settings, opt_error);
+  idm_status status = check_beliefs(task->problem, settings, opt_error);
   if (status == IDM_OK) status = check_settings(settings, opt_error);
   if (status == IDM_OK)
-    status = idm_soft_agent_create(asked->problem, asked->inverse->name, &agent, opt_error);
-  if (status == IDM_OK) status = idm_asked_demonstrator(asked, opt_error);
+    status = idm_soft_agent_create(task->problem, task->inverse->name, &agent, opt_error);
+  if (status == IDM_OK) status = idm_task_demonstrator(task, opt_error);
   if (status == IDM_OK && automatic) {
-    status = idm_lambda_choose(asked, agent, &chosen, opt_error);
+    status = idm_lambda_choose(task, agent, &chosen, opt_error);
     own.lambda = chosen.value;
   }
-  asked->settings = &own;
+  task->settings = &own;
   if (status == IDM_OK)
-    status = find(asked, agent, automatic ? &chosen : NULL, ret_posterior, opt_error);
-  asked->settings = settings;
+    status = find(task, agent, automatic ? &chosen : NULL, ret_posterior, opt_error);
+  task->settings = settings;
   idm_soft_agent_destroy(agent);
   return status;
 }
 
-static const idm_asked_method method = {.by = IDM_BY_LATTICE,
-                                        .doing = "planning under one utility after the other",
-                                        .answer = answer,
-                                        .resolution = resolution_of};
+static const idm_task_method method = {.by = IDM_BY_LATTICE,
+                                       .activity = "planning under one utility after the other",
+                                       .answer = answer,
+                                       .resolution = resolution_of};
 
 static const char *const settings_read[] = {"lambda", "occupancy", NULL};
 
@@ -321,12 +702,12 @@ const idm_inverse idm_inverse_regularised_margin = {
     .row = "Regularised maximum margin",
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,
-    .finds = "utility",
+    .target_block = "utility",
     .alone = "the value of a soft plan falls with alpha, so that the objective is least where "
              "alpha is infinite, and under other discounts or dynamics it is of other occupancies; "
              "use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .method = &method,
-    .fit = idm_asked_fit,
+    .fit = idm_task_fit,
 };

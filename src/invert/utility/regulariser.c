@@ -1,9 +1,9 @@
 /* Regularisers of utilities and their conjugates. */
-#include "invert/utility/regulariser.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 
-static double entropy_of(double x)
+static double x_log_x(double x)
 {
   return x > 0 ? x * log(x) : 0;
 }
@@ -16,7 +16,7 @@ double idm_regulariser_value(const idm_regulariser *r, double p, double v)
   case IDM_ZETA_ABSOLUTE:
     return r->scale * fabs(v);
   case IDM_ZETA_ENTROPY:
-    return v >= 0 ? r->scale * (entropy_of(v) - v) : INFINITY;
+    return v >= 0 ? r->scale * (x_log_x(v) - v) : INFINITY;
   case IDM_ZETA_GAIL:
     return v > 0 ? p * (v - log(-expm1(-v))) : INFINITY;
   default:
@@ -43,63 +43,65 @@ double idm_regulariser_conjugate(const idm_regulariser *r, double p, double q)
 /* --- with barriers -------------------------------------------------------------------------- */
 
 /* The least over t of c t - mu log(t^2 - v^2), whose slope by v is c v / t. */
-static bool smooth_absolute(double c, double v, double mu, double *value, double *slope,
-                            double *bend)
+static bool smooth_absolute(double c, double v, double mu, double *value, double *derivative,
+                            double *curvature)
 {
   const double root = sqrt(mu * mu + c * c * v * v);
   const double t = (mu + root) / c;
   *value = c * t - mu * log(2 * mu * t / c);
-  *slope = c * v / t;
-  *bend = c / t * (1 - c * v / t * (v / root));
+  *derivative = c * v / t;
+  *curvature = c / t * (1 - c * v / t * (v / root));
   return true;
 }
 
-static bool smooth_box(double b, double v, double mu, double *value, double *slope, double *bend)
+static bool smooth_box(double b, double v, double mu, double *value, double *derivative,
+                       double *curvature)
 {
   if (!(fabs(v) < b)) return false;
   *value = -mu * (log(b - v) + log(b + v));
-  *slope = mu * (1 / (b - v) - 1 / (b + v));
-  *bend = mu * (1 / ((b - v) * (b - v)) + 1 / ((b + v) * (b + v)));
+  *derivative = mu * (1 / (b - v) - 1 / (b + v));
+  *curvature = mu * (1 / ((b - v) * (b - v)) + 1 / ((b + v) * (b + v)));
   return true;
 }
 
-bool idm_regulariser_smooth(const idm_regulariser *r, double p, double v, double mu, double *value,
-                            double *slope, double *bend)
+bool idm_regulariser_barrier(const idm_regulariser *r, double p, double v, double mu, double *value,
+                             double *derivative, double *curvature)
 {
-  if (r->zeta == IDM_ZETA_ABSOLUTE) return smooth_absolute(r->scale, v, mu, value, slope, bend);
-  if (r->zeta == IDM_ZETA_BOX) return smooth_box(r->scale, v, mu, value, slope, bend);
+  if (r->zeta == IDM_ZETA_ABSOLUTE)
+    return smooth_absolute(r->scale, v, mu, value, derivative, curvature);
+  if (r->zeta == IDM_ZETA_BOX) return smooth_box(r->scale, v, mu, value, derivative, curvature);
   if (r->zeta != IDM_ZETA_SQUARED && !(v > 0)) return false;
   *value = idm_regulariser_value(r, p, v);
   if (r->zeta == IDM_ZETA_SQUARED) {
-    *slope = v / r->scale;
-    *bend = 1 / r->scale;
+    *derivative = v / r->scale;
+    *curvature = 1 / r->scale;
   } else if (r->zeta == IDM_ZETA_ENTROPY) {
-    *slope = r->scale * log(v);
-    *bend = r->scale / v;
+    *derivative = r->scale * log(v);
+    *curvature = r->scale / v;
   } else {
-    const double over = 1 / expm1(v);
-    *slope = p * (1 - over);
-    *bend = p * over * (1 + over);
+    const double inverse_expm1 = 1 / expm1(v);
+    *derivative = p * (1 - inverse_expm1);
+    *curvature = p * inverse_expm1 * (1 + inverse_expm1);
   }
   return isfinite(*value);
 }
 
-double idm_regulariser_inside(const idm_regulariser *r)
+double idm_regulariser_interior(const idm_regulariser *r)
 {
   return r->zeta == IDM_ZETA_ENTROPY || r->zeta == IDM_ZETA_GAIL ? 1 : 0;
 }
 
 /* --- near a utility ------------------------------------------------------------------------- */
 
-bool idm_regulariser_is_held(const idm_regulariser *r)
+bool idm_regulariser_is_nonsmooth(const idm_regulariser *r)
 {
   return r->zeta == IDM_ZETA_ABSOLUTE || r->zeta == IDM_ZETA_BOX;
 }
 
-double idm_regulariser_near(const idm_regulariser *r, double p, double q, double held, double pace,
-                            double *v)
+double idm_regulariser_proximal(const idm_regulariser *r, double p, double q, double centre,
+                                double prox_weight, double *v)
 {
-  const double free_v = held + (p - q) / pace;
+  const double unclipped = centre + (p - q) / prox_weight;
   switch (r->zeta) {
   case IDM_ZETA_SQUARED:
     *v = r->scale * (p - q);
@@ -111,11 +113,12 @@ double idm_regulariser_near(const idm_regulariser *r, double p, double q, double
     *v = log((p + q) / q);
     break;
   case IDM_ZETA_ABSOLUTE:
-    *v = copysign(fmax(fabs(free_v) - r->scale / pace, 0), free_v);
+    *v = copysign(fmax(fabs(unclipped) - r->scale / prox_weight, 0), unclipped);
     break;
   default:
-    *v = fmax(-r->scale, fmin(free_v, r->scale));
+    *v = fmax(-r->scale, fmin(unclipped, r->scale));
   }
-  if (!idm_regulariser_is_held(r)) return idm_regulariser_conjugate(r, p, q);
-  return *v * (p - q) - idm_regulariser_value(r, p, *v) - 0.5 * pace * (*v - held) * (*v - held);
+  if (!idm_regulariser_is_nonsmooth(r)) return idm_regulariser_conjugate(r, p, q);
+  return *v * (p - q) - idm_regulariser_value(r, p, *v) -
+         0.5 * prox_weight * (*v - centre) * (*v - centre);
 }

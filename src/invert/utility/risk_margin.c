@@ -4,7 +4,7 @@
  * worst mixture at its optimum gives the next program, which is no worse; where nothing changes any
  * more, it is a local optimum. The largest of all programs, over the corners of what mixtures may
  * be, is the optimum itself: where these are few, all of them are tried. */
-#include "invert/utility/risk_margin.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,39 +12,43 @@
 #include "base/memory.h"
 #include "idm/planner.h"
 #include "invert/parameters.h"
-#include "invert/utility/answer.h"
-#include "invert/utility/open.h"
-#include "invert/utility/wary.h"
+#include "invert/utility/sought.h"
 
 /* Levels to try beside the file's own. */
 static const double grid[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};
 enum { GRID = sizeof grid / sizeof grid[0], LEVELS = GRID + 1 };
 /* Mixtures by corners to try one by one; models whose corners are listed; starts drawn by names;
  * programs in a row. */
-enum { most_mixtures = 600, most_listed = 4, most_corners = 24, drawn = 16, most_steps = 50 };
+enum {
+  max_mixtures = 600,
+  max_listed_models = 4,
+  max_vertices = 24,
+  random_starts = 16,
+  max_steps = 50
+};
 /* Margins that differ by no more than this, relative to their size, are one. */
-static const double same = 1e-9;
+static const double tolerance = 1e-9;
 
-typedef struct question {
+typedef struct risk_search {
   const idm_problem *problem;
-  const idm_asked *asked;
-  idm_wary *w;
+  const idm_task *task;
+  idm_cvar_program *w;
 
-  double best;        /* at a level */
-  double *best_sigma; /* [entry][model] */
-  double *best_x;     /* [number] */
+  double level_objective; /* at a level */
+  double *level_sigma;    /* [entry][model] */
+  double *level_x;        /* [number] */
 
-  double kept; /* of all levels */
-  double kept_level;
-  double *kept_sigma;
+  double best_objective; /* of all levels */
+  double best_level;
+  double *best_level_sigma;
   size_t levels;
-  double tried[LEVELS];
-  double found[LEVELS];
+  double level_tried[LEVELS];
+  double margin_found[LEVELS];
   bool exact; /* every mixture was tried, at every level */
   size_t starts;
-} question;
+} risk_search;
 
-static bool differs(const question *q)
+static bool differs(const risk_search *q)
 {
   return q->w->models->differing > 0;
 }
@@ -53,47 +57,47 @@ static bool differs(const question *q)
 
 static bool exceeds(double a, double b)
 {
-  return a > b + same * fmax(1, fabs(b)) || (isinf(b) && a > b);
+  return a > b + tolerance * fmax(1, fabs(b)) || (isinf(b) && a > b);
 }
 
-static void keep_best(question *q)
+static void store_best(risk_search *q)
 {
-  if (!exceeds(q->w->objective, q->best)) return;
-  q->best = q->w->objective;
-  memcpy(q->best_sigma, q->w->sigma, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
-  memcpy(q->best_x, q->w->x, q->w->sought->count * sizeof *q->w->x);
+  if (!exceeds(q->w->objective, q->level_objective)) return;
+  q->level_objective = q->w->objective;
+  memcpy(q->level_sigma, q->w->sigma, idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma);
+  memcpy(q->level_x, q->w->x, q->w->free_utility->count * sizeof *q->w->x);
 }
 
 /* From q->w->sigma on to the worst mixture at each optimum, as long as margins grow. */
-static idm_status climb(question *q, idm_error *opt_error)
+static idm_status alternate(risk_search *q, idm_error *opt_error)
 {
   double last = -INFINITY;
   q->starts++;
-  for (int step = 0; step < most_steps; step++) {
-    const idm_status status = idm_wary_solve(q->w, opt_error);
+  for (int step = 0; step < max_steps; step++) {
+    const idm_status status = idm_cvar_program_solve(q->w, opt_error);
     if (status != IDM_OK) return status;
-    keep_best(q);
+    store_best(q);
     if (!exceeds(q->w->objective, last)) break;
     last = q->w->objective;
-    memcpy(q->w->sigma, q->w->worst, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+    memcpy(q->w->sigma, q->w->worst, idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma);
   }
   return IDM_OK;
 }
 
 /* As much as may be of the models in this order; corner[model]. */
-static void fill_corner(const question *q, const size_t *order, double *corner)
+static void fill_vertex(const risk_search *q, const size_t *order, double *vertex)
 {
   double left = 1;
   for (size_t i = 0; i < q->w->models->count; i++) {
     const size_t m = order[i];
     const double most = q->w->level > 0 ? q->w->models->weight[m] / q->w->level : 1;
-    corner[m] = fmin(left, most);
-    left -= corner[m];
+    vertex[m] = fmin(left, most);
+    left -= vertex[m];
   }
 }
 
 /* The next order of few models, or false after the last. */
-static bool turn(size_t count, size_t *order)
+static bool next_permutation(size_t count, size_t *order)
 {
   size_t i = count - 1;
   while (i > 0 && order[i - 1] > order[i]) i--;
@@ -112,63 +116,64 @@ static bool turn(size_t count, size_t *order)
 }
 
 /* Corners of what a mixture of few models may be. Returns how many there are. */
-static size_t list_corners(const question *q, double corner[][most_listed])
+static size_t list_vertices(const risk_search *q, double vertex[][max_listed_models])
 {
-  size_t order[most_listed];
+  size_t order[max_listed_models];
   size_t count = 0;
   for (size_t m = 0; m < q->w->models->count; m++) order[m] = m;
   do {
-    double *next = corner[count];
-    bool known = false;
-    fill_corner(q, order, next);
-    for (size_t i = 0; i < count && !known; i++) {
-      known = true;
+    double *next = vertex[count];
+    bool duplicate = false;
+    fill_vertex(q, order, next);
+    for (size_t i = 0; i < count && !duplicate; i++) {
+      duplicate = true;
       for (size_t m = 0; m < q->w->models->count; m++)
-        if (fabs(corner[i][m] - next[m]) > 1e-12) known = false;
+        if (fabs(vertex[i][m] - next[m]) > 1e-12) duplicate = false;
     }
-    count += !known;
-  } while (turn(q->w->models->count, order));
+    count += !duplicate;
+  } while (next_permutation(q->w->models->count, order));
   return count;
 }
 
 /* How many mixtures there are, a corner for each entry where models differ; 0: too many. */
-static size_t count_mixtures(const question *q, size_t corners)
+static size_t count_mixtures(const risk_search *q, size_t vertices)
 {
   size_t count = 1;
-  for (size_t e = 0; e < q->w->models->differing && count <= most_mixtures; e++) count *= corners;
-  return count <= most_mixtures ? count : 0;
+  for (size_t e = 0; e < q->w->models->differing && count <= max_mixtures; e++) count *= vertices;
+  return count <= max_mixtures ? count : 0;
 }
 
 /* Mixture number i: its digits are the corners. */
-static void put_mixture(question *q, size_t i, size_t corners, double corner[][most_listed])
+static void put_mixture(risk_search *q, size_t i, size_t vertices,
+                        double vertex[][max_listed_models])
 {
   for (size_t e = 0; e < q->w->entries; e++) {
     double *sigma = q->w->sigma + e * q->w->models->count;
-    const size_t which = q->w->models->differ[e] ? i % corners : 0;
-    memcpy(sigma, corner[which], q->w->models->count * sizeof *sigma);
-    if (q->w->models->differ[e]) i /= corners;
+    const size_t which = q->w->models->differ[e] ? i % vertices : 0;
+    memcpy(sigma, vertex[which], q->w->models->count * sizeof *sigma);
+    if (q->w->models->differ[e]) i /= vertices;
   }
 }
 
 /* Every mixture, where they are few: the best is the optimum. */
-static idm_status try_all(question *q, bool *done, idm_error *opt_error)
+static idm_status try_mixtures(risk_search *q, bool *done, idm_error *opt_error)
 {
-  double corner[most_corners + 1][most_listed];
+  double vertex[max_vertices + 1][max_listed_models];
   *done = false;
-  if (q->w->models->count > most_listed && q->w->level < 1) return IDM_OK;
+  if (q->w->models->count > max_listed_models && q->w->level < 1) return IDM_OK;
   if (q->w->level == 1) { /* one corner, however many models */
-    for (size_t i = 0; i < idm_wary_mixture(q->w); i++)
+    for (size_t i = 0; i < idm_cvar_mixture_size(q->w); i++)
       q->w->sigma[i] = q->w->models->weight[i % q->w->models->count];
     *done = true;
-    return climb(q, opt_error);
+    return alternate(q, opt_error);
   }
-  const size_t corners = list_corners(q, corner);
-  const size_t mixtures = count_mixtures(q, corners);
+  const size_t vertices = list_vertices(q, vertex);
+  const size_t mixtures = count_mixtures(q, vertices);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < mixtures && status == IDM_OK; i++) {
-    put_mixture(q, i, corners, corner);
-    status = idm_wary_solve(q->w, opt_error);
-    if (status == IDM_OK) keep_best(q);
+    put_mixture(q, i, vertices, vertex);
+    status = idm_cvar_program_solve(q->w, opt_error);
+    if (status == IDM_OK) store_best(q);
   }
   q->starts += mixtures;
   *done = mixtures > 0;
@@ -176,7 +181,7 @@ static idm_status try_all(question *q, bool *done, idm_error *opt_error)
 }
 
 /* A model before all others, which share what is left by their weights; none: all by weight. */
-static void put_first(question *q, size_t first)
+static void put_first(risk_search *q, size_t first)
 {
   const size_t count = q->w->models->count;
   const double *weight = q->w->models->weight;
@@ -190,63 +195,63 @@ static void put_first(question *q, size_t first)
 }
 
 /* The worst mixture at numbers x. */
-static idm_status climb_from(question *q, const double *x, idm_error *opt_error)
+static idm_status alternate_from(risk_search *q, const double *x, idm_error *opt_error)
 {
-  const idm_status status = idm_wary_measure(q->w, x, opt_error);
+  const idm_status status = idm_cvar_program_evaluate(q->w, x, opt_error);
   if (status != IDM_OK) return status;
-  memcpy(q->w->sigma, q->w->worst, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
-  return climb(q, opt_error);
+  memcpy(q->w->sigma, q->w->worst, idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma);
+  return alternate(q, opt_error);
 }
 
 /* Utilities that go by the names of their entries, so that no order changes them. */
-static void draw(const question *q, size_t start, double *x)
+static void draw(const risk_search *q, size_t start, double *x)
 {
-  const double wide = isfinite(q->w->settings->bound) ? q->w->settings->bound : 1;
-  for (size_t k = 0; k < q->w->sought->count; k++) {
+  const double box_width = isfinite(q->w->settings->bound) ? q->w->settings->bound : 1;
+  for (size_t k = 0; k < q->w->free_utility->count; k++) {
     const double mixed = q->w->key[k] * 1e4 * (1.618033988749895 + (double)start);
-    x[k] = wide * (2 * (mixed - floor(mixed)) - 1);
+    x[k] = box_width * (2 * (mixed - floor(mixed)) - 1);
   }
 }
 
-static idm_status try_starts(question *q, idm_error *opt_error)
+static idm_status try_starts(risk_search *q, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  double *from = idm_new(q->w->sought->count, sizeof *from);
+  double *from = idm_new(q->w->free_utility->count, sizeof *from);
   if (!from) return idm_fail_memory(opt_error);
   for (size_t m = 0; m <= q->w->models->count && status == IDM_OK; m++) {
     put_first(q, m);
-    status = climb(q, opt_error);
+    status = alternate(q, opt_error);
   }
   /* What was best at the level before. */
-  memcpy(from, q->best_x, q->w->sought->count * sizeof *from);
-  if (status == IDM_OK) status = climb_from(q, from, opt_error);
-  for (size_t i = 0; i < drawn && status == IDM_OK; i++) {
+  memcpy(from, q->level_x, q->w->free_utility->count * sizeof *from);
+  if (status == IDM_OK) status = alternate_from(q, from, opt_error);
+  for (size_t i = 0; i < random_starts && status == IDM_OK; i++) {
     draw(q, i, from);
-    status = climb_from(q, from, opt_error);
+    status = alternate_from(q, from, opt_error);
   }
   free(from);
   return status;
 }
 
-static idm_status try_level(question *q, double level, idm_error *opt_error)
+static idm_status try_level(risk_search *q, double level, idm_error *opt_error)
 {
   bool all = false;
   q->w->level = level;
-  q->best = -INFINITY;
-  idm_status status = try_all(q, &all, opt_error);
+  q->level_objective = -INFINITY;
+  idm_status status = try_mixtures(q, &all, opt_error);
   if (status == IDM_OK && !all) {
     q->exact = false;
     status = try_starts(q, opt_error);
   }
   if (status != IDM_OK) return status;
-  q->exact = q->exact && !q->w->unclear;
-  q->tried[q->levels] = level;
-  q->found[q->levels++] = q->best;
+  q->exact = q->exact && !q->w->undetermined;
+  q->level_tried[q->levels] = level;
+  q->margin_found[q->levels++] = q->level_objective;
   /* Levels fall: of equal margins the largest level was first. */
-  if (!exceeds(q->best, q->kept)) return IDM_OK;
-  q->kept = q->best;
-  q->kept_level = level;
-  memcpy(q->kept_sigma, q->best_sigma, idm_wary_mixture(q->w) * sizeof *q->w->sigma);
+  if (!exceeds(q->level_objective, q->best_objective)) return IDM_OK;
+  q->best_objective = q->level_objective;
+  q->best_level = level;
+  memcpy(q->best_level_sigma, q->level_sigma, idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma);
   return IDM_OK;
 }
 
@@ -257,20 +262,20 @@ static int risk_block(const idm_problem *problem)
   return idm_theta_find(problem->theta, "risk_level");
 }
 
-static bool is_level_free(const question *q)
+static bool is_level_free(const risk_search *q)
 {
   return q->problem->theta->block[risk_block(q->problem)].role == IDM_DESCRIPTIVE;
 }
 
-static double own_level(const question *q)
+static double file_level(const risk_search *q)
 {
   return idm_theta_scalar(q->problem->theta, (size_t)risk_block(q->problem));
 }
 
 /* The grid and the file's own level, from the largest on; where none makes a difference, 1. */
-static size_t list_levels(const question *q, double *level)
+static size_t list_levels(const risk_search *q, double *level)
 {
-  const double own = own_level(q);
+  const double own = file_level(q);
   size_t count = 0;
   bool listed = false;
   if (!is_level_free(q)) {
@@ -288,47 +293,47 @@ static size_t list_levels(const question *q, double *level)
 
 /* The optimum of least norm of the last program; where its true margin is larger still, on from
  * there. */
-static idm_status settle(question *q, idm_error *opt_error)
+static idm_status choose_optimum(risk_search *q, idm_error *opt_error)
 {
-  const size_t bytes = idm_wary_mixture(q->w) * sizeof *q->w->sigma;
+  const size_t bytes = idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma;
   idm_status status = IDM_OK;
-  memcpy(q->w->sigma, q->kept_sigma, bytes);
-  q->w->level = q->kept_level;
-  for (int step = 0; step < most_steps && status == IDM_OK; step++) {
-    status = idm_wary_choose(q->w, opt_error);
+  memcpy(q->w->sigma, q->best_level_sigma, bytes);
+  q->w->level = q->best_level;
+  for (int step = 0; step < max_steps && status == IDM_OK; step++) {
+    status = idm_cvar_program_choose(q->w, opt_error);
     if (status != IDM_OK || !exceeds(q->w->margin, q->w->objective)) break;
     memcpy(q->w->sigma, q->w->worst, bytes);
   }
   return status;
 }
 
-static idm_status search(question *q, idm_error *opt_error)
+static idm_status search(risk_search *q, idm_error *opt_error)
 {
   double level[LEVELS];
   const size_t count = list_levels(q, level);
   idm_status status = IDM_OK;
-  q->kept = -INFINITY;
+  q->best_objective = -INFINITY;
   q->exact = true;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    q->w->halt->done = (double)i / (double)count;
+    q->w->cancel->done = (double)i / (double)count;
     status = try_level(q, level[i], opt_error);
   }
-  if (status == IDM_OK && isinf(q->kept)) status = idm_wary_refuse(opt_error);
-  return status == IDM_OK ? settle(q, opt_error) : status;
+  if (status == IDM_OK && isinf(q->best_objective)) status = idm_cvar_program_infeasible(opt_error);
+  return status == IDM_OK ? choose_optimum(q, opt_error) : status;
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-static void say_levels(const question *q, idm_notes *words)
+static void note_levels(const risk_search *q, idm_notes *words)
 {
   char list[400] = "";
   size_t equal = 0;
   for (size_t i = 0; i < q->levels; i++) {
     const size_t length = strlen(list);
-    const bool none = isinf(q->found[i]);
-    equal += !none && !exceeds(q->kept, q->found[i]);
+    const bool none = isinf(q->margin_found[i]);
+    equal += !none && !exceeds(q->best_objective, q->margin_found[i]);
     snprintf(list + length, sizeof list - length, none ? "%s%.4g: none" : "%s%.4g: %.6g",
-             i ? ", " : "", q->tried[i], q->found[i]);
+             i ? ", " : "", q->level_tried[i], q->margin_found[i]);
   }
   if (!differs(q)) {
     idm_notes_add(words, "%s: the risk level makes no difference, and the data say nothing of it",
@@ -345,13 +350,13 @@ static void say_levels(const question *q, idm_notes *words)
                   equal);
 }
 
-static void say(const question *q, idm_notes *words)
+static void note_result(const risk_search *q, idm_notes *words)
 {
   bool scale = true;
-  for (size_t e = 0; e < q->w->sought->entries; e++)
-    scale = scale && idm_sought_constant(q->w->sought, e) == 0;
-  say_levels(q, words);
-  if (!differs(q) || (q->levels == 1 && q->kept_level == 1))
+  for (size_t e = 0; e < q->w->free_utility->entries; e++)
+    scale = scale && idm_free_utility_constant(q->w->free_utility, e) == 0;
+  note_levels(q, words);
+  if (!differs(q) || (q->levels == 1 && q->best_level == 1))
     idm_notes_add(words, "no utility of the box has a larger margin");
   else if (q->exact)
     idm_notes_add(words, "everything that the worst models may do was tried: no utility of the box "
@@ -362,7 +367,7 @@ static void say(const question *q, idm_notes *words)
                   "of %zu starts this is the best, and only a local optimum is certified",
                   q->starts);
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
-  if (!q->w->face.only)
+  if (!q->w->face.unique)
     idm_notes_add(words, "other utilities have as large a margin; this is one of them%s",
                   q->w->face.nearest ? ", of least norm where the same models are the worst"
                                      : ", picked by the names of its entries");
@@ -372,51 +377,53 @@ static void say(const question *q, idm_notes *words)
 
 /* Whoever is neutral has one world, the mean of the models; else potentials must move all of them
  * alike. */
-static idm_status put_open(question *q, idm_finding *f, idm_error *opt_error)
+static idm_status put_directions(risk_search *q, idm_optimality *f, idm_error *opt_error)
 {
-  idm_finding *narrow = NULL;
+  idm_optimality *utility_finding = NULL;
   idm_mdp *mean = NULL;
-  idm_status status = idm_finding_create(q->w->sought->count, &narrow, opt_error);
+  idm_status status = idm_optimality_create(q->w->free_utility->count, &utility_finding, opt_error);
   put_first(q, q->w->models->count);
   if (status == IDM_OK) status = idm_models_mix(q->w->models, q->w->sigma, &mean, opt_error);
   if (status == IDM_OK)
     status = q->w->level < 1
-                 ? idm_open_shaping_all(q->w->models->count, q->w->models->world,
-                                        q->w->demonstrator, q->w->sought, narrow, opt_error)
-                 : idm_open_shaping(mean, q->w->demonstrator, q->w->sought, narrow, opt_error);
-  if (status == IDM_OK) status = idm_answer_widen(narrow, !differs(q), f, opt_error);
+                 ? idm_nullspace_robust(q->w->models->count, q->w->models->mdp, q->w->demonstrator,
+                                        q->w->free_utility, utility_finding, opt_error)
+                 : idm_nullspace_shaping(mean, q->w->demonstrator, q->w->free_utility,
+                                         utility_finding, opt_error);
+  if (status == IDM_OK) status = idm_estimate_embed(utility_finding, !differs(q), f, opt_error);
   idm_mdp_destroy(mean);
-  idm_finding_destroy(narrow);
+  idm_optimality_destroy(utility_finding);
   return status;
 }
 
-static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status answer(risk_search *q, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_theta *theta = NULL;
-  idm_finding *f = NULL;
+  idm_optimality *f = NULL;
   idm_status status = idm_theta_copy(q->problem->theta, &theta, opt_error);
   if (status == IDM_OK)
-    status = idm_finding_create(q->w->sought->count + is_level_free(q), &f, opt_error);
-  if (status == IDM_OK) status = put_open(q, f, opt_error);
+    status = idm_optimality_create(q->w->free_utility->count + is_level_free(q), &f, opt_error);
+  if (status == IDM_OK) status = put_directions(q, f, opt_error);
   if (status == IDM_OK) {
-    const double claimed = q->w->objective;
-    f->objective = claimed;
-    f->attained = fmax(q->w->face.attained, fabs(q->w->margin - claimed) / fmax(1, fabs(claimed)));
+    const double program_margin = q->w->objective;
+    f->objective = program_margin;
+    f->attained = fmax(q->w->face.attained,
+                       fabs(q->w->margin - program_margin) / fmax(1, fabs(program_margin)));
     f->closed = 1e-9;
     snprintf(f->certificate, sizeof f->certificate, "gap of program and margins");
-    say(q, &f->words);
-    idm_sought_write(q->w->sought, q->w->face.x, theta);
-    idm_theta_set_scalar(theta, (size_t)risk_block(q->problem), q->kept_level);
-    status = idm_answer_create(q->asked->inverse, q->problem, q->asked->settings, theta,
-                               q->exact ? "linear-program" : "linear-programs", f, ret_posterior,
-                               opt_error);
+    note_result(q, &f->words);
+    idm_free_utility_write(q->w->free_utility, q->w->face.x, theta);
+    idm_theta_set_scalar(theta, (size_t)risk_block(q->problem), q->best_level);
+    status = idm_estimate_create(q->task->inverse, q->problem, q->task->settings, theta,
+                                 q->exact ? "linear-program" : "linear-programs", f, ret_posterior,
+                                 opt_error);
   } else {
-    idm_finding_destroy(f);
+    idm_optimality_destroy(f);
   }
   idm_theta_destroy(theta);
   if (status == IDM_OK && is_level_free(q))
-    status = idm_answer_put_share(q->problem, "the margin is largest at a risk level",
-                                  q->kept_level, *ret_posterior, opt_error);
+    status = idm_estimate_set_share(q->problem, "the margin is largest at a risk level",
+                                    q->best_level, *ret_posterior, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;
@@ -426,16 +433,16 @@ static idm_status answer(question *q, idm_posterior **ret_posterior, idm_error *
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-bool idm_risk_margin_is_asked(const idm_problem *problem)
+bool idm_risk_margin_applies(const idm_problem *problem)
 {
   return risk_block(problem) >= 0;
 }
 
-static idm_status check(const idm_asked *asked, idm_error *opt_error)
+static idm_status check(const idm_task *task, idm_error *opt_error)
 {
-  const idm_theta *theta = asked->problem->theta;
-  const char *who = asked->inverse->name;
-  if (asked->settings->margin != IDM_MARGIN_STATE)
+  const idm_theta *theta = task->problem->theta;
+  const char *caller = task->inverse->name;
+  if (task->settings->margin != IDM_MARGIN_STATE)
     return idm_fail(opt_error, IDM_USAGE,
                     "the margin of the return is of agents who expect, not of 'cvar-robust'; "
                     "expected --margin state");
@@ -443,31 +450,30 @@ static idm_status check(const idm_asked *asked, idm_error *opt_error)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' is of agents who take the best action, and 'cvar-robust' has alpha = %g "
                     "and eta = %g here; expected 0, as the class rs-irl holds them",
-                    who, idm_theta_scalar(theta, IDM_ALPHA), idm_theta_scalar(theta, IDM_ETA));
+                    caller, idm_theta_scalar(theta, IDM_ALPHA), idm_theta_scalar(theta, IDM_ETA));
   return IDM_OK;
 }
 
-static idm_status allocate(question *q, idm_error *opt_error)
+static idm_status allocate(risk_search *q, idm_error *opt_error)
 {
-  const size_t mixture = idm_wary_mixture(q->w);
-  q->best_sigma = idm_new(2 * mixture + q->w->sought->count, sizeof *q->best_sigma);
-  if (!q->best_sigma) return idm_fail_memory(opt_error);
-  q->kept_sigma = q->best_sigma + mixture;
-  q->best_x = q->kept_sigma + mixture;
+  const size_t mixture = idm_cvar_mixture_size(q->w);
+  q->level_sigma = idm_new(2 * mixture + q->w->free_utility->count, sizeof *q->level_sigma);
+  if (!q->level_sigma) return idm_fail_memory(opt_error);
+  q->best_level_sigma = q->level_sigma + mixture;
+  q->level_x = q->best_level_sigma + mixture;
   return IDM_OK;
 }
 
-idm_status idm_risk_margin_fit(idm_asked *asked, idm_posterior **ret_posterior,
-                               idm_error *opt_error)
+idm_status idm_risk_margin_fit(idm_task *task, idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  question q = {.problem = asked->problem, .asked = asked};
+  risk_search q = {.problem = task->problem, .task = task};
   *ret_posterior = NULL;
-  idm_status status = check(asked, opt_error);
-  if (status == IDM_OK) status = idm_wary_create(asked, &q.w, opt_error);
+  idm_status status = check(task, opt_error);
+  if (status == IDM_OK) status = idm_cvar_program_create(task, &q.w, opt_error);
   if (status == IDM_OK) status = allocate(&q, opt_error);
   if (status == IDM_OK) status = search(&q, opt_error);
   if (status == IDM_OK) status = answer(&q, ret_posterior, opt_error);
-  free(q.best_sigma);
-  idm_wary_destroy(q.w);
+  free(q.level_sigma);
+  idm_cvar_program_destroy(q.w);
   return status;
 }

@@ -1,14 +1,23 @@
-/* Soft plans: values by Newton (soft policy iteration) or backward, occupancies, and how these bend
- * with the utility. */
-#include "invert/utility/soft_plan.h"
-
+/* Soft plans where states are observed.
+ *
+ * Contents: soft plan · soft agent */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
+#include "base/dense.h"
 #include "base/memory.h"
 #include "base/soft.h"
+#include "idm/planner.h"
+#include "invert/utility/soft_plan.h"
+#include "plan/workspace.h"
 
-enum { most_iterations = 200 };
+/* === soft plan ============================================================================== */
+
+/* Soft plans: values by Newton (soft policy iteration) or backward, occupancies, and how these bend
+ * with the utility. */
+
+enum { max_iterations = 200 };
 
 /* --- memory --------------------------------------------------------------------------------- */
 
@@ -18,7 +27,7 @@ void idm_soft_plan_destroy(idm_soft_plan *plan)
   free(plan->v);
   free(plan->policy);
   free(plan->mass);
-  free(plan->chain);
+  free(plan->system);
   free(plan->edge);
   free(plan->advantage);
   free(plan->work);
@@ -27,32 +36,30 @@ void idm_soft_plan_destroy(idm_soft_plan *plan)
 
 static bool allocate(idm_soft_plan *p)
 {
-  const idm_sizes n = p->world->n;
-  const size_t chain = p->world->horizon ? 0 : idm_times(n.states, n.states);
-  p->v = idm_new(idm_times(p->layers, n.states), sizeof *p->v);
-  p->policy = idm_new(idm_times(p->layers, n.states * n.actions), sizeof *p->policy);
-  p->mass = idm_new(idm_times(p->layers, n.states), sizeof *p->mass);
-  p->chain = idm_new(chain, sizeof *p->chain);
+  const idm_sizes n = p->mdp->n;
+  const size_t system = p->mdp->horizon ? 0 : idm_times(n.states, n.states);
+  p->v = idm_new(idm_times(p->stages, n.states), sizeof *p->v);
+  p->policy = idm_new(idm_times(p->stages, n.states * n.actions), sizeof *p->policy);
+  p->mass = idm_new(idm_times(p->stages, n.states), sizeof *p->mass);
+  p->system = idm_new(system, sizeof *p->system);
   p->edge = idm_new(n.states, sizeof *p->edge);
-  p->advantage = idm_new(idm_times(p->layers, n.states * n.actions), sizeof *p->advantage);
+  p->advantage = idm_new(idm_times(p->stages, n.states * n.actions), sizeof *p->advantage);
   p->work = idm_new(n.actions + 2 * n.states, sizeof *p->work);
-  return p->v && p->policy && p->mass && p->chain && p->edge && p->advantage && p->work;
+  return p->v && p->policy && p->mass && p->system && p->edge && p->advantage && p->work;
 }
 
-idm_status idm_soft_plan_create(const idm_mdp *world, double alpha, const double *prior,
+idm_status idm_soft_plan_create(const idm_mdp *mdp, double alpha, const double *prior,
                                 idm_soft_plan **ret_plan, idm_error *opt_error)
 {
   *ret_plan = NULL;
-  if (!(world->discount < 1) && !world->horizon)
+  if (!(mdp->discount < 1) && !mdp->horizon)
     return idm_fail(opt_error, IDM_INPUT,
                     "with a discount of 1 occupancies need a horizon; expected `horizon`, or a "
                     "discount below 1");
   idm_soft_plan *plan = idm_new(1, sizeof *plan);
   if (!plan) return idm_fail_memory(opt_error);
-  *plan = (idm_soft_plan){.world = world,
-                          .alpha = alpha,
-                          .prior = prior,
-                          .layers = world->horizon ? world->horizon : 1};
+  *plan = (idm_soft_plan){
+      .mdp = mdp, .alpha = alpha, .prior = prior, .stages = mdp->horizon ? mdp->horizon : 1};
   if (!allocate(plan)) {
     idm_soft_plan_destroy(plan);
     return idm_fail_memory(opt_error);
@@ -69,66 +76,66 @@ static double *by_action(const idm_soft_plan *p)
 
 static double *by_state(const idm_soft_plan *p, size_t which)
 {
-  return p->work + p->world->n.actions + which * p->world->n.states;
+  return p->work + p->mdp->n.actions + which * p->mdp->n.states;
 }
 
 /* --- values --------------------------------------------------------------------------------- */
 
 /* Policy of a layer given the values that follow (NULL: nothing does), and its own. */
-static void choose(idm_soft_plan *p, const double *utility, const double *opt_next, size_t layer,
-                   double *value)
+static void soft_backup(idm_soft_plan *p, const double *utility, const double *opt_next,
+                        size_t stage, double *value)
 {
-  const idm_sizes n = p->world->n;
+  const idm_sizes n = p->mdp->n;
   double *quality = by_action(p);
   for (size_t s = 0; s < n.states; s++) {
     for (size_t u = 0; u < n.actions; u++)
       quality[u] =
-          utility[u * n.states + s] + (opt_next ? idm_mdp_next(p->world, u, s, opt_next) : 0);
+          utility[u * n.states + s] + (opt_next ? idm_mdp_next_value(p->mdp, u, s, opt_next) : 0);
     value[s] = idm_soft(p->alpha, n.actions, p->prior, quality,
-                        p->policy + (layer * n.states + s) * n.actions);
+                        p->policy + (stage * n.states + s) * n.actions);
   }
 }
 
 /* Factor I - discount P of the policy. */
-static bool factor(idm_soft_plan *p)
+static bool factor_system(idm_soft_plan *p)
 {
-  const idm_sizes n = p->world->n;
-  const idm_moves *moves = p->world->moves;
-  memset(p->chain, 0, n.states * n.states * sizeof *p->chain);
+  const idm_sizes n = p->mdp->n;
+  const idm_sparse_rows *moves = p->mdp->moves;
+  memset(p->system, 0, n.states * n.states * sizeof *p->system);
   for (size_t s = 0; s < n.states; s++) {
-    double *row = p->chain + s * n.states;
+    double *row = p->system + s * n.states;
     row[s] = 1;
     for (size_t u = 0; u < n.actions; u++) {
-      const double weight = p->world->discount * p->policy[s * n.actions + u];
+      const double weight = p->mdp->discount * p->policy[s * n.actions + u];
       const size_t at = u * n.states + s;
       for (size_t i = moves->first[at]; weight > 0 && i < moves->first[at + 1]; i++)
         row[moves->next[i]] -= weight * moves->probability[i];
     }
   }
-  return idm_envelope_factor(n.states, p->chain, p->edge);
+  return idm_envelope_factor(n.states, p->system, p->edge);
 }
 
 /* Newton's method for V = B V: the chain of the greedy policy carries the residual back. After the
  * first step values only rise, and it ends where the residual is rounding: of the values, or of the
  * soft maximum, whose terms are of the size of alpha where utilities and values are 0. */
-static bool settle(idm_soft_plan *p, const double *utility)
+static bool policy_iteration(idm_soft_plan *p, const double *utility)
 {
-  const size_t states = p->world->n.states;
+  const size_t states = p->mdp->n.states;
   double *change = by_state(p, 0);
   double last = INFINITY;
-  for (int k = 0; k < most_iterations; k++) {
+  for (int k = 0; k < max_iterations; k++) {
     double worst = 0;
     double size = p->alpha;
-    choose(p, utility, p->v, 0, change);
+    soft_backup(p, utility, p->v, 0, change);
     for (size_t s = 0; s < states; s++) {
       size = fmax(size, fabs(change[s]));
       change[s] -= p->v[s];
       worst = fmax(worst, fabs(change[s]));
     }
-    if (!isfinite(size) || !factor(p)) return false;
+    if (!isfinite(size) || !factor_system(p)) return false;
     if (worst <= 2 * DBL_EPSILON * size || (worst <= 1e-13 * size && worst >= last)) return true;
     last = worst;
-    idm_envelope_solve(states, p->chain, p->edge, change);
+    idm_envelope_solve(states, p->system, p->edge, change);
     for (size_t s = 0; s < states; s++) p->v[s] += change[s];
   }
   return false;
@@ -137,12 +144,12 @@ static bool settle(idm_soft_plan *p, const double *utility)
 /* --- occupancy ------------------------------------------------------------------------------ */
 
 /* Add to `to` what flows there, discounted, from a state that is left by mass[action]. */
-static void pour(const idm_mdp *world, size_t state, const double *mass, double *to)
+static void propagate(const idm_mdp *mdp, size_t state, const double *mass, double *to)
 {
-  const idm_sizes n = world->n;
-  const idm_moves *moves = world->moves;
+  const idm_sizes n = mdp->n;
+  const idm_sparse_rows *moves = mdp->moves;
   for (size_t u = 0; u < n.actions; u++) {
-    const double weight = world->discount * mass[u];
+    const double weight = mdp->discount * mass[u];
     const size_t row = u * n.states + state;
     for (size_t i = moves->first[row]; weight != 0 && i < moves->first[row + 1]; i++)
       to[moves->next[i]] += weight * moves->probability[i];
@@ -150,46 +157,48 @@ static void pour(const idm_mdp *world, size_t state, const double *mass, double 
 }
 
 /* The mass of the next layer from that of this one. */
-static void go_on(const idm_soft_plan *p, size_t layer)
+static void propagate_stage(const idm_soft_plan *p, size_t stage)
 {
-  const idm_sizes n = p->world->n;
-  const double *mass = p->mass + layer * n.states;
-  double *next = p->mass + (layer + 1) * n.states;
-  double *leaving = by_action(p);
+  const idm_sizes n = p->mdp->n;
+  const double *mass = p->mass + stage * n.states;
+  double *next = p->mass + (stage + 1) * n.states;
+  double *outflow = by_action(p);
   memset(next, 0, n.states * sizeof *next);
   for (size_t s = 0; s < n.states; s++) {
     for (size_t u = 0; u < n.actions; u++)
-      leaving[u] = mass[s] * p->policy[(layer * n.states + s) * n.actions + u];
-    pour(p->world, s, leaving, next);
+      outflow[u] = mass[s] * p->policy[(stage * n.states + s) * n.actions + u];
+    propagate(p->mdp, s, outflow, next);
   }
 }
 
 idm_status idm_soft_plan_solve(idm_soft_plan *p, const double *utility, double *value,
                                idm_error *opt_error)
 {
-  const size_t states = p->world->n.states;
-  const double share = idm_mdp_share(p->world);
-  const bool endless = p->world->horizon == 0;
-  bool settled = true;
-  for (size_t t = p->layers; t-- > 0 && !endless;)
-    choose(p, utility, t + 1 < p->layers ? p->v + (t + 1) * states : NULL, t, p->v + t * states);
-  if (endless) settled = settle(p, utility);
-  if (!settled) return idm_fail(opt_error, IDM_NUMERICAL, "values of the soft plan do not settle");
+  const size_t states = p->mdp->n.states;
+  const double share = idm_mdp_step_weight(p->mdp);
+  const bool infinite_horizon = p->mdp->horizon == 0;
+  bool converged = true;
+  for (size_t t = p->stages; t-- > 0 && !infinite_horizon;)
+    soft_backup(p, utility, t + 1 < p->stages ? p->v + (t + 1) * states : NULL, t,
+                p->v + t * states);
+  if (infinite_horizon) converged = policy_iteration(p, utility);
+  if (!converged)
+    return idm_fail(opt_error, IDM_NUMERICAL, "values of the soft plan do not settle");
   *value = 0;
   for (size_t s = 0; s < states; s++) {
-    p->mass[s] = share * p->world->start[s];
+    p->mass[s] = share * p->mdp->start[s];
     *value += p->mass[s] * p->v[s];
   }
-  if (endless) idm_envelope_solve_transposed(states, p->chain, p->edge, p->mass);
-  for (size_t t = 0; t + 1 < p->layers; t++) go_on(p, t);
+  if (infinite_horizon) idm_envelope_solve_transposed(states, p->system, p->edge, p->mass);
+  for (size_t t = 0; t + 1 < p->stages; t++) propagate_stage(p, t);
   return IDM_OK;
 }
 
 void idm_soft_plan_occupancy(const idm_soft_plan *p, double *occupancy)
 {
-  const idm_sizes n = p->world->n;
+  const idm_sizes n = p->mdp->n;
   memset(occupancy, 0, n.states * n.actions * sizeof *occupancy);
-  for (size_t t = 0; t < p->layers; t++)
+  for (size_t t = 0; t < p->stages; t++)
     for (size_t s = 0; s < n.states; s++)
       for (size_t u = 0; u < n.actions; u++)
         occupancy[u * n.states + s] +=
@@ -200,20 +209,20 @@ void idm_soft_plan_occupancy(const idm_soft_plan *p, double *occupancy)
 
 /* advantage[action] of a direction at a state: d + discount P w less its mean under the policy,
  * which is returned; w is what follows (NULL: nothing does). */
-static double lean(const idm_soft_plan *p, const double *direction, const double *opt_next,
-                   size_t layer, size_t state)
+static double differentiate_value(const idm_soft_plan *p, const double *direction,
+                                  const double *opt_next, size_t stage, size_t state)
 {
-  const idm_sizes n = p->world->n;
-  const idm_moves *moves = p->world->moves;
-  const double *policy = p->policy + (layer * n.states + state) * n.actions;
-  double *advantage = p->advantage + (layer * n.states + state) * n.actions;
+  const idm_sizes n = p->mdp->n;
+  const idm_sparse_rows *moves = p->mdp->moves;
+  const double *policy = p->policy + (stage * n.states + state) * n.actions;
+  double *advantage = p->advantage + (stage * n.states + state) * n.actions;
   double mean = 0;
   for (size_t u = 0; u < n.actions; u++) {
     const size_t row = u * n.states + state;
     double next = 0;
     for (size_t i = moves->first[row]; opt_next && i < moves->first[row + 1]; i++)
       next += moves->probability[i] * opt_next[moves->next[i]];
-    advantage[u] = direction[row] + p->world->discount * next;
+    advantage[u] = direction[row] + p->mdp->discount * next;
     mean += policy[u] * advantage[u];
   }
   for (size_t u = 0; u < n.actions; u++) advantage[u] -= mean;
@@ -221,57 +230,314 @@ static double lean(const idm_soft_plan *p, const double *direction, const double
 }
 
 /* Advantages of a direction, layer by layer. */
-static void lean_on(const idm_soft_plan *p, const double *direction)
+static void differentiate_values(const idm_soft_plan *p, const double *direction)
 {
-  const size_t states = p->world->n.states;
+  const size_t states = p->mdp->n.states;
   double *now = by_state(p, 0);
   double *after = by_state(p, 1);
-  for (size_t t = p->layers; t-- > 0;) {
+  for (size_t t = p->stages; t-- > 0;) {
     for (size_t s = 0; s < states; s++)
-      now[s] = lean(p, direction, t + 1 < p->layers ? after : NULL, t, s);
+      now[s] = differentiate_value(p, direction, t + 1 < p->stages ? after : NULL, t, s);
     memcpy(after, now, states * sizeof *after);
   }
-  if (p->world->horizon) return;
+  if (p->mdp->horizon) return;
   /* The only layer is its own successor. */
-  idm_envelope_solve(states, p->chain, p->edge, after);
-  for (size_t s = 0; s < states; s++) lean(p, direction, after, 0, s);
+  idm_envelope_solve(states, p->system, p->edge, after);
+  for (size_t s = 0; s < states; s++) differentiate_value(p, direction, after, 0, s);
 }
 
 /* Change of a layer's occupancy at a state, whose mass changes by `mass`, and whose policy by
  * pi A / alpha: by[action]. */
-static void turn(const idm_soft_plan *p, size_t layer, size_t state, double mass, double *by)
+static void differentiate_occupancy(const idm_soft_plan *p, size_t stage, size_t state, double mass,
+                                    double *by)
 {
-  const idm_sizes n = p->world->n;
-  const size_t at = layer * n.states + state;
+  const idm_sizes n = p->mdp->n;
+  const size_t at = stage * n.states + state;
   const double weight = p->mass[at] / p->alpha;
   for (size_t u = 0; u < n.actions; u++)
     by[u] = p->policy[at * n.actions + u] * (mass + weight * p->advantage[at * n.actions + u]);
 }
 
-void idm_soft_plan_bend(idm_soft_plan *p, const double *direction, double *change)
+void idm_soft_plan_hessian_product(idm_soft_plan *p, const double *direction, double *change)
 {
-  const idm_sizes n = p->world->n;
-  const bool endless = p->world->horizon == 0;
+  const idm_sizes n = p->mdp->n;
+  const bool infinite_horizon = p->mdp->horizon == 0;
   double *by = by_action(p);
   double *mass = by_state(p, 0);
   double *next = by_state(p, 1);
-  lean_on(p, direction);
+  differentiate_values(p, direction);
   memset(change, 0, n.states * n.actions * sizeof *change);
   memset(mass, 0, n.states * sizeof *mass);
-  if (endless) { /* what the new policy sends elsewhere, and all that follows from it */
+  if (infinite_horizon) { /* what the new policy sends elsewhere, and all that follows from it */
     for (size_t s = 0; s < n.states; s++) {
-      turn(p, 0, s, 0, by);
-      pour(p->world, s, by, mass);
+      differentiate_occupancy(p, 0, s, 0, by);
+      propagate(p->mdp, s, by, mass);
     }
-    idm_envelope_solve_transposed(n.states, p->chain, p->edge, mass);
+    idm_envelope_solve_transposed(n.states, p->system, p->edge, mass);
   }
-  for (size_t t = 0; t < p->layers; t++) {
+  for (size_t t = 0; t < p->stages; t++) {
     memset(next, 0, n.states * sizeof *next);
     for (size_t s = 0; s < n.states; s++) {
-      turn(p, t, s, mass[s], by);
+      differentiate_occupancy(p, t, s, mass[s], by);
       for (size_t u = 0; u < n.actions; u++) change[u * n.states + s] += by[u];
-      if (t + 1 < p->layers) pour(p->world, s, by, next);
+      if (t + 1 < p->stages) propagate(p->mdp, s, by, next);
     }
     memcpy(mass, next, n.states * sizeof *mass);
   }
+}
+
+/* === soft agent ============================================================================= */
+
+/* What inverse planners of soft plans share. */
+
+/* --- the agent ------------------------------------------------------------------------------ */
+
+static idm_status check(const idm_problem *problem, const idm_theta *theta, const char *caller,
+                        idm_error *opt_error)
+{
+  const idm_planner *planner = idm_agent_planner(&problem->agent);
+  const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
+  if (!(alpha > 0 && isfinite(alpha)))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' inverts soft plans, and those of '%s' have alpha = %g; expected an alpha "
+                    "above 0, as of 'maximum-entropy'",
+                    caller, planner->name, alpha);
+  if (problem->agent.alpha_unit == IDM_ALPHA_RANGE)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' cannot count alpha in the range of a utility that it looks for; expected "
+                    "alpha_unit: absolute",
+                    caller);
+  if (idm_theta_scalar(theta, IDM_ETA) != 0 || theta->models > 1 ||
+      problem->agent.discounting != IDM_EXPONENTIAL)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' inverts plans of one model, by a discount, at eta = 0; those of this "
+                    "agent are others",
+                    caller);
+  const double lapse = idm_theta_scalar(theta, IDM_LAPSE);
+  const double perseverance = idm_theta_scalar(theta, IDM_PERSEVERANCE);
+  if (lapse != 0 || perseverance != 0)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' takes the choices of the log for those of the plan, and this agent has "
+                    "lapse = %g and perseverance = %g; expected 0 for both, or --inverse map or "
+                    "distribution-matching",
+                    caller, lapse, perseverance);
+  return IDM_OK;
+}
+
+idm_status idm_soft_agent_create(const idm_problem *problem, const char *caller,
+                                 idm_soft_agent **ret_agent, idm_error *opt_error)
+{
+  idm_theta *theta = NULL;
+  idm_soft_agent *agent = NULL;
+  *ret_agent = NULL;
+  idm_status status = idm_theta_copy(problem->theta, &theta, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_clamp_apply(idm_agent_planner(&problem->agent), problem->setting, theta, opt_error);
+  if (status == IDM_OK) status = check(problem, theta, caller, opt_error);
+  if (status == IDM_OK) {
+    agent = idm_new(1, sizeof *agent);
+    if (agent)
+      agent->prior = idm_duplicate(idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
+                                   theta->sizes.actions, sizeof *agent->prior);
+    if (!agent || !agent->prior) status = idm_fail_memory(opt_error);
+  }
+  if (status == IDM_OK) {
+    agent->alpha = idm_theta_scalar(theta, IDM_ALPHA);
+    *ret_agent = agent;
+  } else {
+    idm_soft_agent_destroy(agent);
+  }
+  idm_theta_destroy(theta);
+  return status;
+}
+
+void idm_soft_agent_destroy(idm_soft_agent *agent)
+{
+  if (!agent) return;
+  free(agent->prior);
+  free(agent);
+}
+
+/* --- the demonstrator ----------------------------------------------------------------------- */
+
+idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, const idm_mdp *mdp,
+                                       const idm_data *data, const idm_setting *setting,
+                                       bool empirical, double *occupancy, idm_notes *opt_notes,
+                                       idm_error *opt_error)
+{
+  const idm_sizes n = mdp->n;
+  double *by_state = occupancy + n.states * n.actions;
+  const idm_status status = idm_demonstrator_occupancy(demonstrator, mdp, data, setting, empirical,
+                                                       by_state, opt_notes, opt_error);
+  for (size_t s = 0; s < n.states && status == IDM_OK; s++)
+    for (size_t u = 0; u < n.actions; u++)
+      occupancy[u * n.states + s] = by_state[s * n.actions + u];
+  return status;
+}
+
+/* --- what is open --------------------------------------------------------------------------- */
+
+/* States whose utilities are eliminated over a horizon, and numbers of rows that are. */
+enum { max_states = 100, max_numbers = 2000000 };
+static const double tolerance = 1e-10;
+
+/* Over a horizon utilities d are told apart by nothing where d + discount P phi_{t+1} = phi_t with
+ * phi_T = 0 for all steps: then d is a function f of the state, and so is P^k f whatever the
+ * actions. Rows say so of f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, k up to the horizon or the number
+ * of states, whichever is less; none where no later step counts. power[state][state] is P^k of the
+ * first action. */
+static size_t put_rows(const idm_mdp *mdp, size_t powers, double *power, double *next, double *rows)
+{
+  const idm_sizes n = mdp->n;
+  const idm_sparse_rows *moves = mdp->moves;
+  size_t count = 0;
+  for (size_t s = 0; s < n.states * n.states; s++) power[s] = s % (n.states + 1) == 0;
+  for (size_t k = 0; k < powers; k++) {
+    memset(next, 0, n.states * n.states * sizeof *next);
+    for (size_t s = 0; s < n.states; s++)
+      for (size_t u = 0; u < n.actions; u++) {
+        double *row = u ? rows + count * n.states : next + s * n.states;
+        const size_t at = u * n.states + s;
+        for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++)
+          for (size_t j = 0; j < n.states; j++)
+            row[j] += moves->probability[i] * power[moves->next[i] * n.states + j];
+        for (size_t j = 0; j < n.states && u; j++) row[j] -= next[s * n.states + j];
+        count += u > 0;
+      }
+    memcpy(power, next, n.states * n.states * sizeof *power);
+  }
+  return count;
+}
+
+/* Rows on the free numbers themselves: entries of a state are alike, and functions of the state
+ * satisfy rows[count][state]. first[state] is its entry of the first action; held entries are 0. */
+static size_t map_rows(const idm_mdp *mdp, const idm_free_utility *free_utility, size_t count,
+                       const double *rows, double *design)
+{
+  const size_t states = mdp->n.states;
+  size_t made = 0;
+  assert(states > 0);
+  for (size_t e = states; e < free_utility->entries; e++, made++) {
+    double *row = design + made * free_utility->count;
+    (void)idm_free_utility_add(free_utility, e, 1, row);
+    (void)idm_free_utility_add(free_utility, e % states, -1, row);
+  }
+  for (size_t i = 0; i < count; i++, made++)
+    for (size_t s = 0; s < states; s++)
+      (void)idm_free_utility_add(free_utility, s, rows[i * states + s],
+                                 design + made * free_utility->count);
+  return made;
+}
+
+static idm_status nullspace_horizon(const idm_mdp *mdp, const idm_free_utility *free_utility,
+                                    idm_optimality *f, idm_error *opt_error)
+{
+  const idm_sizes n = mdp->n;
+  const size_t steps_left = mdp->discount > 0 ? mdp->horizon - 1 : 0; /* steps that count */
+  const size_t powers = steps_left < n.states ? steps_left : n.states;
+  if (n.states > max_states) {
+    idm_notes_add(&f->words,
+                  "unchecked: with %zu states over a horizon, what no behaviour can tell of the "
+                  "utility was not looked for",
+                  n.states);
+    return IDM_OK;
+  }
+  const size_t most = powers * n.states * (n.actions - 1);
+  double *rows = idm_new(idm_times(most, n.states), sizeof *rows);
+  double *power = idm_new(2 * n.states * n.states, sizeof *power);
+  size_t *pivot = idm_new(n.states, sizeof *pivot);
+  double *design =
+      idm_new(idm_times(free_utility->entries + n.states, free_utility->count), sizeof *design);
+  idm_status status = rows && power && pivot && design ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    const size_t count = put_rows(mdp, powers, power, power + n.states * n.states, rows);
+    const size_t rank = idm_row_reduce(count, n.states, rows, tolerance, pivot);
+    status =
+        idm_nullspace_design(map_rows(mdp, free_utility, rank, rows, design), design, f, opt_error);
+  }
+  free(rows);
+  free(power);
+  free(pivot);
+  free(design);
+  return status;
+}
+
+static size_t count_unvisited(const idm_demonstrator *demonstrator)
+{
+  size_t unvisited = 0;
+  for (size_t s = 0; s < demonstrator->n.states; s++)
+    unvisited += demonstrator->visits[s] > 0 ? 0 : 1;
+  return unvisited;
+}
+
+/* What a unit of number k makes an action better than the policy, with so many steps left,
+ * into column k of rows, one an action and visited state. v[state]: what it adds to values with a
+ * step less left, then with so many; `later` is scratch. Returns how many rows there are. */
+static size_t put_advantage_rows(const idm_mdp *mdp, const idm_demonstrator *demonstrator,
+                                 const idm_free_utility *free_utility, size_t k, double *v,
+                                 double *next_value, double *rows)
+{
+  const idm_sizes n = mdp->n;
+  size_t count = 0;
+  memcpy(next_value, v, n.states * sizeof *next_value);
+  for (size_t s = 0; s < n.states; s++) {
+    v[s] = 0;
+    for (size_t u = 0; u < n.actions; u++)
+      v[s] += demonstrator->policy[s * n.actions + u] *
+              (idm_free_utility_coefficient(free_utility, u * n.states + s, k) +
+               idm_mdp_next_value(mdp, u, s, next_value));
+    for (size_t u = 0; u < n.actions && demonstrator->visits[s] > 0; u++)
+      rows[count++ * free_utility->count + k] =
+          idm_free_utility_coefficient(free_utility, u * n.states + s, k) +
+          idm_mdp_next_value(mdp, u, s, next_value) - v[s];
+  }
+  return count;
+}
+
+/* Over a horizon where some states were never visited: what makes no action of a visited state
+ * better, with any number of steps left. What a step more adds to values is a power of the policy's
+ * transitions of what the first does, so that no more than one step a state and one tell anything.
+ */
+static idm_status nullspace_visited(const idm_mdp *mdp, const idm_demonstrator *demonstrator,
+                                    const idm_free_utility *free_utility, idm_optimality *f,
+                                    idm_error *opt_error)
+{
+  const idm_sizes n = mdp->n;
+  const size_t steps = mdp->horizon < n.states + 1 ? mdp->horizon : n.states + 1;
+  const size_t most = steps * n.states * n.actions;
+  if (idm_times(most, free_utility->count) > max_numbers) {
+    idm_notes_add(&f->words,
+                  "unchecked: with %zu states over a horizon, what the data leave open was not "
+                  "looked for",
+                  n.states);
+    return IDM_OK;
+  }
+  double *rows = idm_new(idm_times(most, free_utility->count), sizeof *rows);
+  double *v = idm_new(2 * n.states, sizeof *v);
+  size_t count = 0;
+  idm_status status = rows && v ? IDM_OK : idm_fail_memory(opt_error);
+  for (size_t k = 0; k < free_utility->count && status == IDM_OK; k++) {
+    memset(v, 0, n.states * sizeof *v);
+    count = 0;
+    for (size_t t = 0; t < steps; t++)
+      count += put_advantage_rows(mdp, demonstrator, free_utility, k, v, v + n.states,
+                                  rows + count * free_utility->count);
+  }
+  if (status == IDM_OK) status = idm_nullspace_design(count, rows, f, opt_error);
+  if (status == IDM_OK) idm_nullspace_note_unvisited(count_unvisited(demonstrator), n.states, f);
+  free(rows);
+  free(v);
+  return status;
+}
+
+idm_status idm_soft_agent_nullspace(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
+                                    const idm_free_utility *free_utility, idm_optimality *finding,
+                                    idm_error *opt_error)
+{
+  if (!mdp->horizon)
+    return idm_nullspace_shaping(mdp, opt_demonstrator, free_utility, finding, opt_error);
+  return opt_demonstrator && count_unvisited(opt_demonstrator)
+             ? nullspace_visited(mdp, opt_demonstrator, free_utility, finding, opt_error)
+             : nullspace_horizon(mdp, free_utility, finding, opt_error);
 }

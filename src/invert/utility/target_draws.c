@@ -1,19 +1,165 @@
-/* Drawing from a density over free numbers.
+/* Markov chains over free numbers, and peaks of their density.
  *
- * Contents: starts · chains · the answer */
-#include "invert/utility/target_draws.h"
-
+ * Contents: peaks · target draws */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/statistics.h"
 #include "idm/check.h"
 #include "idm/diagnostics.h"
-#include "invert/matching/assemble.h"
-#include "invert/matching/drawing.h"
-#include "invert/parameter_prior.h"
-#include "invert/utility/answer.h"
+#include "idm/laplace.h"
+#include "idm/maximise.h"
+#include "invert/matching/fit.h"
+#include "invert/parameters.h"
+#include "invert/utility/asked.h"
+#include "invert/utility/target_draws.h"
+
+/* === peaks ================================================================================== */
+
+/* Peaks of a density. */
+
+/* Shares of proposals: of the broad distribution, and at least of every peak among peaks. */
+static const double prior_weight = 0.2, min_mode_weight = 0.05;
+
+/* --- making --------------------------------------------------------------------------------- */
+
+void idm_local_modes_destroy(idm_local_modes *modes)
+{
+  if (!modes) return;
+  for (size_t i = 0; modes->local_mode && i < modes->capacity; i++) {
+    free(modes->local_mode[i].mode);
+    free(modes->local_mode[i].covariance);
+  }
+  free(modes->local_mode);
+  free(modes->scratch);
+  free(modes);
+}
+
+idm_status idm_local_modes_create(size_t dimension, size_t most, idm_local_modes **ret_modes,
+                                  idm_error *opt_error)
+{
+  *ret_modes = NULL;
+  idm_local_modes *p = idm_new(1, sizeof *p);
+  if (!p) return idm_fail_memory(opt_error);
+  *p = (idm_local_modes){.dimension = dimension, .capacity = most};
+  p->local_mode = idm_new(most, sizeof *p->local_mode);
+  p->scratch = idm_new(idm_times(dimension, dimension + 1), sizeof *p->scratch);
+  bool room = p->local_mode && p->scratch;
+  for (size_t i = 0; i < most && room; i++) {
+    p->local_mode[i].mode = idm_new(dimension, sizeof(double));
+    p->local_mode[i].covariance = idm_new(idm_times(dimension, dimension), sizeof(double));
+    room = p->local_mode[i].mode && p->local_mode[i].covariance;
+  }
+  if (!room) {
+    idm_local_modes_destroy(p);
+    return idm_fail_memory(opt_error);
+  }
+  *ret_modes = p;
+  return IDM_OK;
+}
+
+/* --- climbing ------------------------------------------------------------------------------- */
+
+/* Whether the straight way from x, of this height, to a peak leads through a valley. */
+static idm_status check_valley(const idm_local_modes *p, const idm_target *target,
+                               const idm_local_mode *local_mode, const double *x,
+                               double log_density, bool *valley, idm_error *opt_error)
+{
+  enum { grid_points = 64 };
+  static const double depth = 0.1;
+  idm_status status = IDM_OK;
+  *valley = false;
+  for (int k = 1; k < grid_points && status == IDM_OK && !*valley; k++) {
+    double here = -INFINITY;
+    for (size_t j = 0; j < p->dimension; j++)
+      p->scratch[j] = x[j] + (local_mode->mode[j] - x[j]) * k / grid_points;
+    status = target->evaluate(target->context, p->scratch, &here, NULL, opt_error);
+    *valley = !(here >= fmin(log_density, local_mode->log_density) - depth);
+  }
+  return status;
+}
+
+/* The peak's width, and with it what it holds: the height and half the log determinant of the
+ * covariance. */
+static idm_status approximate_mode(const idm_local_modes *p, const idm_target *target,
+                                   idm_local_mode *local_mode, idm_error *opt_error)
+{
+  const size_t n = p->dimension;
+  local_mode->log_mass = local_mode->log_density;
+  const idm_status status = idm_laplace(target, local_mode->mode, local_mode->covariance, NULL,
+                                        &local_mode->definite, opt_error);
+  if (status != IDM_OK || !local_mode->definite) return status;
+  memcpy(p->scratch, local_mode->covariance, n * n * sizeof *p->scratch);
+  local_mode->definite = idm_cholesky(n, p->scratch);
+  for (size_t j = 0; j < n && local_mode->definite; j++)
+    local_mode->log_mass += log(p->scratch[j * n + j]);
+  return IDM_OK;
+}
+
+idm_status idm_local_modes_ascend(idm_local_modes *p, const idm_target *target, double *x,
+                                  idm_error *opt_error)
+{
+  enum { limit = 2000 };
+  double log_density = -INFINITY;
+  bool apart = true;
+  idm_status status = idm_maximise(target, 0, limit, x, &log_density, opt_error);
+  for (size_t i = 0; i < p->count && status == IDM_OK && apart; i++)
+    status = check_valley(p, target, &p->local_mode[i], x, log_density, &apart, opt_error);
+  if (status != IDM_OK || !apart || p->count == p->capacity) return status;
+  idm_local_mode *local_mode = &p->local_mode[p->count++];
+  memcpy(local_mode->mode, x, p->dimension * sizeof *x);
+  local_mode->log_density = log_density;
+  return approximate_mode(p, target, local_mode, opt_error);
+}
+
+/* --- what they hold ------------------------------------------------------------------------- */
+
+static double max_log_mass(const idm_local_modes *p)
+{
+  double most = -INFINITY;
+  for (size_t i = 0; i < p->count; i++) most = fmax(most, p->local_mode[i].log_mass);
+  return most;
+}
+
+void idm_local_modes_prune(idm_local_modes *p)
+{
+  static const double max_log_ratio = 12; /* exp(-12), by widths that are a guess */
+  const double most = max_log_mass(p);
+  size_t kept = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    if (p->local_mode[i].log_mass < most - max_log_ratio) continue;
+    const idm_local_mode local_mode = p->local_mode[i];
+    p->local_mode[i] = p->local_mode[kept];
+    p->local_mode[kept++] = local_mode;
+  }
+  p->count = kept;
+}
+
+idm_status idm_local_modes_mixture(const idm_local_modes *p, idm_defensive_component broad,
+                                   idm_mixture **ret_mixture, idm_error *opt_error)
+{
+  *ret_mixture = NULL;
+  double *weight = idm_new(p->count, sizeof *weight);
+  if (!weight) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < p->count; i++) weight[i] = p->local_mode[i].log_mass;
+  idm_softmax_floor(weight, p->count, min_mode_weight);
+  const idm_status status =
+      idm_mixture_create(p->dimension, p->count, broad, prior_weight, ret_mixture, opt_error);
+  for (size_t i = 0; i < p->count && status == IDM_OK; i++)
+    if (p->local_mode[i].definite)
+      idm_mixture_add(*ret_mixture, (1 - prior_weight) * weight[i], p->local_mode[i].mode,
+                      p->local_mode[i].covariance);
+  free(weight);
+  return status;
+}
+
+/* === target draws =========================================================================== */
+
+/* Drawing from a density over free numbers.
+ *
+ * Contents: starts · chains · the answer */
 
 /* Streams of starting points, beyond those of chains. */
 static const uint64_t start_stream = (uint64_t)1 << 32;
@@ -22,22 +168,22 @@ static const uint64_t start_stream = (uint64_t)1 << 32;
 
 /* A place twice as far from the peak as a draw is, or nearer where the density is not what its
  * curvature there implies: y comes in with normal numbers. */
-static idm_status find_start(const idm_drawn_target *t, const idm_peak *k, const idm_target *target,
-                             double *y, idm_error *opt_error)
+static idm_status find_start(const idm_sampling_target *t, const idm_local_mode *k,
+                             const idm_target *target, double *y, idm_error *opt_error)
 {
-  enum { most_halvings = 60 };
+  enum { max_halvings = 60 };
   const size_t n = t->parameters->dimension;
   /* Twice as far a normal density is lower by 2 n in the mean. */
-  const double usual = 4 * (double)n + 20;
+  const double max_drop = 4 * (double)n + 20;
   double *factor = idm_duplicate(k->covariance, idm_times(n, n), sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   if (k->definite && idm_cholesky(n, factor)) idm_lower_multiply(n, factor, y);
   for (size_t j = 0; j < n; j++) y[j] = k->mode[j] + 2 * y[j];
-  for (int i = 0; k->definite && i < most_halvings && status == IDM_OK; i++) {
-    double height = -INFINITY;
-    status = target->evaluate(target->context, y, &height, NULL, opt_error);
-    if (height >= k->height - usual) break;
+  for (int i = 0; k->definite && i < max_halvings && status == IDM_OK; i++) {
+    double log_density = -INFINITY;
+    status = target->evaluate(target->context, y, &log_density, NULL, opt_error);
+    if (log_density >= k->log_density - max_drop) break;
     for (size_t j = 0; j < n; j++) y[j] = 0.5 * (y[j] + k->mode[j]);
   }
   free(factor);
@@ -45,8 +191,9 @@ static idm_status find_start(const idm_drawn_target *t, const idm_peak *k, const
 }
 
 /* Every chain at a place of its own, chains by turns at all peaks. */
-static idm_status start_chains(const idm_drawn_target *t, bool plain, const idm_peaks *peaks,
-                               idm_chains *chains, idm_error *opt_error)
+static idm_status start_chains(const idm_sampling_target *t, bool plain,
+                               const idm_local_modes *modes, idm_chains *chains,
+                               idm_error *opt_error)
 {
   const size_t n = t->parameters->dimension;
   double *y = idm_new(n, sizeof *y);
@@ -54,7 +201,7 @@ static idm_status start_chains(const idm_drawn_target *t, bool plain, const idm_
   idm_status status = y && own ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) idm_parameters_get(t->parameters, t->problem->theta, own);
   for (size_t c = 0; c < (size_t)t->settings->chains && status == IDM_OK; c++) {
-    const idm_peak *k = peaks->count ? &peaks->peak[c % peaks->count] : NULL;
+    const idm_local_mode *k = modes->count ? &modes->local_mode[c % modes->count] : NULL;
     const bool guess = k && k->definite && !plain;
     idm_random random;
     idm_random_init(&random, t->key, start_stream + c);
@@ -74,40 +221,40 @@ static idm_status start_chains(const idm_drawn_target *t, bool plain, const idm_
 
 static void draw_prior(const void *context, idm_random *random, double *y)
 {
-  const idm_drawn_target *t = context;
+  const idm_sampling_target *t = context;
   idm_parameters_draw(t->parameters, random, y);
 }
 
 static double prior_log_density(const void *context, const double *y)
 {
-  const idm_drawn_target *t = context;
+  const idm_sampling_target *t = context;
   return idm_parameters_log_prior(t->parameters, y, NULL) - idm_parameters_log_mass(t->parameters);
 }
 
 /* Chains, with leaps between peaks where there are several. */
-static idm_status run_chains(const idm_drawn_target *t, const idm_peaks *peaks,
+static idm_status run_chains(const idm_sampling_target *t, const idm_local_modes *modes,
                              idm_mixture **ret_mixture, idm_chains **ret_chains,
                              idm_error *opt_error)
 {
-  const idm_broad prior = {t, draw_prior, prior_log_density};
+  const idm_defensive_component prior = {t, draw_prior, prior_log_density};
   const size_t n = t->parameters->dimension;
   const idm_sampler *sampler = NULL;
-  idm_status status = idm_drawing_sampler(t->settings, n, &sampler, opt_error);
-  if (status == IDM_OK && peaks->count > 1)
-    status = idm_peaks_mixture(peaks, prior, ret_mixture, opt_error);
+  idm_status status = idm_sampling_sampler(t->settings, n, &sampler, opt_error);
+  if (status == IDM_OK && modes->count > 1)
+    status = idm_local_modes_mixture(modes, prior, ret_mixture, opt_error);
   if (status == IDM_OK)
-    status = idm_drawing_create(t->settings, sampler, t->key, n, *ret_mixture, t->halt, ret_chains,
-                                opt_error);
-  if (status == IDM_OK) status = start_chains(t, sampler->plain, peaks, *ret_chains, opt_error);
+    status = idm_sampling_create(t->settings, sampler, t->key, n, *ret_mixture, t->cancel,
+                                 ret_chains, opt_error);
+  if (status == IDM_OK) status = start_chains(t, sampler->plain, modes, *ret_chains, opt_error);
   if (status == IDM_OK)
-    status = idm_drawing_run(*ret_chains, t->target, t->watch, t->halt, opt_error);
+    status = idm_sampling_run(*ret_chains, t->target, t->watch, t->cancel, opt_error);
   return status;
 }
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
 /* R-hat of the worst of the numbers. */
-static idm_status certify(const idm_posterior *p, idm_finding *finding, idm_error *opt_error)
+static idm_status certify(const idm_posterior *p, idm_optimality *finding, idm_error *opt_error)
 {
   const size_t all = p->chains * p->draws;
   snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
@@ -123,17 +270,18 @@ static idm_status certify(const idm_posterior *p, idm_finding *finding, idm_erro
   return status;
 }
 
-static idm_status gather(const idm_drawn_target *t, const idm_chains *chains, idm_finding *finding,
-                         idm_posterior **ret_posterior, idm_error *opt_error)
+static idm_status collect_draws(const idm_sampling_target *t, const idm_chains *chains,
+                                idm_optimality *finding, idm_posterior **ret_posterior,
+                                idm_error *opt_error)
 {
   long draws = 0;
-  idm_status status = idm_drawing_common(chains, &draws, t->opt_notes, opt_error);
+  idm_status status = idm_sampling_common(chains, &draws, t->opt_notes, opt_error);
   if (status != IDM_OK) {
-    idm_finding_destroy(finding);
+    idm_optimality_destroy(finding);
     return status;
   }
-  status = idm_answer_draws(t->inverse, t->problem, t->settings, t->parameters, chains,
-                            (size_t)draws, finding, ret_posterior, opt_error);
+  status = idm_estimate_from_draws(t->inverse, t->problem, t->settings, t->parameters, chains,
+                                   (size_t)draws, finding, ret_posterior, opt_error);
   if (status == IDM_OK) status = certify(*ret_posterior, (*ret_posterior)->finding, opt_error);
   if (status == IDM_OK)
     status = idm_posterior_draw_prior(t->parameters, t->settings->prior_draws, t->key,
@@ -145,16 +293,17 @@ static idm_status gather(const idm_drawn_target *t, const idm_chains *chains, id
   return status;
 }
 
-idm_status idm_target_draws(const idm_drawn_target *t, const idm_peaks *peaks, idm_finding *finding,
-                            idm_posterior **ret_posterior, idm_error *opt_error)
+idm_status idm_target_draws(const idm_sampling_target *t, const idm_local_modes *modes,
+                            idm_optimality *finding, idm_posterior **ret_posterior,
+                            idm_error *opt_error)
 {
   idm_chains *chains = NULL;
   idm_mixture *mixture = NULL;
   *ret_posterior = NULL;
-  const idm_status status = run_chains(t, peaks, &mixture, &chains, opt_error);
+  const idm_status status = run_chains(t, modes, &mixture, &chains, opt_error);
   const idm_status made =
-      status == IDM_OK ? gather(t, chains, finding, ret_posterior, opt_error) : status;
-  if (status != IDM_OK) idm_finding_destroy(finding);
+      status == IDM_OK ? collect_draws(t, chains, finding, ret_posterior, opt_error) : status;
+  if (status != IDM_OK) idm_optimality_destroy(finding);
   idm_chains_destroy(chains);
   idm_mixture_destroy(mixture);
   return made;

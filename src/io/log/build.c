@@ -1,11 +1,146 @@
-/* From rows as they came to evidence: grouped by trajectory, ordered in time, checked. */
+/* From rows as they came to evidence: grouped by trajectory, ordered in time, checked.
+ *
+ * Contents: states · build */
+#include "io/log/log.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/build.h"
-#include "io/log/evidence.h"
-#include "io/log/states.h"
+
+/* === states =================================================================================== */
+
+/* States of a log, where they are observed: s_{t+1} is what was seen after u_t. */
+
+static size_t state_row_at(const uint32_t *order, size_t position)
+{
+  return order ? order[position] : position;
+}
+
+#define fail_row(log, row, opt_error, ...)                                                         \
+  idm_fail_at(opt_error, idm_log_file(log, row), (long)(log)->line[row],                           \
+              (long)(log)->action_column[row], __VA_ARGS__)
+
+/* What was seen after a row is the state on the next. */
+static idm_status join_rows(idm_log *log, size_t row, size_t next, idm_error *opt_error)
+{
+  const char *const *name = (const char *const *)log->problem->setting->states.name;
+  const int32_t observed = log->observation[row];
+  const int32_t state = log->state[next];
+  if (observed >= 0 && state >= 0 && observed != state)
+    return fail_row(log, next, opt_error,
+                    "the state is '%s' here, and what was seen on line %lu before it is '%s'; "
+                    "where both are given they must agree",
+                    name[state], (unsigned long)log->line[row], name[observed]);
+  if (observed < 0) log->observation[row] = state;
+  return IDM_OK;
+}
+
+/* The trajectory starts in the state on its first row. */
+static idm_status start_at(idm_log *log, size_t trajectory, size_t row, idm_error *opt_error)
+{
+  const size_t states = log->problem->setting->states.count;
+  const int32_t state = log->state[row];
+  idm_log_trajectory *known = &log->known[trajectory];
+  if (state < 0) return IDM_OK;
+  size_t length;
+  if (known->start >= 0) {
+    double belief;
+    memcpy(&belief,
+           idm_intern_text(&log->starts, (uint32_t)known->start, &length) +
+               (size_t)state * sizeof belief,
+           sizeof belief);
+    if (!(belief > 0))
+      return fail_row(log, row, opt_error,
+                      "the first state is '%s', which the start belief beside it rules out",
+                      log->problem->setting->states.name[state]);
+  }
+  uint32_t start;
+  memset(log->number, 0, states * sizeof *log->number);
+  log->number[state] = 1;
+  if (!idm_intern_add(&log->starts, (const char *)log->number, states * sizeof *log->number,
+                      &start))
+    return idm_fail_memory(opt_error);
+  known->start = (int32_t)start;
+  return IDM_OK;
+}
+
+/* A row of a decision has every number; only one that closes a trajectory may lack them. */
+static idm_status check_numbers(const idm_log *log, size_t row, idm_error *opt_error)
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++)
+    if (log->evidence_number[c] && isnan(log->evidence_number[c][row]))
+      return fail_row(log, row, opt_error,
+                      "an empty cell for %s; expected a number on every row but one that only says "
+                      "where a trajectory went",
+                      idm_column_describe((idm_column)c)->what);
+  return IDM_OK;
+}
+
+static bool is_closing(const idm_log *log, size_t row)
+{
+  return log->action[row] < 0 && !idm_log_is_missed(log, row) && log->state[row] >= 0;
+}
+
+static idm_status join_trajectory(idm_log *log, size_t trajectory, const uint32_t *order,
+                                  size_t begin, size_t end, bool *ret_closing, idm_error *opt_error)
+{
+  idm_status status = start_at(log, trajectory, state_row_at(order, begin), opt_error);
+  for (size_t t = begin; t + 1 < end && status == IDM_OK; t++)
+    status = join_rows(log, state_row_at(order, t), state_row_at(order, t + 1), opt_error);
+  const size_t last = state_row_at(order, end - 1);
+  *ret_closing = is_closing(log, last);
+  for (size_t t = begin; t < end - *ret_closing && status == IDM_OK; t++)
+    status = check_numbers(log, state_row_at(order, t), opt_error);
+  if (status == IDM_OK && *ret_closing && end - begin == 1)
+    status = fail_row(log, last, opt_error,
+                      "a state and no action on the only row of a trajectory; expected a decision");
+  return status;
+}
+
+/* The order without the rows that close a trajectory. */
+static idm_status drop_closing_rows(const bool *closing, size_t trajectories, size_t *first,
+                                    uint32_t **order, idm_error *opt_error)
+{
+  const size_t rows = first[trajectories];
+  uint32_t *kept = *order ? *order : idm_new(rows, sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  size_t used = 0;
+  for (size_t i = 0; i < trajectories; i++) {
+    const size_t begin = first[i];
+    first[i] = used;
+    for (size_t t = begin; t < first[i + 1] - closing[i]; t++)
+      kept[used++] = (uint32_t)state_row_at(*order, t);
+  }
+  first[trajectories] = used;
+  *order = kept;
+  return IDM_OK;
+}
+
+/* Let the state on a row say what was seen on the row before, and where its trajectory starts. A
+ * last row with a state and no action only says what was seen: it leaves `first` and the order,
+ * which is made where there was none. *ret_closing counts such rows. */
+static idm_status idm_log_join_states(idm_log *log, size_t *first, uint32_t **order,
+                                      size_t *ret_closing, idm_error *opt_error)
+{
+  const size_t trajectories = log->trajectories.count;
+  *ret_closing = 0;
+  if (!log->state) return IDM_OK;
+  bool *closing = idm_new(trajectories, sizeof *closing);
+  if (!closing) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < trajectories && status == IDM_OK; i++) {
+    status = join_trajectory(log, i, *order, first[i], first[i + 1], &closing[i], opt_error);
+    *ret_closing += closing[i];
+  }
+  if (status == IDM_OK && *ret_closing)
+    status = drop_closing_rows(closing, trajectories, first, order, opt_error);
+  free(closing);
+  return status;
+}
+
+/* === build ==================================================================================== */
 
 /* --- order ---------------------------------------------------------------------------------- */
 
@@ -51,8 +186,8 @@ static int compare_times(const void *a, const void *b)
   return 0;
 }
 
-idm_status idm_log_fail_twice(const char *file, uint32_t earlier, uint32_t later, uint32_t column,
-                              idm_error *opt_error)
+idm_status idm_log_fail_duplicate(const char *file, uint32_t earlier, uint32_t later,
+                                  uint32_t column, idm_error *opt_error)
 {
   return idm_fail_at(opt_error, file, (long)later, (long)column,
                      "lines %lu and %lu of one trajectory have the same time; remove one, let "
@@ -80,8 +215,8 @@ static idm_status sort_trajectory(idm_log *log, uint32_t *order, size_t count, t
     const uint32_t b = scratch[i].row;
     const uint32_t later = a > b ? a : b;
     const uint32_t earlier = a > b ? b : a;
-    return idm_log_fail_twice(idm_log_file(log, later), log->time_line[earlier],
-                              log->time_line[later], log->time_column[later], opt_error);
+    return idm_log_fail_duplicate(idm_log_file(log, later), log->time_line[earlier],
+                                  log->time_line[later], log->time_column[later], opt_error);
   }
   for (size_t i = 0; i < count; i++) order[i] = scratch[i].row;
   return IDM_OK;
@@ -127,15 +262,16 @@ static size_t row_at(const uint32_t *order, size_t position)
 static idm_status check_arrival(const idm_log *log, size_t row, size_t next, idm_error *opt_error)
 {
   const idm_setting *setting = log->problem->setting;
-  const int32_t seen = log->observation[row];
-  if (!idm_setting_has_terminal_states(setting) || (seen >= 0 && !setting->terminal_state[seen]))
+  const int32_t observed = log->observation[row];
+  if (!idm_setting_has_terminal_states(setting) ||
+      (observed >= 0 && !setting->terminal_state[observed]))
     return IDM_OK;
-  if (seen >= 0)
+  if (observed >= 0)
     return idm_fail_at(
         opt_error, idm_log_file(log, next), (long)log->line[next], 0,
         "the trajectory goes on after it came to '%s' (line %lu), which is terminal; "
         "expected it to end there",
-        setting->states.name[seen], (unsigned long)log->line[row]);
+        setting->states.name[observed], (unsigned long)log->line[row]);
   return idm_fail_at(opt_error, idm_log_file(log, row), (long)log->line[row], 0,
                      "the state after this row is not recorded, and it may be a terminal one; "
                      "expected every state but the last");
@@ -180,22 +316,22 @@ static idm_status check_horizon(const idm_log *log, const size_t *first, const u
 
 /* Take an array of 4-byte numbers from the log in the order wanted, without a copy where rows stand
  * in it already. One array after another, so that rows are never held twice over. */
-static void *take_rows(void *array, size_t rows, const uint32_t *order)
+static void *reorder_rows(void *array, size_t rows, const uint32_t *order)
 {
-  uint32_t *old;
-  memcpy(&old, array, sizeof old);
-  uint32_t *taken;
+  uint32_t *source;
+  memcpy(&source, array, sizeof source);
+  uint32_t *reordered;
   if (order) {
-    taken = idm_new(rows, sizeof *taken);
-    if (!taken) return NULL;
-    for (size_t i = 0; i < rows; i++) taken[i] = old[order[i]];
-    free(old);
+    reordered = idm_new(rows, sizeof *reordered);
+    if (!reordered) return NULL;
+    for (size_t i = 0; i < rows; i++) reordered[i] = source[order[i]];
+    free(source);
   } else {
-    taken = realloc(old, rows * sizeof *taken);
-    if (!taken) taken = old;
+    reordered = realloc(source, rows * sizeof *reordered);
+    if (!reordered) reordered = source;
   }
-  memset(array, 0, sizeof old);
-  return taken;
+  memset(array, 0, sizeof source);
+  return reordered;
 }
 
 /* Whether a response was missed on one of the rows that are kept. */
@@ -212,17 +348,17 @@ static idm_status move_rows(idm_log *log, const uint32_t *order, idm_data *data,
   const bool states = log->state;
   const bool files = log->row_file;
   const bool missed = has_missed(log, data->rows, order);
-  data->action = take_rows(&log->action, data->rows, order);
-  data->observation = take_rows(&log->observation, data->rows, order);
-  data->available = take_rows(&log->available, data->rows, order);
-  data->line = take_rows(&log->line, data->rows, order);
-  if (states) data->state = take_rows(&log->state, data->rows, order);
-  if (files) data->file = take_rows(&log->row_file, data->rows, order);
-  if (missed) data->missed = take_rows(&log->missed, data->rows, order);
-  const bool taken = data->action && data->observation && data->available && data->line &&
-                     (data->state || !states) && (data->file || !files) &&
-                     (data->missed || !missed);
-  return taken ? IDM_OK : idm_fail_memory(opt_error);
+  data->action = reorder_rows(&log->action, data->rows, order);
+  data->observation = reorder_rows(&log->observation, data->rows, order);
+  data->available = reorder_rows(&log->available, data->rows, order);
+  data->line = reorder_rows(&log->line, data->rows, order);
+  if (states) data->state = reorder_rows(&log->state, data->rows, order);
+  if (files) data->file = reorder_rows(&log->row_file, data->rows, order);
+  if (missed) data->missed = reorder_rows(&log->missed, data->rows, order);
+  const bool reordered = data->action && data->observation && data->available && data->line &&
+                         (data->state || !states) && (data->file || !files) &&
+                         (data->missed || !missed);
+  return reordered ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 static idm_status name_files(const idm_log *log, idm_data *data, idm_error *opt_error)
@@ -342,7 +478,7 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, size_t *ret_closing,
   idm_status status = count_rows(log, &data->first, opt_error);
   if (status == IDM_OK) status = order_rows(log, data->first, &order, opt_error);
   if (status == IDM_OK)
-    status = idm_log_settle_states(log, data->first, &order, ret_closing, opt_error);
+    status = idm_log_join_states(log, data->first, &order, ret_closing, opt_error);
   if (status == IDM_OK) data->rows = data->first[log->trajectories.count];
   if (status == IDM_OK) status = check_ends(log, data->first, order, opt_error);
   if (status == IDM_OK) status = check_horizon(log, data->first, order, opt_error);

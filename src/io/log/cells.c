@@ -1,17 +1,147 @@
-/* Cells of a log: labels, numbers, sets of actions and beliefs. */
+/* Cells of a log.
+ *
+ * Contents: choice · cells */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/suggest.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "idm/behavior.h"
 #include "idm/planner.h"
-#include "io/log/cells.h"
-#include "io/yaml/names.h"
+#include "io/log/log.h"
+#include "io/yaml/tree.h"
+
+/* === choice ================================================================================= */
+
+/* Cells that choose: which action or observation a text stands for, by label or by code. */
+
+/* --- making --------------------------------------------------------------------------------- */
+
+static idm_status intern_all(idm_intern *intern, const idm_labels *labels, idm_error *opt_error)
+{
+  for (size_t i = 0; i < labels->count; i++) {
+    uint32_t index;
+    if (!idm_intern_add(intern, labels->name[i], strlen(labels->name[i]), &index))
+      return idm_fail_memory(opt_error);
+    if (index != i) return idm_fail(opt_error, IDM_INPUT, "'%s' is named twice", labels->name[i]);
+  }
+  return IDM_OK;
+}
+
+static idm_status prepare_code(idm_label_codes *cell, const idm_labels *labels,
+                               const idm_code *opt_code, idm_error *opt_error)
+{
+  idm_status status = intern_all(&cell->labels, labels, opt_error);
+  if (status != IDM_OK || !opt_code) return status;
+  cell->index = opt_code->index;
+  status = intern_all(&cell->texts, &opt_code->text, opt_error);
+  cell->means = idm_new(opt_code->text.count, sizeof *cell->means);
+  if (status == IDM_OK && !cell->means) status = idm_fail_memory(opt_error);
+  for (size_t i = 0; i < opt_code->text.count && status == IDM_OK; i++) {
+    const char *label = opt_code->target_label.name[i];
+    const uint32_t found = idm_intern_find(&cell->labels, label, strlen(label));
+    if (found == IDM_INTERN_NONE)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "the code '%.60s' stands for '%.60s', which is no label",
+                      opt_code->text.name[i], label);
+    cell->means[i] = (int32_t)found;
+  }
+  return status;
+}
+
+static idm_status prepare_part(idm_label_codes *part, const idm_labels *labels,
+                               const idm_code *code, size_t columns, size_t column,
+                               idm_error *opt_error)
+{
+  idm_labels levels;
+  idm_status status = idm_labels_level(labels, columns, column, &levels, opt_error);
+  if (status == IDM_OK) status = prepare_code(part, &levels, code, opt_error);
+  idm_labels_destroy(&levels);
+  return status;
+}
+
+idm_status idm_label_decoder_create(idm_label_decoder *choice, const idm_labels *labels,
+                                    const idm_codes *codes, size_t columns, idm_error *opt_error)
+{
+  const bool one = codes->count == 1;
+  const bool by_column = columns > 1 && (codes->count > 1 || (one && codes->code[0].index));
+  if (codes->count > 1 && codes->count != columns)
+    return idm_fail(opt_error, IDM_INPUT, "%zu codes for %zu columns of a label", codes->count,
+                    columns);
+  idm_status status =
+      prepare_code(&choice->whole, labels, one && !by_column ? codes->code : NULL, opt_error);
+  if (status != IDM_OK || !by_column) return status;
+  choice->part = idm_new(columns, sizeof *choice->part);
+  if (!choice->part) return idm_fail_memory(opt_error);
+  choice->parts = columns;
+  for (size_t i = 0; i < columns && status == IDM_OK; i++)
+    status =
+        prepare_part(&choice->part[i], labels, &codes->code[one ? 0 : i], columns, i, opt_error);
+  return status;
+}
+
+static void clear_code(idm_label_codes *cell)
+{
+  idm_intern_clear(&cell->labels);
+  idm_intern_clear(&cell->texts);
+  free(cell->means);
+}
+
+void idm_label_decoder_clear(idm_label_decoder *choice)
+{
+  clear_code(&choice->whole);
+  for (size_t i = 0; i < choice->parts; i++) clear_code(&choice->part[i]);
+  free(choice->part);
+  *choice = (idm_label_decoder){0};
+}
+
+/* --- finding -------------------------------------------------------------------------------- */
+
+bool idm_cell_is_index(const char *text, size_t length, uint32_t *ret_index)
+{
+  *ret_index = UINT32_MAX;
+  if (!length) return false;
+  uint32_t number = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    number = number < 100000000 ? 10 * number + (uint32_t)(text[i] - '0') : UINT32_MAX;
+  }
+  *ret_index = number;
+  return true;
+}
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+/* Whether no cell can hold a label: blanks around it would be cut off. */
+static bool is_unwritable(const idm_intern *labels, uint32_t index, const char *forbidden)
+{
+  size_t length;
+  const char *text = idm_intern_text(labels, index, &length);
+  if (!length || is_blank(text[0]) || is_blank(text[length - 1])) return true;
+  for (const char *c = forbidden; *c; c++)
+    if (memchr(text, *c, length)) return true;
+  return false;
+}
+
+int32_t idm_label_codes_find(const idm_label_codes *code, const char *text, size_t length,
+                             const char *forbidden)
+{
+  uint32_t found = idm_intern_find(&code->labels, text, length);
+  if (found != IDM_INTERN_NONE) return (int32_t)found;
+  found = code->texts.count ? idm_intern_find(&code->texts, text, length) : IDM_INTERN_NONE;
+  if (found != IDM_INTERN_NONE) return code->means[found];
+  if (!idm_cell_is_index(text, length, &found) || found >= code->labels.count) return -1;
+  return code->index || is_unwritable(&code->labels, found, forbidden) ? (int32_t)found : -1;
+}
+
+/* === cells ================================================================================== */
+
+/* Cells of a log: labels, numbers, sets of actions and beliefs. */
 
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
 {
@@ -26,7 +156,7 @@ idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error)
 idm_status idm_log_check_name(const idm_log *log, const idm_csv_field *cell, const char *what,
                               idm_error *opt_error)
 {
-  if (idm_utf8_plain(cell->text, cell->length)) return IDM_OK;
+  if (idm_utf8_is_printable(cell->text, cell->length)) return IDM_OK;
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "%s is not UTF-8 without control characters; save the table as UTF-8, without "
                      "tabs and ends of lines in it",
@@ -46,7 +176,7 @@ idm_status idm_log_number(const idm_log *log, const idm_csv_field *cell, size_t 
   if (idm_cell_number(cell, ret_number)) return IDM_OK;
   const bool comma = cell->length && memchr(cell->text, ',', cell->length);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' in column '%s'; expected a finite number%s", IDM_CELL_SHOWN(*cell),
+                     "'%.*s' in column '%s'; expected a finite number%s", IDM_CELL_FORMAT(*cell),
                      log->header.name.name[column], comma ? " (with a decimal point)" : "");
 }
 
@@ -68,7 +198,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
 /* --- labels --------------------------------------------------------------------------------- */
 
 /* Texts that files commonly hold where nothing was recorded. */
-bool idm_cell_looks_missing(const char *text, size_t length)
+bool idm_cell_is_missing_text(const char *text, size_t length)
 {
   static const char *const words[] = {"NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "#N/A", "."};
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -81,7 +211,7 @@ static void suggest(const idm_csv_field *cell, const char *noun, const idm_label
                     char *cure, size_t size)
 {
   char text[61];
-  idm_print(text, sizeof text, "%.*s", IDM_CELL_SHOWN(*cell));
+  idm_print(text, sizeof text, "%.*s", IDM_CELL_FORMAT(*cell));
   const char *near = idm_suggest(text, (const char *const *)labels->name, labels->count);
   if (near)
     snprintf(cure, size,
@@ -105,32 +235,32 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
   const char *noun = idm_column_describe((idm_column)id)->key;
   const char *code = id == IDM_COLUMN_STATE ? "observation" : noun; /* what its codes stand under */
   idm_labels_list(labels, list, sizeof list);
-  if (idm_cell_looks_missing(cell->text, cell->length))
+  if (idm_cell_is_missing_text(cell->text, cell->length))
     snprintf(cure, sizeof cure,
              "; where it means that nothing was recorded, say data: {missing: [\"%.*s\"]} in the "
              "problem file%s",
-             IDM_CELL_SHOWN(*cell),
+             IDM_CELL_FORMAT(*cell),
              id == IDM_COLUMN_ACTION ? ", where it means a missed response data: {missed: ...}"
                                      : "");
   else if (idm_cell_is_index(cell->text, cell->length, &index))
     snprintf(cure, sizeof cure,
              "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
              "{%.*s: NAME, ...}}}, or codes: index for places in this list, counted from 0",
-             code, IDM_CELL_SHOWN(*cell));
+             code, IDM_CELL_FORMAT(*cell));
   else
     suggest(cell, code, labels, cure, sizeof cure);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' is no %s; expected one of: %s%s", IDM_CELL_SHOWN(*cell), noun, list,
+                     "'%.*s' is no %s; expected one of: %s%s", IDM_CELL_FORMAT(*cell), noun, list,
                      cure);
 }
 
 /* A cell of a label that is joined from columns, each with codes of its own: its level's name. */
-static idm_status translate(const idm_log *log, size_t id, const idm_choice *choice, size_t column,
-                            idm_csv_field *cell, idm_error *opt_error)
+static idm_status label_index(const idm_log *log, size_t id, const idm_label_decoder *choice,
+                              size_t column, idm_csv_field *cell, idm_error *opt_error)
 {
   if (!choice->parts || !cell->length) return IDM_OK;
-  const idm_cell_code *code = &choice->part[column];
-  const int32_t level = idm_cell_code_find(code, cell->text, cell->length, "");
+  const idm_label_codes *code = &choice->part[column];
+  const int32_t level = idm_label_codes_find(code, cell->text, cell->length, "");
   size_t length;
   if (level >= 0) {
     cell->text = idm_intern_text(&code->labels, (uint32_t)level, &length);
@@ -139,13 +269,13 @@ static idm_status translate(const idm_log *log, size_t id, const idm_choice *cho
   }
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' in column '%s' is neither a level of it nor a code for one",
-                     IDM_CELL_SHOWN(*cell),
+                     IDM_CELL_FORMAT(*cell),
                      log->header.name.name[log->header.role[id].column[column]]);
 }
 
 /* The cells of a label, joined by '/', in the place of the first. No text where all are empty; some
  * empty is an error. */
-static idm_status read_label(idm_log *log, size_t id, const idm_choice *choice,
+static idm_status read_label(idm_log *log, size_t id, const idm_label_decoder *choice,
                              const idm_csv_field *field, idm_csv_field *ret_cell,
                              idm_error *opt_error)
 {
@@ -154,22 +284,22 @@ static idm_status read_label(idm_log *log, size_t id, const idm_choice *choice,
   if (role->count == 1) return IDM_OK;
   size_t used = 0;
   size_t empty = 0;
-  const idm_csv_field *hole = NULL;
+  const idm_csv_field *empty_cell = NULL;
   for (size_t i = 0; i < role->count; i++) {
     idm_csv_field cell = idm_log_cell(log, &field[role->column[i]]);
-    idm_status status = translate(log, id, choice, i, &cell, opt_error);
+    idm_status status = label_index(log, id, choice, i, &cell, opt_error);
     if (status == IDM_OK) status = idm_log_scratch(log, used + cell.length + 1, opt_error);
     if (status != IDM_OK) return status;
     if (!cell.length) {
       empty++;
-      hole = &field[role->column[i]];
+      empty_cell = &field[role->column[i]];
     }
     if (i) log->scratch[used++] = '/';
     memcpy(log->scratch + used, cell.text, cell.length);
     used += cell.length;
   }
   if (empty && empty < role->count)
-    return idm_fail_at(opt_error, log->file, (long)hole->line, (long)hole->column,
+    return idm_fail_at(opt_error, log->file, (long)empty_cell->line, (long)empty_cell->column,
                        "an empty cell in a label of %zu columns; fill all of them or none",
                        role->count);
   ret_cell->text = log->scratch;
@@ -197,17 +327,17 @@ static bool find_missed(const idm_log *log, const idm_csv_field *field, int32_t 
 }
 
 /* No response: the problem's action for it happens, or for an agent without beliefs nothing. */
-static idm_status take_missed(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
+static idm_status record_missed(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
 {
   const size_t action = log->problem->columns.missed_action;
   const idm_planner *planner = idm_agent_planner(&log->problem->agent);
   log->action[log->rows] = action ? (int32_t)action - 1 : IDM_MISSING;
-  if (action || idm_planner_behavior(planner)->idles) return IDM_OK;
+  if (action || idm_planner_behavior(planner)->accepts_no_action) return IDM_OK;
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' is a missed response, and the problem does not define what happens "
                      "then: the planner '%s' needs an action; expected data: {missed: {values: "
                      "[...], action: ACTION}} in the problem file",
-                     IDM_CELL_SHOWN(*cell), planner->name);
+                     IDM_CELL_FORMAT(*cell), planner->name);
 }
 
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
@@ -219,7 +349,7 @@ idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_err
     log->line[log->rows] = cell.line;
     log->action_column[log->rows] = cell.column;
     log->missed[log->rows] = text;
-    return take_missed(log, &cell, opt_error);
+    return record_missed(log, &cell, opt_error);
   }
   if (log->missed) log->missed[log->rows] = IDM_MISSING;
   const idm_status status =
@@ -228,7 +358,7 @@ idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_err
   log->line[log->rows] = cell.line;
   log->action_column[log->rows] = cell.column;
   const int32_t action = cell.length
-                             ? idm_cell_code_find(&log->actions.whole, cell.text, cell.length, "")
+                             ? idm_label_codes_find(&log->actions.whole, cell.text, cell.length, "")
                              : IDM_MISSING;
   if (cell.length && action < 0)
     return fail_label(log, &cell, IDM_COLUMN_ACTION, &log->problem->setting->actions, opt_error);
@@ -244,7 +374,7 @@ idm_status idm_log_read_state(idm_log *log, const idm_csv_field *field, idm_erro
       read_label(log, IDM_COLUMN_STATE, &log->states, field, &cell, opt_error);
   if (status != IDM_OK) return status;
   const int32_t state = cell.length
-                            ? idm_cell_code_find(&log->states.whole, cell.text, cell.length, "")
+                            ? idm_label_codes_find(&log->states.whole, cell.text, cell.length, "")
                             : IDM_MISSING;
   if (cell.length && state < 0)
     return fail_label(log, &cell, IDM_COLUMN_STATE, &log->problem->setting->states, opt_error);
@@ -266,14 +396,14 @@ idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, id
   const idm_setting *setting = log->problem->setting;
   const int32_t action = log->action[log->rows];
   const int32_t observation =
-      cell.length ? idm_cell_code_find(&log->observations.whole, cell.text, cell.length, "")
+      cell.length ? idm_label_codes_find(&log->observations.whole, cell.text, cell.length, "")
                   : IDM_MISSING;
   if (cell.length && observation < 0) {
     /* Nothing is recognised after a terminal action, so what the log says there needs no meaning.
      */
     if (action < 0 || !setting->terminal[action])
       return fail_label(log, &cell, IDM_COLUMN_OBSERVATION, &setting->observations, opt_error);
-    if (!log->unseen++) log->unseen_line = cell.line;
+    if (!log->unknown_observations++) log->unknown_observation_line = cell.line;
   }
   log->observation[log->rows] = observation;
   return IDM_OK;
@@ -292,7 +422,7 @@ static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *
     part.text = text;
     part.length = (uint32_t)((bar ? bar : end) - text);
     part = idm_cell_trim(part);
-    const int32_t action = idm_cell_code_find(&log->actions.whole, part.text, part.length, "|");
+    const int32_t action = idm_label_codes_find(&log->actions.whole, part.text, part.length, "|");
     if (action < 0)
       return fail_label(log, &part, IDM_COLUMN_ACTION, &log->problem->setting->actions, opt_error);
     log->open[action] = true;
@@ -324,8 +454,8 @@ static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *r
 }
 
 /* The same, remembered by the cell's text: a log repeats a few sets many times. */
-static idm_status recall_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
-                             idm_error *opt_error)
+static idm_status find_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
+                           idm_error *opt_error)
 {
   const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   if (role->count > 1) return read_set(log, field, ret_set, opt_error);
@@ -359,7 +489,7 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
     return IDM_OK;
   }
   if (role->count) {
-    const idm_status status = recall_set(log, field, &set, opt_error);
+    const idm_status status = find_set(log, field, &set, opt_error);
     if (status != IDM_OK) return status;
   }
   log->available[log->rows] = set;
@@ -370,7 +500,7 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
   const idm_csv_field cell = idm_log_cell(log, &field[role->column[0]]);
   return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                      "the action taken, '%s', is not among those available: %.*s",
-                     log->problem->setting->actions.name[action], IDM_CELL_SHOWN(cell));
+                     log->problem->setting->actions.name[action], IDM_CELL_FORMAT(cell));
 }
 
 /* --- utilities, beliefs, covariates --------------------------------------------------------- */
@@ -420,16 +550,16 @@ idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_er
   uint32_t variant;
   const idm_status status = intern_numbers(log, &log->variants, role->count, &variant, opt_error);
   if (status != IDM_OK) return status;
-  if (known->seen == log->rows) known->variant = variant;
+  if (known->first_row == log->rows) known->variant = variant;
   if (known->variant == variant) return IDM_OK;
-  return fail_variant(log, field, known->variant, known->seen, opt_error);
+  return fail_variant(log, field, known->variant, known->first_row, opt_error);
 }
 
 /* Whether this row may be the first of its trajectory, as far as rows have come. */
 static bool is_first(const idm_log *log, const idm_log_trajectory *known)
 {
   const size_t count = log->header.role[IDM_COLUMN_TIME].count;
-  if (known->seen == log->rows) return true;
+  if (known->first_row == log->rows) return true;
   if (!count) return false;
   const double *now = log->time + log->rows * count;
   const double *then = log->time + known->earliest * count;
@@ -443,12 +573,12 @@ static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret
                              idm_error *opt_error)
 {
   const idm_log_role *role = &log->header.role[IDM_ROLE_BELIEF];
-  const idm_csv_field *hole = NULL;
+  const idm_csv_field *empty_cell = NULL;
   size_t filled = 0;
   for (size_t s = 0; s < role->count; s++) {
     const idm_csv_field cell = idm_log_cell(log, &field[role->column[s]]);
     if (!cell.length) {
-      hole = &field[role->column[s]];
+      empty_cell = &field[role->column[s]];
       continue;
     }
     const idm_status status =
@@ -457,8 +587,8 @@ static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret
     filled++;
   }
   *ret_filled = filled > 0;
-  if (!filled || !hole) return IDM_OK;
-  return idm_fail_at(opt_error, log->file, (long)hole->line, (long)hole->column,
+  if (!filled || !empty_cell) return IDM_OK;
+  return idm_fail_at(opt_error, log->file, (long)empty_cell->line, (long)empty_cell->column,
                      "an empty belief beside filled ones; expected a number for every state, or "
                      "none for the setting's own start");
 }
@@ -481,8 +611,8 @@ idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_err
   idm_status status = read_cells(log, field, &filled, opt_error);
   if (status != IDM_OK || !filled) return status;
   const idm_csv_field *place = &field[role->column[0]];
-  const double off = idm_normalise(log->number, role->count);
-  if (off < 0) {
+  const double sum_error = idm_normalise(log->number, role->count);
+  if (sum_error < 0) {
     double sum = 0;
     for (size_t s = 0; s < role->count; s++) sum += log->number[s];
     return idm_fail_at(opt_error, log->file, (long)place->line, (long)place->column,
@@ -490,7 +620,7 @@ idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_err
                        "sum to 1, and they sum to %.9g",
                        sum);
   }
-  if (off > 1e-9 && !log->rounded_beliefs++) log->rounded_line = place->line;
+  if (sum_error > 1e-9 && !log->rounded_beliefs++) log->rounded_line = place->line;
   uint32_t start;
   status = intern_numbers(log, &log->starts, role->count, &start, opt_error);
   if (status == IDM_OK) known->start = (int32_t)start;

@@ -1,6 +1,6 @@
 /* Columns of evidence: numbers and labels beside actions and observations, as their descriptors
  * say. */
-#include "io/log/evidence.h"
+#include "io/log/log.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "io/log/cells.h"
+#include "base/text.h"
 
 static bool is_number(const idm_log *log, size_t c)
 {
@@ -58,7 +57,7 @@ static idm_status fail_cell(const idm_log *log, const idm_csv_field *cell,
       idm_print(expected + used, sizeof expected - (size_t)used, " of at least %g", info->least);
   }
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
-                     "'%.*s' for %s; expected %s", IDM_CELL_SHOWN(*cell), info->what, expected);
+                     "'%.*s' for %s; expected %s", IDM_CELL_FORMAT(*cell), info->what, expected);
 }
 
 static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
@@ -97,7 +96,7 @@ static idm_status check_environment(const idm_log *log, const idm_csv_field *cel
   if (!problem->environments) return IDM_OK;
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' is no environment of the problem; expected one of: %s",
-                     IDM_CELL_SHOWN(*cell), list);
+                     IDM_CELL_FORMAT(*cell), list);
 }
 
 static idm_status read_label(idm_log *log, size_t c, const idm_csv_field *cell,
@@ -121,15 +120,15 @@ static idm_status check_same(const idm_log *log, size_t c, const idm_csv_field *
                              idm_error *opt_error)
 {
   const idm_column_info *info = idm_column_describe((idm_column)c);
-  const uint32_t seen = log->known[log->trajectory[log->rows]].seen;
+  const uint32_t first_row = log->known[log->trajectory[log->rows]].first_row;
   const bool same = is_number(log, c)
-                        ? log->evidence_number[c][seen] == log->evidence_number[c][log->rows]
-                        : log->evidence_label[c][seen] == log->evidence_label[c][log->rows];
+                        ? log->evidence_number[c][first_row] == log->evidence_number[c][log->rows]
+                        : log->evidence_label[c][first_row] == log->evidence_label[c][log->rows];
   if (!info->by_trajectory || same) return IDM_OK;
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
                      "'%.*s' for %s differs from line %lu of the same trajectory; it must stay the "
                      "same within a trajectory",
-                     IDM_CELL_SHOWN(*cell), info->what, (unsigned long)log->line[seen]);
+                     IDM_CELL_FORMAT(*cell), info->what, (unsigned long)log->line[first_row]);
 }
 
 idm_status idm_log_read_evidence(idm_log *log, const idm_csv_field *field, idm_error *opt_error)

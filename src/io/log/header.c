@@ -1,13 +1,19 @@
-/* Columns of a log: which one plays which role. */
+/* Columns of a log, and conditions on them.
+ *
+ * Contents: header · where */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/suggest.h"
+#include "base/text.h"
 #include "idm/log_file.h"
 #include "idm/planner.h"
-#include "io/log/header.h"
+#include "io/log/log.h"
+
+/* === header ================================================================================= */
+
+/* Columns of a log: which one plays which role. */
 
 static const char belief_prefix[] = "belief.";
 
@@ -75,13 +81,13 @@ static idm_status fail_absent(const idm_log_header *header, const char *what, co
                               idm_error *opt_error)
 {
   char list[400];
-  char meant[100] = "";
+  char suggestion[100] = "";
   const char *nearest =
       idm_suggest(name, (const char *const *)header->name.name, header->name.count);
-  if (nearest) snprintf(meant, sizeof meant, " did you mean '%.60s'?", nearest);
+  if (nearest) snprintf(suggestion, sizeof suggestion, " did you mean '%.60s'?", nearest);
   return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
                      (long)header->place[0].column, "no column '%s' (%s);%s the header has: %s",
-                     name, what, meant, idm_labels_list(&header->name, list, sizeof list));
+                     name, what, suggestion, idm_labels_list(&header->name, list, sizeof list));
 }
 
 bool idm_log_header_has(const idm_log_header *header, const char *name)
@@ -173,15 +179,15 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
                               idm_error *opt_error)
 {
   const size_t prefix = sizeof belief_prefix - 1;
-  const size_t none = header->name.count;
+  const size_t column_count = header->name.count;
   idm_log_role *role = &header->role[IDM_ROLE_BELIEF];
-  for (size_t i = 0; i < none; i++) {
+  for (size_t i = 0; i < column_count; i++) {
     const char *name = header->name.name[i];
     if (strncmp(name, belief_prefix, prefix) != 0) continue;
     if (!role->count) {
       const idm_status status = create_role(role, states->count, opt_error);
       if (status != IDM_OK) return status;
-      for (size_t s = 0; s < states->count; s++) role->column[s] = none;
+      for (size_t s = 0; s < states->count; s++) role->column[s] = column_count;
     }
     long state = idm_labels_find(states, name + prefix, strlen(name + prefix));
     /* A number stands for no name, unless for one that a header cannot hold. */
@@ -195,13 +201,13 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
       return idm_fail_at(opt_error, header->file, line, column,
                          "'%.60s' is no state; expected one of: %s", name + prefix,
                          idm_labels_list(states, list, sizeof list));
-    if (role->column[state] < none)
+    if (role->column[state] < column_count)
       return idm_fail_at(opt_error, header->file, line, column,
                          "a second column for the belief in '%s'", states->name[state]);
     role->column[state] = i;
   }
   for (size_t s = 0; s < role->count; s++)
-    if (role->column[s] == none)
+    if (role->column[s] == column_count)
       return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
                          (long)header->place[0].column,
                          "there are belief columns but no '%s%s'; expected one for every state",
@@ -211,7 +217,8 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
 
 /* Evidence that is read without being mapped: what the planner needs, and what the caller asks for.
  */
-static bool is_wanted(const idm_problem *problem, const idm_csv_options *opt_options, size_t c)
+static bool is_evidence_needed(const idm_problem *problem, const idm_csv_options *opt_options,
+                               size_t c)
 {
   const unsigned needs = idm_agent_planner(&problem->agent)->needs;
   return (c == IDM_COLUMN_REWARD && needs & IDM_NEEDS_REWARDS) ||
@@ -223,8 +230,10 @@ static bool is_wanted(const idm_problem *problem, const idm_csv_options *opt_opt
  * row, and there is nothing to tell where there is one state. */
 static bool is_required(const idm_log_header *header, const idm_problem *problem, size_t c)
 {
-  const bool told = header->role[IDM_COLUMN_STATE].count || problem->setting->states.count == 1;
-  return idm_column_describe((idm_column)c)->required && !(c == IDM_COLUMN_OBSERVATION && told);
+  const bool has_state =
+      header->role[IDM_COLUMN_STATE].count || problem->setting->states.count == 1;
+  return idm_column_describe((idm_column)c)->required &&
+         !(c == IDM_COLUMN_OBSERVATION && has_state);
 }
 
 static idm_status map_columns(idm_log_header *header, const idm_problem *problem,
@@ -233,18 +242,18 @@ static idm_status map_columns(idm_log_header *header, const idm_problem *problem
   idm_status status = IDM_OK;
   for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
-    const idm_labels *asked = &problem->columns.role[c];
+    const idm_labels *requested = &problem->columns.role[c];
     if (!idm_column_applies((idm_column)c, problem->setting)) continue;
-    if (asked->count)
-      status = map_names(header, c, (const char *const *)asked->name, asked->count, info->what,
-                         opt_error);
-    else if (!info->evidence || is_wanted(problem, opt_options, c))
+    if (requested->count)
+      status = map_names(header, c, (const char *const *)requested->name, requested->count,
+                         info->what, opt_error);
+    else if (!info->evidence || is_evidence_needed(problem, opt_options, c))
       status = idm_log_header_default(header, c, info->names, info->defaults, opt_error);
     if (status == IDM_OK && is_required(header, problem, c) && !header->role[c].count)
       status = fail_absent(header, info->what, info->names[0], opt_error);
     if (status == IDM_OK && info->evidence && header->role[c].count > 1)
       status = idm_fail(opt_error, IDM_INPUT, "data.%s names %zu columns; expected one", info->key,
-                        asked->count);
+                        requested->count);
   }
   return status;
 }
@@ -282,4 +291,89 @@ idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem
   if (status == IDM_OK) status = default_trajectory(header, opt_error);
   if (status == IDM_OK) status = map_beliefs(header, &problem->setting->states, opt_error);
   return status;
+}
+
+/* === where ================================================================================== */
+
+/* Which rows of a log are wanted. */
+
+void idm_where_clear(idm_where *where)
+{
+  for (size_t i = 0; where->condition && i < where->count; i++)
+    idm_predicate_clear(&where->condition[i].predicate);
+  free(where->condition);
+  *where = (idm_where){0};
+}
+
+static idm_status map_one(idm_condition *condition, const char *text, const idm_log_header *header,
+                          idm_error *opt_error)
+{
+  idm_error error = {0};
+  idm_predicate_clear(&condition->predicate);
+  const idm_status status = idm_predicate_parse(text, &header->name, &condition->predicate, &error);
+  if (status == IDM_USAGE) return idm_fail(opt_error, IDM_USAGE, "--where: %s", error.message);
+  if (status != IDM_OK) return idm_fail_memory(opt_error);
+  return idm_log_header_find(header, condition->predicate.column, "--where", &condition->column,
+                             opt_error);
+}
+
+idm_status idm_where_map(idm_where *where, const idm_log_header *header, idm_error *opt_error)
+{
+  if (!where->condition) where->condition = idm_new(where->count, sizeof *where->condition);
+  if (!where->condition) return idm_fail_memory(opt_error);
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < where->count && status == IDM_OK; i++)
+    status = map_one(&where->condition[i], where->text[i], header, opt_error);
+  return status;
+}
+
+idm_status idm_cell_matches(const idm_predicate *predicate, const char *option, const char *file,
+                            const idm_csv_field *cell, idm_predicate_result *ret_match,
+                            idm_error *opt_error)
+{
+  *ret_match = idm_predicate_evaluate(predicate, cell->text, cell->length);
+  if (*ret_match != IDM_PREDICATE_INVALID) return IDM_OK;
+  char text[200];
+  return idm_fail_at(opt_error, file, (long)cell->line, (long)cell->column,
+                     "'%.*s' is no number, and %s %s compares numbers; correct the cell%s, or list "
+                     "its text under data.missing",
+                     IDM_CELL_FORMAT(*cell), option,
+                     idm_predicate_text(predicate, text, sizeof text),
+                     memchr(cell->text, ',', cell->length) ? " (with a decimal point)" : "");
+}
+
+static idm_status meets(const idm_condition *condition, const idm_intern *missing,
+                        const idm_log_header *header, const idm_csv_field *field,
+                        idm_predicate_result *ret_match, idm_error *opt_error)
+{
+  idm_csv_field cell = idm_cell_trim(field[condition->column]);
+  if (idm_intern_find(missing, cell.text, cell.length) != IDM_INTERN_NONE) cell.length = 0;
+  return idm_cell_matches(&condition->predicate, "--where", header->file, &cell, ret_match,
+                          opt_error);
+}
+
+idm_status idm_where_fails(const idm_where *where, const idm_intern *missing,
+                           const idm_log_header *header, const idm_csv_field *field,
+                           size_t *ret_condition, bool *ret_missing, idm_error *opt_error)
+{
+  for (size_t i = 0; i < where->count; i++) {
+    const idm_condition *one = &where->condition[i];
+    idm_predicate_result match;
+    idm_status status = meets(one, missing, header, field, &match, opt_error);
+    const bool is_missing = match == IDM_PREDICATE_MISSING;
+    const bool equal = one->predicate.comparison == IDM_EQUAL;
+    for (size_t k = 0; k < where->count && status == IDM_OK && match != IDM_PREDICATE_TRUE && equal;
+         k++) {
+      const idm_condition *other = &where->condition[k];
+      if (other->predicate.comparison == IDM_EQUAL && other->column == one->column)
+        status = meets(other, missing, header, field, &match, opt_error);
+    }
+    if (status != IDM_OK) return status;
+    if (match == IDM_PREDICATE_TRUE) continue;
+    *ret_condition = i;
+    *ret_missing = is_missing;
+    return IDM_OK;
+  }
+  *ret_condition = where->count;
+  return IDM_OK;
 }

@@ -1,14 +1,13 @@
 /* The ledger of a log: what became of every row that was read. */
-#include "io/log/ledger.h"
+#include "io/log/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/cells.h"
 
-idm_status idm_ledger_open(idm_ledger *ledger, size_t reasons, idm_error *opt_error)
+idm_status idm_row_counts_create(idm_row_counts *ledger, size_t reasons, idm_error *opt_error)
 {
   ledger->reasons = reasons;
   ledger->rows = idm_new(reasons, sizeof *ledger->rows);
@@ -16,18 +15,18 @@ idm_status idm_ledger_open(idm_ledger *ledger, size_t reasons, idm_error *opt_er
   return ledger->rows && ledger->missing ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-void idm_ledger_clear(idm_ledger *ledger)
+void idm_row_counts_clear(idm_row_counts *ledger)
 {
   idm_intern_clear(&ledger->ids);
   idm_intern_clear(&ledger->agents);
   void *const arrays[] = {ledger->rows,  ledger->missing, ledger->agent,
-                          ledger->stage, ledger->lost,    ledger->asked};
+                          ledger->stage, ledger->lost,    ledger->requested};
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) free(arrays[i]);
-  *ledger = (idm_ledger){0};
+  *ledger = (idm_row_counts){0};
 }
 
 /* Room for one more trajectory. */
-static bool make_room(idm_ledger *ledger)
+static bool make_room(idm_row_counts *ledger)
 {
   if (ledger->ids.count <= ledger->capacity) return true;
   const size_t capacity = 2 * ledger->capacity + 64;
@@ -37,9 +36,9 @@ static bool make_room(idm_ledger *ledger)
   if (stage) ledger->stage = stage;
   bool *lost = realloc(ledger->lost, capacity * sizeof *lost);
   if (lost) ledger->lost = lost;
-  bool *asked = realloc(ledger->asked, capacity * sizeof *asked);
-  if (asked) ledger->asked = asked;
-  if (!agent || !stage || !lost || !asked) return false;
+  bool *requested = realloc(ledger->requested, capacity * sizeof *requested);
+  if (requested) ledger->requested = requested;
+  if (!agent || !stage || !lost || !requested) return false;
   ledger->capacity = capacity;
   return true;
 }
@@ -62,10 +61,10 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, s
   return status;
 }
 
-idm_status idm_ledger_enter(idm_log *log, const idm_csv_field *field, uint32_t *ret_trajectory,
-                            idm_error *opt_error)
+idm_status idm_row_counts_add(idm_log *log, const idm_csv_field *field, uint32_t *ret_trajectory,
+                              idm_error *opt_error)
 {
-  idm_ledger *ledger = &log->ledger;
+  idm_row_counts *ledger = &log->ledger;
   size_t used = 0;
   uint32_t agent;
   idm_status status = join_id(log, IDM_COLUMN_AGENT, field, &used, opt_error);
@@ -80,31 +79,32 @@ idm_status idm_ledger_enter(idm_log *log, const idm_csv_field *field, uint32_t *
   if (ledger->ids.count > before) {
     ledger->agent[before] = agent;
     ledger->stage[before] = 0;
-    ledger->lost[before] = ledger->asked[before] = false;
+    ledger->lost[before] = ledger->requested[before] = false;
   }
   ledger->read++;
   return IDM_OK;
 }
 
-void idm_ledger_settle(idm_log *log, uint32_t trajectory, size_t reason, bool missing)
+void idm_row_counts_record(idm_log *log, uint32_t trajectory, size_t reason, bool missing)
 {
-  idm_ledger *ledger = &log->ledger;
+  idm_row_counts *ledger = &log->ledger;
   if (reason > ledger->stage[trajectory]) ledger->stage[trajectory] = (uint32_t)reason;
   if (reason == ledger->reasons) return;
   ledger->lost[trajectory] = true;
-  if (reason < log->where.count) ledger->asked[trajectory] = true;
+  if (reason < log->where.count) ledger->requested[trajectory] = true;
   ledger->rows[reason]++;
   ledger->missing[reason] += missing;
 }
 
-static void count_lost(const idm_ledger *ledger, idm_intake *intake, const uint32_t *agent_stage)
+static void count_lost(const idm_row_counts *ledger, idm_log_counts *intake,
+                       const uint32_t *agent_stage)
 {
   for (size_t i = 0; i < ledger->ids.count; i++) {
     const uint32_t stage = ledger->stage[i];
-    idm_count *count = stage < ledger->reasons ? &intake->dropped[stage].lost : &intake->kept;
+    idm_log_size *count = stage < ledger->reasons ? &intake->dropped[stage].lost : &intake->kept;
     count->trajectories++;
-    intake->parted += stage == ledger->reasons && ledger->lost[i];
-    intake->parted_by_where += stage == ledger->reasons && ledger->asked[i];
+    intake->truncated += stage == ledger->reasons && ledger->lost[i];
+    intake->truncated_by_where += stage == ledger->reasons && ledger->requested[i];
   }
   for (size_t a = 0; a < ledger->agents.count; a++)
     ++*(agent_stage[a] < ledger->reasons ? &intake->dropped[agent_stage[a]].lost.agents
@@ -115,7 +115,7 @@ static void count_lost(const idm_ledger *ledger, idm_intake *intake, const uint3
     intake->dropped[r].missing = ledger->missing[r];
     intake->kept.rows -= ledger->rows[r];
   }
-  intake->read = (idm_count){ledger->read, ledger->ids.count, ledger->agents.count};
+  intake->read = (idm_log_size){ledger->read, ledger->ids.count, ledger->agents.count};
 }
 
 /* A reason in words. */
@@ -130,13 +130,13 @@ static char *name_reason(const idm_log *log, size_t reason)
   return idm_text_copy(text, strlen(text));
 }
 
-idm_status idm_ledger_close(const idm_log *log, size_t cuts, idm_intake **ret_intake,
-                            idm_error *opt_error)
+idm_status idm_row_counts_summarise(const idm_log *log, size_t cuts, idm_log_counts **ret_counts,
+                                    idm_error *opt_error)
 {
-  const idm_ledger *ledger = &log->ledger;
-  idm_status status = idm_intake_create(ledger->reasons, cuts, ret_intake, opt_error);
+  const idm_row_counts *ledger = &log->ledger;
+  idm_status status = idm_log_counts_create(ledger->reasons, cuts, ret_counts, opt_error);
   if (status != IDM_OK) return status;
-  idm_intake *intake = *ret_intake;
+  idm_log_counts *intake = *ret_counts;
   uint32_t *agent_stage = idm_new(ledger->agents.count, sizeof *agent_stage);
   if (!agent_stage) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < ledger->ids.count; i++)
@@ -146,7 +146,7 @@ idm_status idm_ledger_close(const idm_log *log, size_t cuts, idm_intake **ret_in
     count_lost(ledger, intake, agent_stage);
   else
     intake->read = intake->kept =
-        (idm_count){log->rows, log->trajectories.count, log->agents.count};
+        (idm_log_size){log->rows, log->trajectories.count, log->agents.count};
   free(agent_stage);
   for (size_t r = 0; r < ledger->reasons; r++) {
     intake->dropped[r].reason = name_reason(log, r);

@@ -5,27 +5,26 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "base/intern.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "data/preferences.h"
+#include "base/text.h"
+#include "data/part.h"
 #include "idm/log_file.h"
 #include "io/csv.h"
-#include "io/log/header.h"
+#include "io/log/log.h"
 
 enum { WORSE, BETTER, WEIGHT, COLUMNS };
 static const char *const column_name[COLUMNS] = {"worse", "better", "weight"};
 
 /* A table as far as it has been read. */
-typedef struct table {
+typedef struct preference_reader {
   const char *file;
   idm_intern name; /* of trajectories, in their order */
-  size_t place[COLUMNS];
+  size_t column_index[COLUMNS];
   size_t width;
   size_t capacity;
   idm_preferences *preferences;
   idm_error *opt_error;
-} table;
+} preference_reader;
 
 #define fail_cell(t, cell, ...)                                                                    \
   idm_fail_at((t)->opt_error, (t)->file, (long)(cell).line, (long)(cell).column, __VA_ARGS__)
@@ -37,18 +36,19 @@ static bool is_word(const idm_csv_field *cell, const char *word)
   return cell->length == strlen(word) && memcmp(cell->text, word, cell->length) == 0;
 }
 
-static idm_status map_header(table *t, const idm_csv_field *field, size_t count)
+static idm_status map_header(preference_reader *t, const idm_csv_field *field, size_t count)
 {
   t->width = count;
   for (size_t c = 0; c < COLUMNS; c++) {
-    t->place[c] = count;
+    t->column_index[c] = count;
     for (size_t i = 0; i < count; i++) {
       const idm_csv_field cell = idm_cell_trim(field[i]);
       if (!is_word(&cell, column_name[c])) continue;
-      if (t->place[c] < count) return fail_cell(t, cell, "a second column '%s'", column_name[c]);
-      t->place[c] = i;
+      if (t->column_index[c] < count)
+        return fail_cell(t, cell, "a second column '%s'", column_name[c]);
+      t->column_index[c] = i;
     }
-    if (t->place[c] == count && c != WEIGHT)
+    if (t->column_index[c] == count && c != WEIGHT)
       return idm_fail_at(t->opt_error, t->file, 1, 1,
                          "no column '%s' of preferences; expected worse and better, which name "
                          "trajectories of the log, and at will weight",
@@ -59,10 +59,10 @@ static idm_status map_header(table *t, const idm_csv_field *field, size_t count)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static idm_status find_trajectory(const table *t, const idm_csv_field *field, size_t column,
-                                  uint32_t *ret_trajectory)
+static idm_status find_trajectory(const preference_reader *t, const idm_csv_field *field,
+                                  size_t column, uint32_t *ret_trajectory)
 {
-  const idm_csv_field cell = idm_cell_trim(field[t->place[column]]);
+  const idm_csv_field cell = idm_cell_trim(field[t->column_index[column]]);
   *ret_trajectory = idm_intern_find(&t->name, cell.text, cell.length);
   if (*ret_trajectory != IDM_INTERN_NONE) return IDM_OK;
   size_t length = 0;
@@ -70,21 +70,22 @@ static idm_status find_trajectory(const table *t, const idm_csv_field *field, si
   return fail_cell(t, cell,
                    "'%.*s' under %s is no trajectory of the log as it was read; expected the id of "
                    "one of its %lu trajectories, such as '%.*s'",
-                   IDM_CELL_SHOWN(cell), column_name[column], (unsigned long)t->name.count,
+                   IDM_CELL_FORMAT(cell), column_name[column], (unsigned long)t->name.count,
                    (int)(length < 60 ? length : 60), first);
 }
 
-static idm_status read_weight(const table *t, const idm_csv_field *field, double *ret_weight)
+static idm_status read_weight(const preference_reader *t, const idm_csv_field *field,
+                              double *ret_weight)
 {
   *ret_weight = 1;
-  if (t->place[WEIGHT] == t->width) return IDM_OK;
-  const idm_csv_field cell = idm_cell_trim(field[t->place[WEIGHT]]);
+  if (t->column_index[WEIGHT] == t->width) return IDM_OK;
+  const idm_csv_field cell = idm_cell_trim(field[t->column_index[WEIGHT]]);
   if (idm_number_decimal(cell.text, cell.length, ret_weight) && *ret_weight > 0) return IDM_OK;
   return fail_cell(t, cell, "'%.*s' for the weight of a preference; expected a number above 0",
-                   IDM_CELL_SHOWN(cell));
+                   IDM_CELL_FORMAT(cell));
 }
 
-static bool grow(table *t)
+static bool grow(preference_reader *t)
 {
   idm_preferences *p = t->preferences;
   if (p->count < t->capacity) return true;
@@ -100,7 +101,7 @@ static bool grow(table *t)
   return true;
 }
 
-static idm_status read_row(table *t, const idm_csv_field *field)
+static idm_status read_row(preference_reader *t, const idm_csv_field *field)
 {
   idm_preferences *p = t->preferences;
   if (!grow(t)) return idm_fail_memory(t->opt_error);
@@ -108,11 +109,11 @@ static idm_status read_row(table *t, const idm_csv_field *field)
   if (status == IDM_OK) status = find_trajectory(t, field, BETTER, &p->better[p->count]);
   if (status == IDM_OK) status = read_weight(t, field, &p->weight[p->count]);
   if (status != IDM_OK) return status;
-  const idm_csv_field cell = idm_cell_trim(field[t->place[BETTER]]);
+  const idm_csv_field cell = idm_cell_trim(field[t->column_index[BETTER]]);
   if (p->worse[p->count] == p->better[p->count])
     return fail_cell(t, cell,
                      "'%.*s' is called better than itself; expected two trajectories that differ",
-                     IDM_CELL_SHOWN(cell));
+                     IDM_CELL_FORMAT(cell));
   p->count++;
   return IDM_OK;
 }
@@ -120,34 +121,35 @@ static idm_status read_row(table *t, const idm_csv_field *field)
 /* --- circles -------------------------------------------------------------------------------- */
 
 /* They are legal: people are not of one mind. Whoever gave the table may not know of them. */
-static idm_status note_circle(const table *t, idm_notes *opt_notes)
+static idm_status note_cycle(const preference_reader *t, idm_notes *opt_notes)
 {
   enum { shown = 5 };
   char list[600] = "";
   size_t length = 0;
-  uint32_t *circle = idm_new(t->name.count, sizeof *circle);
-  if (!circle) return idm_fail_memory(t->opt_error);
+  uint32_t *cycle = idm_new(t->name.count, sizeof *cycle);
+  if (!cycle) return idm_fail_memory(t->opt_error);
   const idm_status status =
-      idm_preferences_circle(t->preferences, t->name.count, circle, &length, t->opt_error);
+      idm_preferences_cycle(t->preferences, t->name.count, cycle, &length, t->opt_error);
   for (size_t i = 0, used = 0; i <= length && i <= shown; i++) {
     size_t bytes = 0;
-    const bool cut = i == shown && i < length;
-    const char *name = length ? idm_intern_text(&t->name, circle[i % length], &bytes) : "";
+    const bool is_truncated = i == shown && i < length;
+    const char *name = length ? idm_intern_text(&t->name, cycle[i % length], &bytes) : "";
     used += (size_t)idm_print(list + used, sizeof list - used, "%s%.*s", i ? " over " : "",
-                              cut ? 3 : (int)(bytes < 60 ? bytes : 60), cut ? "..." : name);
+                              is_truncated ? 3 : (int)(bytes < 60 ? bytes : 60),
+                              is_truncated ? "..." : name);
   }
   if (length)
     idm_notes_add(opt_notes,
                   "preferences go in a circle, as in %s: no utility agrees with all of them, and "
                   "each is taken as a noisy judgement",
                   list);
-  free(circle);
+  free(cycle);
   return status;
 }
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-static idm_status name_trajectories(table *t, const idm_data *data)
+static idm_status name_trajectories(preference_reader *t, const idm_data *data)
 {
   for (size_t i = 0; i < data->trajectories; i++) {
     char number[32];
@@ -159,7 +161,7 @@ static idm_status name_trajectories(table *t, const idm_data *data)
   return IDM_OK;
 }
 
-static idm_status read_rows(table *t, idm_csv *csv)
+static idm_status read_rows(preference_reader *t, idm_csv *csv)
 {
   const idm_csv_field *field;
   size_t count = 0;
@@ -177,14 +179,14 @@ static idm_status read_rows(table *t, idm_csv *csv)
 }
 
 /* Preferences take the place of those that the data had. */
-static idm_status take(idm_csv *csv, const char *file, idm_data *data, idm_notes *opt_notes,
-                       idm_error *opt_error)
+static idm_status read_table(idm_csv *csv, const char *file, idm_data *data, idm_notes *opt_notes,
+                             idm_error *opt_error)
 {
-  table t = {.file = file, .opt_error = opt_error};
+  preference_reader t = {.file = file, .opt_error = opt_error};
   idm_status status = idm_preferences_create(0, &t.preferences, opt_error);
   if (status == IDM_OK) status = name_trajectories(&t, data);
   if (status == IDM_OK) status = read_rows(&t, csv);
-  if (status == IDM_OK) status = note_circle(&t, opt_notes);
+  if (status == IDM_OK) status = note_cycle(&t, opt_notes);
   if (status == IDM_OK) {
     idm_preferences_destroy(data->preferences);
     data->preferences = t.preferences;
@@ -203,7 +205,7 @@ idm_status idm_preferences_read_csv(const char *path, idm_data *data, idm_notes 
   FILE *stream = fopen(path, "rb");
   if (!stream) return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", path, strerror(errno));
   idm_status status = idm_csv_open_stream(stream, path, &csv, opt_error);
-  if (status == IDM_OK) status = take(csv, path, data, opt_notes, opt_error);
+  if (status == IDM_OK) status = read_table(csv, path, data, opt_notes, opt_error);
   idm_csv_close(csv);
   fclose(stream);
   return status;
@@ -216,7 +218,7 @@ idm_status idm_preferences_parse_csv(const char *text, size_t length, const char
   const char *file = opt_file ? opt_file : "preferences";
   idm_csv *csv = NULL;
   idm_status status = idm_csv_open_memory(text, length, file, &csv, opt_error);
-  if (status == IDM_OK) status = take(csv, file, data, opt_notes, opt_error);
+  if (status == IDM_OK) status = read_table(csv, file, data, opt_notes, opt_error);
   idm_csv_close(csv);
   return status;
 }

@@ -5,9 +5,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "io/log/build.h"
-#include "io/log/cells.h"
-#include "io/log/evidence.h"
+#include "io/log/log.h"
 
 /* Rows are numbered in 32 bits. */
 static const size_t row_limit = (size_t)1 << 31;
@@ -30,17 +28,17 @@ static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
   const idm_setting *setting = log->problem->setting;
   const idm_log_role *role = log->header.role;
   idm_status status =
-      idm_choice_prepare(&log->actions, &setting->actions, &columns->codes[IDM_COLUMN_ACTION],
-                         role[IDM_COLUMN_ACTION].count, opt_error);
+      idm_label_decoder_create(&log->actions, &setting->actions, &columns->codes[IDM_COLUMN_ACTION],
+                               role[IDM_COLUMN_ACTION].count, opt_error);
   /* Where states are observed, what is seen is a state: cells of both mean the same. */
   if (status == IDM_OK && role[IDM_COLUMN_STATE].count)
-    status =
-        idm_choice_prepare(&log->states, &setting->states, &columns->codes[IDM_COLUMN_OBSERVATION],
-                           role[IDM_COLUMN_STATE].count, opt_error);
+    status = idm_label_decoder_create(&log->states, &setting->states,
+                                      &columns->codes[IDM_COLUMN_OBSERVATION],
+                                      role[IDM_COLUMN_STATE].count, opt_error);
   if (status == IDM_OK)
-    status = idm_choice_prepare(&log->observations, &setting->observations,
-                                &columns->codes[IDM_COLUMN_OBSERVATION],
-                                role[IDM_COLUMN_OBSERVATION].count, opt_error);
+    status = idm_label_decoder_create(&log->observations, &setting->observations,
+                                      &columns->codes[IDM_COLUMN_OBSERVATION],
+                                      role[IDM_COLUMN_OBSERVATION].count, opt_error);
   if (status == IDM_OK) status = intern_texts(&log->missing, &columns->missing, opt_error);
   if (status == IDM_OK) status = intern_texts(&log->missed_text, &columns->missed, opt_error);
   return status;
@@ -68,7 +66,8 @@ static idm_status prepare(idm_log *log, idm_error *opt_error)
   const size_t utilities = log->header.role[IDM_ROLE_UTILITY].count;
   const size_t rules = log->coding ? log->problem->columns.rules : 0;
   idm_status status = prepare_meanings(log, opt_error);
-  if (status == IDM_OK) status = idm_ledger_open(&log->ledger, log->where.count + rules, opt_error);
+  if (status == IDM_OK)
+    status = idm_row_counts_create(&log->ledger, log->where.count + rules, opt_error);
   if (status != IDM_OK) return status;
   log->number = idm_new(sizes.states > utilities ? sizes.states : utilities, sizeof *log->number);
   log->open = idm_new(sizes.actions, sizeof *log->open);
@@ -88,11 +87,11 @@ static void clear(idm_log *log)
   if (log->levels)
     for (size_t i = 0; i < log->header.role[IDM_ROLE_KEEP].count; i++)
       idm_intern_clear(&log->levels[i]);
-  idm_choice_clear(&log->actions);
-  idm_choice_clear(&log->states);
-  idm_choice_clear(&log->observations);
+  idm_label_decoder_clear(&log->actions);
+  idm_label_decoder_clear(&log->states);
+  idm_label_decoder_clear(&log->observations);
   idm_where_clear(&log->where);
-  idm_ledger_clear(&log->ledger);
+  idm_row_counts_clear(&log->ledger);
   idm_coding_destroy(log->coding);
   idm_intern *const interns[] = {&log->missing,        &log->agents,         &log->joined,
                                  &log->trajectories,   &log->available_text, &log->starts,
@@ -169,7 +168,7 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, c
     if (role->count > 1 && separator == '/' && memchr(cell.text, '/', cell.length))
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "'%.*s' holds a '/', which joins the columns of an agent's id",
-                         IDM_CELL_SHOWN(cell));
+                         IDM_CELL_FORMAT(cell));
     idm_status status = idm_log_check_name(
         log, &cell, id == IDM_COLUMN_AGENT ? "the id of an agent" : "the id of a trajectory",
         opt_error);
@@ -203,17 +202,17 @@ static idm_status read_agent(idm_log *log, const idm_csv_field *field, uint32_t 
 static idm_status add_trajectory(idm_log *log, uint32_t agent, idm_error *opt_error)
 {
   const size_t index = log->trajectories.count - 1;
-  if (index == log->known_capacity) {
-    const size_t capacity = 2 * log->known_capacity + 64;
+  if (index == log->trajectory_info_capacity) {
+    const size_t capacity = 2 * log->trajectory_info_capacity + 64;
     bool grown = true;
     log->known = grow(log->known, sizeof *log->known, 1, capacity, &grown);
     if (!grown) return idm_fail_memory(opt_error);
-    log->known_capacity = capacity;
+    log->trajectory_info_capacity = capacity;
   }
   log->known[index] = (idm_log_trajectory){.agent = agent,
                                            .file = (uint32_t)log->at,
                                            .start = -1,
-                                           .seen = (uint32_t)log->rows,
+                                           .first_row = (uint32_t)log->rows,
                                            .earliest = (uint32_t)log->rows};
   return IDM_OK;
 }
@@ -248,8 +247,8 @@ static idm_status fail_spread(const idm_log *log, const idm_csv_field *field,
   return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                      "the trajectory '%.*s' begins in %s (line %lu); a trajectory stands in one "
                      "file: give its rows an agent or a trajectory of their own, or join the files",
-                     IDM_CELL_SHOWN(cell), log->files[known->file],
-                     (unsigned long)log->line[known->seen]);
+                     IDM_CELL_FORMAT(cell), log->files[known->file],
+                     (unsigned long)log->line[known->first_row]);
 }
 
 /* A trajectory is the pair of its agent and its own id. */
@@ -320,18 +319,18 @@ static void add_notes(idm_log *log)
         "only a start can be given (first on line %lu)",
         log->file, log->later_beliefs, log->later_beliefs == 1 ? "" : "s",
         log->later_beliefs == 1 ? "s" : "", (unsigned long)log->later_line);
-  if (log->unseen)
+  if (log->unknown_observations)
     idm_notes_add(
         log->opt_notes,
         "%s: %zu row%s of terminal actions name%s an observation that the problem does not "
         "have; nothing is seen there, so it is left out (first on line %lu)",
-        log->file, log->unseen, log->unseen == 1 ? "" : "s", log->unseen == 1 ? "s" : "",
-        (unsigned long)log->unseen_line);
-  log->rounded_beliefs = log->later_beliefs = log->unseen = 0;
+        log->file, log->unknown_observations, log->unknown_observations == 1 ? "" : "s",
+        log->unknown_observations == 1 ? "s" : "", (unsigned long)log->unknown_observation_line);
+  log->rounded_beliefs = log->later_beliefs = log->unknown_observations = 0;
 }
 
 /* What --where left. */
-static void note_where(const idm_log *log, const idm_intake *intake)
+static void note_where(const idm_log *log, const idm_log_counts *intake)
 {
   char conditions[200] = "";
   size_t used = 0;
@@ -354,7 +353,7 @@ static void note_where(const idm_log *log, const idm_intake *intake)
 }
 
 /* What was left out, and of what. */
-static void note_intake(const idm_log *log, const idm_intake *intake)
+static void note_intake(const idm_log *log, const idm_log_counts *intake)
 {
   note_where(log, intake);
   for (size_t i = log->where.count; i < intake->reasons; i++) {
@@ -364,11 +363,11 @@ static void note_intake(const idm_log *log, const idm_intake *intake)
                     dropped->reason, dropped->lost.rows, dropped->lost.rows == 1 ? "" : "s",
                     dropped->lost.trajectories, dropped->lost.trajectories == 1 ? "y" : "ies");
   }
-  if (intake->parted_by_where)
+  if (intake->truncated_by_where)
     idm_notes_add(log->opt_notes,
                   "--where leaves %zu trajector%s in part: what was done and seen on the rows left "
                   "out is no part of the agent's history",
-                  intake->parted_by_where, intake->parted_by_where == 1 ? "y" : "ies");
+                  intake->truncated_by_where, intake->truncated_by_where == 1 ? "y" : "ies");
   if (intake->coded)
     idm_notes_add(log->opt_notes,
                   "%s holds the columns that data.derive makes, and none that they are made from: "
@@ -377,7 +376,7 @@ static void note_intake(const idm_log *log, const idm_intake *intake)
 }
 
 /* Nothing is left: by what. */
-static idm_status fail_empty(const idm_log *log, const idm_intake *intake, idm_error *opt_error)
+static idm_status fail_empty(const idm_log *log, const idm_log_counts *intake, idm_error *opt_error)
 {
   char list[400] = "";
   size_t used = 0;
@@ -418,7 +417,7 @@ static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options 
 }
 
 /* A record: into the log, or aside until it is coded. */
-static idm_status take_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+static idm_status add_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   if (log->coding) return idm_coding_take(log, field, opt_error);
   if (!log->where.count) return read_row(log, field, opt_error);
@@ -427,17 +426,17 @@ static idm_status take_record(idm_log *log, const idm_csv_field *field, idm_erro
   bool missing = false;
   idm_status status = idm_where_fails(&log->where, &log->missing, &log->header, field, &condition,
                                       &missing, opt_error);
-  if (status == IDM_OK) status = idm_ledger_enter(log, field, &trajectory, opt_error);
+  if (status == IDM_OK) status = idm_row_counts_add(log, field, &trajectory, opt_error);
   if (status == IDM_OK && condition == log->where.count) status = read_row(log, field, opt_error);
-  if (status == IDM_OK) idm_ledger_settle(log, trajectory, condition, missing);
+  if (status == IDM_OK) idm_row_counts_record(log, trajectory, condition, missing);
   return status;
 }
 
 /* A row that cannot be read ends the reading, unless somebody wants to know of all of them. */
-static idm_status pass_fault(const idm_log *log, idm_status status, const idm_error *error,
-                             idm_error *opt_error)
+static idm_status record_fault(const idm_log *log, idm_status status, const idm_error *error,
+                               idm_error *opt_error)
 {
-  idm_faults *faults = log->opt_faults;
+  idm_read_errors *faults = log->opt_faults;
   if (status == IDM_OK) return IDM_OK;
   if (status != IDM_INPUT || !faults) {
     if (opt_error) *opt_error = *error;
@@ -458,7 +457,7 @@ static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *o
     status = idm_csv_next(csv, &field, &count, opt_error);
     if (status != IDM_OK || !count) break;
     idm_error error; /* large: filled only where something fails */
-    status = pass_fault(log, take_record(log, field, &error), &error, opt_error);
+    status = record_fault(log, add_record(log, field, &error), &error, opt_error);
   }
   if (status == IDM_OK) add_notes(log);
   const idm_csv_form form = idm_csv_describe(csv);
@@ -468,28 +467,28 @@ static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *o
   return status;
 }
 
-/* A row that is coded: as take_record, with the same way around faults. */
-static idm_status take_coded(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
+/* A row that is coded: as add_record, with the same way around faults. */
+static idm_status add_coded_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_error error;
-  return pass_fault(log, read_row(log, field, &error), &error, opt_error);
+  return record_fault(log, read_row(log, field, &error), &error, opt_error);
 }
 
 static idm_status finish(idm_log *log, idm_data **ret_data, idm_error *opt_error)
 {
-  idm_intake *intake = NULL;
+  idm_log_counts *intake = NULL;
   const size_t faults = log->opt_faults ? log->opt_faults->count : 0;
-  idm_status status = faults ? IDM_INPUT : idm_coding_finish(log, take_coded, opt_error);
+  idm_status status = faults ? IDM_INPUT : idm_coding_finish(log, add_coded_record, opt_error);
   if (status == IDM_OK && log->opt_faults && log->opt_faults->count) status = IDM_INPUT;
   const size_t cuts = log->coding ? idm_coding_cuts(log->coding) : 0;
-  if (status == IDM_OK) status = idm_ledger_close(log, cuts, &intake, opt_error);
+  if (status == IDM_OK) status = idm_row_counts_summarise(log, cuts, &intake, opt_error);
   if (status == IDM_OK && cuts) status = idm_coding_report(log->coding, intake, opt_error);
   if (status == IDM_OK && !log->rows && intake->read.rows)
     status = fail_empty(log, intake, opt_error);
   if (status == IDM_OK) note_intake(log, intake);
-  if (status == IDM_OK) status = idm_log_build(log, ret_data, &intake->closing, opt_error);
+  if (status == IDM_OK) status = idm_log_build(log, ret_data, &intake->final_rows, opt_error);
   if (status != IDM_OK) {
-    idm_intake_destroy(intake);
+    idm_log_counts_destroy(intake);
     return status;
   }
   intake->unsorted = log->unsorted;

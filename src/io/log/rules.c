@@ -1,17 +1,79 @@
-/* Rules that leave rows out, each with what it takes. */
+/* Rows that are held until they are coded, and rules.
+ *
+ * Contents: held · rules */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/log/build.h"
-#include "io/log/cells.h"
-#include "io/log/rules.h"
+#include "io/log/log.h"
+
+/* === held =================================================================================== */
+
+/* Rows held by column while a log is coded. */
+
+static bool grow_array(uint32_t **array, size_t capacity)
+{
+  uint32_t *larger = realloc(*array, capacity * sizeof *larger);
+  if (larger) *array = larger;
+  return larger != NULL;
+}
+
+static bool make_room(idm_coding *coding)
+{
+  if (coding->rows < coding->capacity) return true;
+  const size_t capacity = 2 * coding->capacity + 1024;
+  bool grown = grow_array(&coding->trajectory, capacity) && grow_array(&coding->file, capacity) &&
+               grow_array(&coding->reason, capacity);
+  for (size_t h = 0; h < coding->buffered_columns && grown; h++)
+    grown = grow_array(&coding->buffered[h].cell, capacity) &&
+            grow_array(&coding->buffered[h].line, capacity) &&
+            grow_array(&coding->buffered[h].place, capacity);
+  if (grown) coding->capacity = capacity;
+  return grown;
+}
+
+idm_status idm_buffer_row(idm_log *log, uint32_t trajectory, idm_error *opt_error)
+{
+  idm_coding *coding = log->coding;
+  if (!make_room(coding)) return idm_fail_memory(opt_error);
+  const size_t row = coding->rows;
+  for (size_t h = 0; h < coding->buffered_columns; h++) {
+    idm_buffered_column *buffered = &coding->buffered[h];
+    const idm_csv_field cell = idm_log_cell(log, &coding->field[buffered->column]);
+    buffered->line[row] = cell.line;
+    buffered->place[row] = cell.column;
+    buffered->cell[row] = IDM_INTERN_NONE;
+    if (cell.length &&
+        !idm_intern_add(&buffered->text, cell.text, cell.length, &buffered->cell[row]))
+      return idm_fail_memory(opt_error);
+  }
+  coding->trajectory[row] = trajectory;
+  coding->file[row] = (uint32_t)log->at;
+  coding->reason[row] = (uint32_t)log->ledger.reasons;
+  coding->rows++;
+  return IDM_OK;
+}
+
+idm_csv_field idm_buffered_cell(const idm_coding *coding, size_t column, size_t row)
+{
+  const idm_buffered_column *buffered = &coding->buffered[coding->buffered_index[column]];
+  idm_csv_field cell = {.text = "", .line = buffered->line[row], .column = buffered->place[row]};
+  size_t length = 0;
+  if (buffered->cell[row] != IDM_INTERN_NONE)
+    cell.text = idm_intern_text(&buffered->text, buffered->cell[row], &length);
+  cell.length = (uint32_t)length;
+  return cell;
+}
+
+/* === rules ================================================================================== */
+
+/* Rules that leave rows out, each with what it takes. */
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-static idm_status judge_row(const idm_log *log, size_t r, bool *ret_drop, bool *ret_missing,
-                            idm_error *opt_error)
+static idm_status apply_row_rule(const idm_log *log, size_t r, bool *ret_drop, bool *ret_missing,
+                                 idm_error *opt_error)
 {
   const idm_rule *rule = &log->coding->columns->rule[r];
   const idm_csv_field cell = idm_log_cell(log, &log->coding->field[log->coding->rule_column[r]]);
@@ -19,23 +81,24 @@ static idm_status judge_row(const idm_log *log, size_t r, bool *ret_drop, bool *
     *ret_drop = *ret_missing = !cell.length;
     return IDM_OK;
   }
-  idm_meeting answer;
-  const idm_status status = idm_cell_meets(
+  idm_predicate_result match;
+  const idm_status status = idm_cell_matches(
       &rule->predicate, rule->kind == IDM_RULE_KEEP ? "the rule keep" : "the rule drop", log->file,
-      &cell, &answer, opt_error);
-  *ret_drop = rule->kind == IDM_RULE_KEEP ? answer != IDM_MET : answer == IDM_MET;
-  *ret_missing = answer == IDM_UNTOLD;
+      &cell, &match, opt_error);
+  *ret_drop =
+      rule->kind == IDM_RULE_KEEP ? match != IDM_PREDICATE_TRUE : match == IDM_PREDICATE_TRUE;
+  *ret_missing = match == IDM_PREDICATE_MISSING;
   return status;
 }
 
-idm_status idm_rules_take_row(const idm_log *log, size_t *ret_rule, bool *ret_missing,
+idm_status idm_rules_drop_row(const idm_log *log, size_t *ret_rule, bool *ret_missing,
                               idm_error *opt_error)
 {
   const idm_columns *columns = log->coding->columns;
   for (size_t r = 0; r < columns->rules; r++) {
     if (idm_rule_stage(columns->rule[r].kind) > 0) continue;
     bool drop = false;
-    const idm_status status = judge_row(log, r, &drop, ret_missing, opt_error);
+    const idm_status status = apply_row_rule(log, r, &drop, ret_missing, opt_error);
     *ret_rule = r;
     if (status != IDM_OK || drop) return status;
   }
@@ -70,7 +133,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Of rows of a trajectory with the same time one is kept, where a rule says which. */
-static idm_status judge_twins(const idm_log *log, const timed *row, idm_error *opt_error)
+static idm_status drop_duplicates(const idm_log *log, const timed *row, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
   const size_t rules = coding->columns->rules;
@@ -86,11 +149,11 @@ static idm_status judge_twins(const idm_log *log, const timed *row, idm_error *o
       continue;
     if (r == rules) {
       const size_t column = log->header.role[IDM_COLUMN_TIME].column[0];
-      const idm_csv_field first = idm_held_cell(coding, column, row[i - 1].row);
-      const idm_csv_field second = idm_held_cell(coding, column, row[i].row);
-      return idm_log_fail_twice(log->file_count > 1 ? log->files[coding->file[row[i].row]]
-                                                    : log->file,
-                                first.line, second.line, second.column, opt_error);
+      const idm_csv_field first = idm_buffered_cell(coding, column, row[i - 1].row);
+      const idm_csv_field second = idm_buffered_cell(coding, column, row[i].row);
+      return idm_log_fail_duplicate(log->file_count > 1 ? log->files[coding->file[row[i].row]]
+                                                        : log->file,
+                                    first.line, second.line, second.column, opt_error);
     }
     size_t last = i;
     while (last + 1 < coding->rows && row[last + 1].trajectory == row[i].trajectory &&
@@ -112,7 +175,7 @@ static idm_status read_times(idm_log *log, double *time, timed *row, idm_error *
     row[i] = (timed){coding->trajectory[i], (uint32_t)i, role->count, time + i * role->count};
     if (log->file_count > 1) log->file = log->files[coding->file[i]];
     for (size_t k = 0; k < role->count; k++) {
-      const idm_csv_field cell = idm_held_cell(coding, role->column[k], i);
+      const idm_csv_field cell = idm_buffered_cell(coding, role->column[k], i);
       const idm_status status =
           idm_log_number(log, &cell, role->column[k], &time[i * role->count + k], opt_error);
       if (status != IDM_OK) return status;
@@ -133,7 +196,7 @@ static idm_status order_rows(idm_log *log, idm_error *opt_error)
   if (status == IDM_OK && coding->rows) {
     qsort(row, coding->rows, sizeof *row, compare_rows);
     for (size_t i = 0; i < coding->rows; i++) coding->order[i] = row[i].row;
-    status = judge_twins(log, row, opt_error);
+    status = drop_duplicates(log, row, opt_error);
   }
   free(row);
   free(time);
@@ -143,12 +206,12 @@ static idm_status order_rows(idm_log *log, idm_error *opt_error)
 /* --- trajectories --------------------------------------------------------------------------- */
 
 /* Rows of one trajectory that are still there, in the order of time. */
-typedef struct course {
+typedef struct trajectory_rows {
   uint32_t *row;
   size_t count;
-} course;
+} trajectory_rows;
 
-static void drop_from(const idm_log *log, course *rows, size_t first, size_t rule)
+static void drop_from(const idm_log *log, trajectory_rows *rows, size_t first, size_t rule)
 {
   for (size_t i = first; i < rows->count; i++)
     log->coding->reason[rows->row[i]] = (uint32_t)(log->where.count + rule);
@@ -156,34 +219,35 @@ static void drop_from(const idm_log *log, course *rows, size_t first, size_t rul
 }
 
 /* The next visit is exactly one step after the last, or a visit was skipped. */
-static idm_status truncate_course(idm_log *log, size_t r, course *rows, idm_error *opt_error)
+static idm_status truncate_trajectory(idm_log *log, size_t r, trajectory_rows *rows,
+                                      idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
   const idm_rule *rule = &coding->columns->rule[r];
-  double before = 0;
+  double previous = 0;
   for (size_t i = 0; i < rows->count; i++) {
-    const idm_csv_field cell = idm_held_cell(coding, coding->rule_column[r], rows->row[i]);
+    const idm_csv_field cell = idm_buffered_cell(coding, coding->rule_column[r], rows->row[i]);
     double number;
     if (log->file_count > 1) log->file = log->files[coding->file[rows->row[i]]];
     const idm_status status =
         idm_log_number(log, &cell, coding->rule_column[r], &number, opt_error);
     if (status != IDM_OK) return status;
-    if (i && fabs(number - before - rule->every) > 1e-9 * (fabs(number) + rule->every)) {
+    if (i && fabs(number - previous - rule->every) > 1e-9 * (fabs(number) + rule->every)) {
       drop_from(log, rows, i, r);
       break;
     }
-    before = number;
+    previous = number;
   }
   return IDM_OK;
 }
 
-static bool ends_well(const idm_log *log, size_t r, const course *rows)
+static bool has_allowed_end(const idm_log *log, size_t r, const trajectory_rows *rows)
 {
   const idm_coding *coding = log->coding;
   const idm_rule *rule = &coding->columns->rule[r];
   const size_t column = coding->rule_column[r];
   const size_t last = rows->row[rows->count - 1];
-  idm_csv_field cell = idm_held_cell(coding, column, last);
+  idm_csv_field cell = idm_buffered_cell(coding, column, last);
   for (size_t i = 0; i < rule->in.count; i++)
     if (strlen(rule->in.name[i]) == cell.length &&
         memcmp(rule->in.name[i], cell.text, cell.length) == 0)
@@ -191,26 +255,26 @@ static bool ends_well(const idm_log *log, size_t r, const course *rows)
   return false;
 }
 
-static idm_status judge_course(idm_log *log, course *rows, idm_error *opt_error)
+static idm_status apply_trajectory_rules(idm_log *log, trajectory_rows *rows, idm_error *opt_error)
 {
   const idm_columns *columns = log->coding->columns;
   idm_status status = IDM_OK;
   for (size_t r = 0; r < columns->rules && rows->count && status == IDM_OK; r++) {
     const idm_rule *rule = &columns->rule[r];
     if (rule->kind == IDM_RULE_TRUNCATE)
-      status = truncate_course(log, r, rows, opt_error);
-    else if ((rule->kind == IDM_RULE_ENDS && !ends_well(log, r, rows)) ||
-             (rule->kind == IDM_RULE_LEAST && rows->count < rule->least))
+      status = truncate_trajectory(log, r, rows, opt_error);
+    else if ((rule->kind == IDM_RULE_ENDS && !has_allowed_end(log, r, rows)) ||
+             (rule->kind == IDM_RULE_MIN_ROWS && rows->count < rule->least))
       drop_from(log, rows, 0, r);
   }
   return status;
 }
 
-idm_status idm_rules_take_trajectories(idm_log *log, idm_error *opt_error)
+idm_status idm_rules_drop_trajectories(idm_log *log, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
   idm_status status = order_rows(log, opt_error);
-  course rows = {idm_new(coding->rows, sizeof *rows.row), 0};
+  trajectory_rows rows = {idm_new(coding->rows, sizeof *rows.row), 0};
   if (status == IDM_OK && !rows.row) status = idm_fail_memory(opt_error);
   for (size_t i = 0; i < coding->rows && status == IDM_OK;) {
     const uint32_t trajectory = coding->trajectory[coding->order[i]];
@@ -218,7 +282,7 @@ idm_status idm_rules_take_trajectories(idm_log *log, idm_error *opt_error)
     for (; i < coding->rows && coding->trajectory[coding->order[i]] == trajectory; i++)
       if (coding->reason[coding->order[i]] == log->ledger.reasons)
         rows.row[rows.count++] = coding->order[i];
-    status = judge_course(log, &rows, opt_error);
+    status = apply_trajectory_rules(log, &rows, opt_error);
   }
   free(rows.row);
   return status;

@@ -1,6 +1,6 @@
 /* Evidence as CSV: what idm_data_read_csv reads back with the same problem.
  *
- * Contents: cells · names that a reader finds again · rows · the file */
+ * Contents: layout · write */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,38 +8,238 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/data.h"
 #include "idm/file.h"
 #include "idm/log_file.h"
-#include "io/log/layout.h"
+#include "io/log/log.h"
 #include "io/log/table.h"
+
+/* === layout =================================================================================== */
+
+/* Columns of a log to be written: those that the problem maps, by its names for them. */
+
+static const char belief_prefix[] = "belief.";
+
+static void idm_layout_destroy(idm_layout *layout)
+{
+  for (size_t i = 0; i < layout->count; i++) free(layout->column[i].name);
+  free(layout->column);
+  *layout = (idm_layout){0};
+}
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+bool idm_layout_piece(const char *text, size_t count, size_t part, const char **ret_piece,
+                      size_t *ret_length)
+{
+  for (size_t i = 0; i < count; i++) {
+    const size_t length = i + 1 < count ? strcspn(text, "/") : strlen(text);
+    if (!length || is_blank(text[0]) || is_blank(text[length - 1])) return false;
+    if (i + 1 < count && !text[length]) return false;
+    if (i == part) {
+      *ret_piece = text;
+      *ret_length = length;
+    }
+    text += length + 1;
+  }
+  return true;
+}
+
+/* --- making --------------------------------------------------------------------------------- */
+
+static const char *what_of(size_t role)
+{
+  return role < IDM_COLUMN_COUNT    ? idm_column_describe((idm_column)role)->what
+         : role == IDM_ROLE_UTILITY ? "a utility"
+         : role == IDM_ROLE_BELIEF  ? "a start belief"
+         : role == IDM_LAYOUT_STATE ? "the hidden state"
+                                    : "the step";
+}
+
+static const idm_layout_column *find(const idm_layout *layout, const char *name)
+{
+  for (size_t i = 0; i < layout->count; i++)
+    if (strcmp(layout->column[i].name, name) == 0) return &layout->column[i];
+  return NULL;
+}
+
+static idm_status add(idm_layout *layout, const char *name, size_t role, size_t part,
+                      idm_error *opt_error)
+{
+  const idm_layout_column *taken = find(layout, name);
+  if (taken)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the column '%s' cannot hold both %s and %s; map one of them to another column "
+                    "under `data:`",
+                    name, what_of(taken->role), what_of(role));
+  idm_layout_column *larger = realloc(layout->column, (layout->count + 1) * sizeof *layout->column);
+  if (larger) layout->column = larger;
+  char *own = larger ? idm_text_copy(name, strlen(name)) : NULL;
+  if (!own) return idm_fail_memory(opt_error);
+  layout->column[layout->count++] = (idm_layout_column){own, role, part};
+  return IDM_OK;
+}
+
+static idm_status add_role(idm_layout *layout, const idm_columns *columns, idm_column role,
+                           idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < idm_columns_count(columns, role) && status == IDM_OK; i++) {
+    if (role == IDM_COLUMN_TRAJECTORY && idm_columns_shared(columns, role, i, IDM_COLUMN_AGENT))
+      continue;
+    status = add(layout, idm_columns_name(columns, role, i), role, i, opt_error);
+  }
+  return status;
+}
+
+static bool has_sets(const idm_data *data)
+{
+  for (size_t row = 0; row < data->rows; row++)
+    if (data->available[row] && !idm_data_missed(data, row)) return true;
+  return false;
+}
+
+/* Whether a trajectory starts elsewhere than the setting says. */
+static bool has_beliefs(const idm_data *data, const idm_setting *setting)
+{
+  const size_t k = data->sizes.states;
+  for (size_t i = 0; i < data->trajectories; i++)
+    if (data->start[i] >= 0 && memcmp(data->start_belief + (size_t)data->start[i] * k,
+                                      setting->start, k * sizeof *setting->start) != 0)
+      return true;
+  return false;
+}
+
+/* Whether states are observed and recorded: they say where trajectories start. */
+static bool starts_are_states(const idm_data *data, const idm_setting *setting)
+{
+  if (!setting->fully_observed || !data->state) return false;
+  for (size_t i = 0; i < data->trajectories; i++)
+    if (data->state[data->first[i]] < 0) return false;
+  return true;
+}
+
+static idm_status add_beliefs(idm_layout *layout, const idm_labels *states, idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t s = 0; s < states->count && status == IDM_OK; s++) {
+    char number[24];
+    const char *state = states->name[s];
+    /* The reader cuts blanks off the end of a header, and takes a number for a state. */
+    snprintf(number, sizeof number, "%zu", s);
+    if (!*state || is_blank(state[strlen(state) - 1])) state = number;
+    const size_t size = sizeof belief_prefix + strlen(state);
+    char *name = idm_new(size, 1);
+    if (!name) return idm_fail_memory(opt_error);
+    snprintf(name, size, "%s%s", belief_prefix, state);
+    status = add(layout, name, IDM_ROLE_BELIEF, s, opt_error);
+    free(name);
+  }
+  return status;
+}
+
+/* Evidence that the problem maps, and what the data hold beside. */
+static idm_status add_evidence(idm_layout *layout, const idm_data *data, const idm_columns *columns,
+                               idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t c = 0; c < IDM_COLUMN_COUNT && status == IDM_OK; c++)
+    if (idm_column_describe((idm_column)c)->evidence &&
+        (columns->role[c].count || data->number[c] || data->label[c]))
+      status = add_role(layout, columns, (idm_column)c, opt_error);
+  return status;
+}
+
+/* A role that is not written must not be found by its default name. */
+static idm_status check_defaults(const idm_layout *layout, const idm_columns *columns,
+                                 const idm_setting *setting, idm_error *opt_error)
+{
+  for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
+    const idm_column_info *info = idm_column_describe((idm_column)c);
+    bool written =
+        info->evidence || columns->role[c].count || !idm_column_applies((idm_column)c, setting);
+    for (size_t i = 0; i < layout->count; i++) written = written || layout->column[i].role == c;
+    for (size_t i = 0; i < info->defaults && !written; i++) {
+      const idm_layout_column *taken = find(layout, info->names[i]);
+      if (taken)
+        return idm_fail(opt_error, IDM_INPUT,
+                        "the column '%s' holds %s and would be read as %s too; map %s under "
+                        "`data:`",
+                        taken->name, what_of(taken->role), info->what, info->key);
+    }
+  }
+  return IDM_OK;
+}
+
+/* The columns of evidence, in the order in which they are written. Where agent and trajectory share
+ * a column it stands once, as the agent's. IDM_INPUT where the log would be read otherwise than it
+ * is written: a column of two roles, or one that the reader takes for another role by default. */
+static idm_status idm_layout_create(idm_layout *layout, const idm_data *data,
+                                    const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_columns *columns = &problem->columns;
+  const bool states = starts_are_states(data, problem->setting);
+  idm_status status = add_role(layout, columns, IDM_COLUMN_AGENT, opt_error);
+  if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_TRAJECTORY, opt_error);
+  const size_t ids = layout->count;
+  if (status == IDM_OK && columns->role[IDM_COLUMN_TIME].count)
+    status = add_role(layout, columns, IDM_COLUMN_TIME, opt_error);
+  if (status == IDM_OK && states) status = add_role(layout, columns, IDM_COLUMN_STATE, opt_error);
+  if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_ACTION, opt_error);
+  if (status == IDM_OK) status = add_role(layout, columns, IDM_COLUMN_OBSERVATION, opt_error);
+  if (status == IDM_OK && !states && has_beliefs(data, problem->setting))
+    status = add_beliefs(layout, &problem->setting->states, opt_error);
+  if (status == IDM_OK && (columns->role[IDM_COLUMN_AVAILABLE].count || has_sets(data)))
+    status = add_role(layout, columns, IDM_COLUMN_AVAILABLE, opt_error);
+  for (size_t c = 0; c < columns->utility.count && status == IDM_OK; c++)
+    status = add(layout, columns->utility.name[c], IDM_ROLE_UTILITY, c, opt_error);
+  if (status == IDM_OK) status = add_evidence(layout, data, columns, opt_error);
+  if (status == IDM_OK && data->state && !problem->setting->fully_observed)
+    status = add(layout, "state", IDM_LAYOUT_STATE, 0, opt_error);
+  if (status == IDM_OK) status = check_defaults(layout, columns, problem->setting, opt_error);
+  /* The step is for people; it gives way to a column of its name. */
+  if (status == IDM_OK && !columns->role[IDM_COLUMN_TIME].count && !find(layout, "step")) {
+    status = add(layout, "step", IDM_LAYOUT_STEP, 0, opt_error);
+    if (status != IDM_OK) return status;
+    const idm_layout_column step = layout->column[layout->count - 1];
+    memmove(layout->column + ids + 1, layout->column + ids,
+            (layout->count - 1 - ids) * sizeof *layout->column);
+    layout->column[ids] = step;
+  }
+  return status;
+}
+
+/* === write ==================================================================================== */
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
 /* Cells made once, written many times. */
-typedef struct cells {
+typedef struct text_list {
   size_t count;
   size_t *offset; /* [count + 2]: the last is where the cell being made ends */
   char *text;
   size_t capacity;
-} cells;
+} text_list;
 
-static void destroy_cells(cells *list)
+static void destroy_cells(text_list *list)
 {
   free(list->offset);
   free(list->text);
 }
 
 /* Room for `count` cells. */
-static bool create_cells(cells *list, size_t count)
+static bool create_cells(text_list *list, size_t count)
 {
-  *list = (cells){.offset = idm_new(count + 2, sizeof *list->offset)};
+  *list = (text_list){.offset = idm_new(count + 2, sizeof *list->offset)};
   return list->offset;
 }
 
 /* Append to the cell that comes after the last one ended. */
-static bool append(cells *list, const char *text, size_t length)
+static bool append(text_list *list, const char *text, size_t length)
 {
   const size_t used = list->offset[list->count + 1];
   if (used + length > list->capacity) {
@@ -53,7 +253,7 @@ static bool append(cells *list, const char *text, size_t length)
   return true;
 }
 
-static void end_cell(cells *list)
+static void end_cell(text_list *list)
 {
   list->count++;
   list->offset[list->count + 1] = list->offset[list->count];
@@ -61,10 +261,10 @@ static void end_cell(cells *list)
 
 static bool needs_quotes(const char *text)
 {
-  return text[strcspn(text, IDM_TABLE_SPECIAL)] != '\0';
+  return text[strcspn(text, IDM_CSV_SPECIAL)] != '\0';
 }
 
-static bool append_quoted(cells *list, const char *text)
+static bool append_quoted(text_list *list, const char *text)
 {
   if (!needs_quotes(text)) return append(list, text, strlen(text));
   bool whole = append(list, "\"", 1);
@@ -73,20 +273,20 @@ static bool append_quoted(cells *list, const char *text)
   return whole && append(list, "\"", 1);
 }
 
-static void put_cell(idm_table *out, const cells *list, size_t index)
+static void put_cell(idm_csv_writer *out, const text_list *list, size_t index)
 {
-  idm_table_put(out, list->text + list->offset[index],
-                list->offset[index + 1] - list->offset[index]);
+  idm_csv_writer_put(out, list->text + list->offset[index],
+                     list->offset[index + 1] - list->offset[index]);
 }
 
-static void put_text(idm_table *out, const char *text)
+static void put_text(idm_csv_writer *out, const char *text)
 {
-  idm_table_text(out, text, strlen(text));
+  idm_csv_writer_text(out, text, strlen(text));
 }
 
 /* --- numbers that a reader does not take for missing ---------------------------------------- */
 
-enum { most_digits = 96 };
+enum { max_digits = 96 };
 
 /* Index of a name in a list, or the length of the list. */
 static size_t place_of(const idm_labels *labels, const char *name, size_t length)
@@ -133,9 +333,9 @@ static bool is_plain(const char *name, size_t columns, const char *forbidden)
 }
 
 /* The label, or its number where a reader would not take the label as it is. */
-static idm_status spell(const idm_labels *labels, size_t index, size_t columns,
-                        const char *forbidden, char *number, size_t size, const char **ret_text,
-                        idm_error *opt_error)
+static idm_status spell_label(const idm_labels *labels, size_t index, size_t columns,
+                              const char *forbidden, char *number, size_t size,
+                              const char **ret_text, idm_error *opt_error)
 {
   const char *name = labels->name[index];
   *ret_text = name;
@@ -161,7 +361,8 @@ static const char *coded(const idm_code *opt_code, const idm_labels *labels, siz
   snprintf(number, size, "%zu", index);
   if (opt_code->index) text = number;
   for (size_t i = 0; i < opt_code->text.count && !text; i++)
-    if (strcmp(opt_code->means.name[i], labels->name[index]) == 0) text = opt_code->text.name[i];
+    if (strcmp(opt_code->target_label.name[i], labels->name[index]) == 0)
+      text = opt_code->text.name[i];
   const size_t same = text ? place_of(labels, text, strlen(text)) : labels->count;
   return same == labels->count || same == index ? text : NULL;
 }
@@ -175,7 +376,8 @@ typedef struct column_text {
 
 /* A cell as the codes say, else as it is; neither may be one that means "not recorded". */
 static idm_status append_label(const column_text *column, const idm_labels *missing,
-                               const char *piece, size_t length, cells *list, idm_error *opt_error)
+                               const char *piece, size_t length, text_list *list,
+                               idm_error *opt_error)
 {
   char number[24];
   const size_t level = place_of(&column->levels, piece, length);
@@ -188,21 +390,21 @@ static idm_status append_label(const column_text *column, const idm_labels *miss
                     "'%.*s' would be read as not recorded: it is one of the texts of data.missing",
                     (int)length, piece);
   char *own = text ? idm_text_copy(text, strlen(text)) : idm_text_copy(piece, length);
-  const bool made = own && append_quoted(list, own);
+  const bool appended = own && append_quoted(list, own);
   free(own);
   end_cell(list);
-  return made ? IDM_OK : idm_fail_memory(opt_error);
+  return appended ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* One cell a label and column: that of label i in column c is i * columns + c. */
 static idm_status append_labels(const idm_labels *labels, const column_text *column, size_t columns,
-                                const idm_labels *missing, cells *list, idm_error *opt_error)
+                                const idm_labels *missing, text_list *list, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
   for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
     char number[24];
     const char *text;
-    status = spell(labels, i, columns, "", number, sizeof number, &text, opt_error);
+    status = spell_label(labels, i, columns, "", number, sizeof number, &text, opt_error);
     for (size_t c = 0; c < columns && status == IDM_OK; c++) {
       const char *piece = text;
       size_t length = strlen(text);
@@ -214,11 +416,12 @@ static idm_status append_labels(const idm_labels *labels, const column_text *col
 }
 
 static idm_status make_labels(const idm_labels *labels, const idm_columns *map, idm_column role,
-                              cells *list, idm_error *opt_error)
+                              text_list *list, idm_error *opt_error)
 {
   const size_t columns = idm_columns_count(map, role);
   const idm_codes *codes = &map->codes[role];
-  /* As in idm_choice_prepare: a map of whole labels has no part for each of several columns. */
+  /* As in idm_label_decoder_create: a map of whole labels has no part for each of several columns.
+   */
   const bool coded_by_column =
       columns == 1 || codes->count > 1 || (codes->count == 1 && codes->code[0].index);
   column_text *column = idm_new(columns, sizeof *column);
@@ -241,7 +444,7 @@ static idm_status make_labels(const idm_labels *labels, const idm_columns *map, 
   return status;
 }
 
-static idm_status make_states(const idm_labels *states, cells *list, idm_error *opt_error)
+static idm_status make_states(const idm_labels *states, text_list *list, idm_error *opt_error)
 {
   if (!create_cells(list, states->count)) return idm_fail_memory(opt_error);
   for (size_t s = 0; s < states->count; s++) {
@@ -252,12 +455,12 @@ static idm_status make_states(const idm_labels *states, cells *list, idm_error *
 }
 
 /* One cell a set: its actions joined by '|'; nothing for the set of all. */
-static idm_status make_sets(const idm_data *data, const idm_setting *setting, cells *list,
+static idm_status make_sets(const idm_data *data, const idm_setting *setting, text_list *list,
                             idm_error *opt_error)
 {
   const size_t actions = data->sizes.actions;
   if (!create_cells(list, data->available_sets)) return idm_fail_memory(opt_error);
-  cells joined;
+  text_list joined;
   if (!create_cells(&joined, 1)) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < data->available_sets && status == IDM_OK; i++) {
@@ -266,7 +469,7 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
       if (!data->available_set[i * actions + u]) continue;
       char number[24];
       const char *text;
-      status = spell(&setting->actions, u, 1, "|", number, sizeof number, &text, opt_error);
+      status = spell_label(&setting->actions, u, 1, "|", number, sizeof number, &text, opt_error);
       if (status == IDM_OK &&
           ((joined.offset[1] && !append(&joined, "|", 1)) || !append(&joined, text, strlen(text))))
         status = idm_fail_memory(opt_error);
@@ -280,7 +483,7 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, ce
 }
 
 /* One cell a start and state. The last start stands for the setting's own: empty. */
-static idm_status make_starts(const idm_data *data, const idm_problem *problem, cells *list,
+static idm_status make_starts(const idm_data *data, const idm_problem *problem, text_list *list,
                               idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
@@ -290,7 +493,7 @@ static idm_status make_starts(const idm_data *data, const idm_problem *problem, 
     const double *belief = i < data->starts ? data->start_belief + i * states : setting->start;
     const bool own = memcmp(belief, setting->start, states * sizeof *belief) == 0;
     for (size_t s = 0; s < states; s++) {
-      char number[most_digits];
+      char number[max_digits];
       const size_t length =
           own ? 0 : number_text(&problem->columns.missing, belief[s], number, sizeof number);
       if (!append(list, number, length)) return idm_fail_memory(opt_error);
@@ -301,13 +504,13 @@ static idm_status make_starts(const idm_data *data, const idm_problem *problem, 
 }
 
 /* One cell a variant and utility column. */
-static idm_status make_utilities(const idm_data *data, const idm_labels *missing, cells *list,
+static idm_status make_utilities(const idm_data *data, const idm_labels *missing, text_list *list,
                                  idm_error *opt_error)
 {
   const size_t count = idm_times(data->variants, data->columns);
   if (!create_cells(list, count)) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) {
-    char number[most_digits];
+    char number[max_digits];
     const size_t length = number_text(missing, data->variant_value[i], number, sizeof number);
     if (!append(list, number, length)) return idm_fail_memory(opt_error);
     end_cell(list);
@@ -321,15 +524,15 @@ typedef struct writer {
   const idm_data *data;
   const idm_problem *problem;
   idm_layout layout;
-  cells actions;
-  cells observations;
-  cells states;
-  cells sets;
-  cells starts;
-  cells utilities;
+  text_list actions;
+  text_list observations;
+  text_list states;
+  text_list sets;
+  text_list starts;
+  text_list utilities;
   bool split_agents;       /* the agents' names have a part a column */
   bool split_trajectories; /* and so have the trajectories' */
-  idm_table out;
+  idm_csv_writer out;
 } writer;
 
 /* Whether every name of an id has a part for each of its columns. */
@@ -350,16 +553,17 @@ static bool splits(const idm_labels *names, size_t count, size_t columns)
 
 static void put_number(writer *w, double value)
 {
-  char text[most_digits];
-  idm_table_put(&w->out, text, number_text(&w->problem->columns.missing, value, text, sizeof text));
+  char text[max_digits];
+  idm_csv_writer_put(&w->out, text,
+                     number_text(&w->problem->columns.missing, value, text, sizeof text));
 }
 
-static void put_whole(writer *w, size_t number)
+static void put_integer(writer *w, size_t number)
 {
-  char text[most_digits];
+  char text[max_digits];
   const size_t length = (size_t)snprintf(text, sizeof text, "%zu", number);
-  idm_table_put(&w->out, text,
-                spell_number(&w->problem->columns.missing, text, length, sizeof text));
+  idm_csv_writer_put(&w->out, text,
+                     spell_number(&w->problem->columns.missing, text, length, sizeof text));
 }
 
 /* A part of an id, or its number in every column. */
@@ -371,9 +575,9 @@ static void put_id(writer *w, const idm_labels *names, bool split, size_t index,
   if (!split || index >= names->count ||
       !idm_layout_piece(names->name[index], columns, part, &piece, &length) ||
       is_missing(&w->problem->columns.missing, piece, length))
-    put_whole(w, index + 1);
+    put_integer(w, index + 1);
   else
-    idm_table_text(&w->out, piece, length);
+    idm_csv_writer_text(&w->out, piece, length);
 }
 
 /* Evidence that the problem maps and nobody gave: the least number that is legal, or a label. */
@@ -390,7 +594,7 @@ static void put_evidence(writer *w, size_t c, size_t trajectory, size_t row)
     put_number(w, info->kind == IDM_COLUMN_LABEL ? 1 : isfinite(info->least) ? info->least : 0);
 }
 
-static void put_label(writer *w, const cells *list, idm_column role, size_t part, int32_t label)
+static void put_label(writer *w, const text_list *list, idm_column role, size_t part, int32_t label)
 {
   if (label >= 0)
     put_cell(&w->out, list, (size_t)label * idm_columns_count(&w->problem->columns, role) + part);
@@ -423,7 +627,7 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
     break;
   case IDM_COLUMN_TIME:
   case IDM_LAYOUT_STEP:
-    put_whole(w, step + 1);
+    put_integer(w, step + 1);
     break;
   case IDM_COLUMN_ACTION:
     put_action(w, column->part, row);
@@ -456,19 +660,19 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
 static void put_row(writer *w, size_t trajectory, size_t row)
 {
   for (size_t i = 0; i < w->layout.count; i++) {
-    if (i) idm_table_put(&w->out, ",", 1);
+    if (i) idm_csv_writer_put(&w->out, ",", 1);
     put_column(w, &w->layout.column[i], trajectory, row);
   }
-  idm_table_put(&w->out, "\n", 1);
+  idm_csv_writer_put(&w->out, "\n", 1);
 }
 
 static void put_header(writer *w)
 {
   for (size_t i = 0; i < w->layout.count; i++) {
-    if (i) idm_table_put(&w->out, ",", 1);
+    if (i) idm_csv_writer_put(&w->out, ",", 1);
     put_text(&w->out, w->layout.column[i].name);
   }
-  idm_table_put(&w->out, "\n", 1);
+  idm_csv_writer_put(&w->out, "\n", 1);
 }
 
 /* --- the file ------------------------------------------------------------------------------- */
@@ -507,7 +711,7 @@ static idm_status check_missed(const idm_data *data, const idm_columns *columns,
   return IDM_OK;
 }
 
-static idm_status make_cells(writer *w, idm_error *opt_error)
+static idm_status make_texts(writer *w, idm_error *opt_error)
 {
   const idm_data *data = w->data;
   const idm_setting *setting = w->problem->setting;
@@ -548,16 +752,16 @@ idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem, 
   w->data = data;
   w->problem = problem;
   idm_status status = idm_layout_create(&w->layout, data, problem, opt_error);
-  if (status == IDM_OK) status = make_cells(w, opt_error);
+  if (status == IDM_OK) status = make_texts(w, opt_error);
   if (status == IDM_OK) status = idm_file_create(path, &w->out.file, opt_error);
   if (status == IDM_OK) {
     put_header(w);
     for (size_t i = 0; i < data->trajectories; i++)
       for (size_t row = data->first[i]; row < data->first[i + 1]; row++) put_row(w, i, row);
-    status = idm_table_commit(&w->out, opt_error);
+    status = idm_csv_writer_commit(&w->out, opt_error);
   }
-  cells *const lists[] = {&w->actions, &w->observations, &w->states,
-                          &w->sets,    &w->starts,       &w->utilities};
+  text_list *const lists[] = {&w->actions, &w->observations, &w->states,
+                              &w->sets,    &w->starts,       &w->utilities};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) destroy_cells(lists[i]);
   idm_layout_destroy(&w->layout);
   free(w);

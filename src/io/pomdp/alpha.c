@@ -3,7 +3,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/file.h"
 
 static void write_vector(idm_file *file, size_t action, const double *vector, size_t states)

@@ -1,8 +1,7 @@
 /* Words of Cassandra's format: tokens with their place, and names with a hash index. */
-#include "io/pomdp/lex.h"
+#include "io/pomdp/pomdp.h"
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -10,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checksum.h"
 #include "base/memory.h"
 
 /* Most states, actions or observations. */
-#define MOST_NAMES ((size_t)1000000)
+#define MAX_NAMES ((size_t)1000000)
 /* A probability may be above 1 by what a row's sum may be. */
-#define LARGEST_PROBABILITY (1 + 1e-4)
+#define MAX_PROBABILITY (1 + 1e-4)
 
 /* --- tokens --------------------------------------------------------------------------------- */
 
@@ -222,7 +220,7 @@ static bool is_legible(const char *text, size_t length)
 }
 
 /* "'word'", "':'" or "the end of the file", safe to print and cut to size; returns buffer. */
-static char *show(const idm_pomdp_token *token, char *buffer, size_t size)
+static char *token_text(const idm_pomdp_token *token, char *buffer, size_t size)
 {
   if (token->kind == IDM_POMDP_END) {
     snprintf(buffer, size, "the end of the file");
@@ -259,7 +257,7 @@ idm_status idm_pomdp_fail(const idm_pomdp_lexer *lexer, const idm_pomdp_token *t
   vsnprintf(expected, sizeof expected, format, arguments);
   va_end(arguments);
   return idm_fail_at(lexer->error, lexer->file, token->line, idm_pomdp_column(token),
-                     "found %s, expected %s", show(token, found, sizeof found), expected);
+                     "found %s, expected %s", token_text(token, found, sizeof found), expected);
 }
 
 idm_status idm_pomdp_read_real(idm_pomdp_lexer *lexer, const char *what, size_t index, size_t count,
@@ -278,7 +276,7 @@ idm_status idm_pomdp_read_probability(idm_pomdp_lexer *lexer, const char *what, 
   const idm_pomdp_lexer before = *lexer;
   const idm_status status = idm_pomdp_read_real(lexer, what, index, count, ret_value);
   if (status != IDM_OK) return status;
-  if (!(*ret_value >= 0 && *ret_value <= LARGEST_PROBABILITY)) {
+  if (!(*ret_value >= 0 && *ret_value <= MAX_PROBABILITY)) {
     const idm_pomdp_token token = idm_pomdp_peek(&before);
     return idm_pomdp_fail(lexer, &token, "%s from 0 to 1", what);
   }
@@ -368,8 +366,8 @@ static idm_status read_name(idm_pomdp_lexer *lexer, idm_pomdp_names *names, cons
   if (!is_legible(token.text, token.length))
     return idm_pomdp_fail(lexer, &token, "the name of %s in UTF-8 without control characters",
                           what);
-  if (names->count == MOST_NAMES)
-    return idm_pomdp_fail(lexer, &token, "at most %zu names", MOST_NAMES);
+  if (names->count == MAX_NAMES)
+    return idm_pomdp_fail(lexer, &token, "at most %zu names", MAX_NAMES);
   bool fresh = false;
   const idm_status status = add_name(names, &token, &fresh, lexer->error);
   if (status == IDM_OK && !fresh)
@@ -383,10 +381,10 @@ idm_status idm_pomdp_read_names(idm_pomdp_lexer *lexer, idm_pomdp_names *names, 
   const idm_pomdp_token first = idm_pomdp_peek(lexer);
   if (first.kind == IDM_POMDP_NUMBER) {
     idm_pomdp_next(lexer);
-    if (idm_pomdp_count(&first, &names->count) && names->count >= 1 && names->count <= MOST_NAMES)
+    if (idm_pomdp_count(&first, &names->count) && names->count >= 1 && names->count <= MAX_NAMES)
       return IDM_OK;
     names->count = 0;
-    return idm_pomdp_fail(lexer, &first, "a count from 1 to %zu, or the name of %s", MOST_NAMES,
+    return idm_pomdp_fail(lexer, &first, "a count from 1 to %zu, or the name of %s", MAX_NAMES,
                           what);
   }
   if (idm_pomdp_at_key(lexer))

@@ -12,32 +12,30 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "idm/problem_file.h"
-#include "io/pomdp/lex.h"
+#include "io/pomdp/pomdp.h"
 #include "io/pomdp/read.h"
-#include "io/pomdp/reward.h"
-#include "io/pomdp/rows.h"
 
 /* Largest array of T or O. */
-#define LARGEST_BYTES ((size_t)1 << 30)
+#define MAX_BYTES ((size_t)1 << 30)
 /* Matrices of transitions, one an action, that are not worth keeping row by row. */
-#define SMALL_MATRIX ((size_t)1 << 18)
+#define DENSE_LIMIT ((size_t)1 << 18)
 /* Deviations of a row below this are rounding and not worth a note. */
-#define WORTH_A_NOTE 1e-9
+#define NOTED_SUM_ERROR 1e-9
 
 /* T or O: rows of distributions by action and state. */
-typedef struct table {
+typedef struct matrix_section {
   const char *key;
   const char *what;    /* one of its numbers, in messages */
   idm_pomdp_rows rows; /* [action][state] */
   const char **row;    /* [action][state]: where in the text it was last given; NULL: never */
-} table;
+} matrix_section;
 
 typedef struct reader {
   idm_pomdp_lexer lexer; /* also where errors go */
   idm_notes *notes;
-  bool by_rows; /* transitions stay rows (idm_moves), in place of matrices */
+  bool by_rows; /* transitions stay rows (idm_sparse_rows), in place of matrices */
   idm_pomdp_names states;
   idm_pomdp_names actions;
   idm_pomdp_names observations;
@@ -49,8 +47,8 @@ typedef struct reader {
   const char *start_place;
   bool fully_observed;
   idm_problem *problem; /* NULL until the first T, O or R */
-  table transition;
-  table emission;
+  matrix_section transition;
+  matrix_section emission;
   idm_pomdp_rewards *rewards;
   double *row; /* one row being read */
 } reader;
@@ -181,7 +179,7 @@ static idm_status name_problem(reader *r)
   const size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
   char *name = idm_text_copy(base, length);
   if (!name) return idm_fail_memory(r->lexer.error);
-  idm_utf8_show(name);
+  idm_utf8_sanitise(name);
   free(r->problem->setting->name);
   r->problem->setting->name = name;
   return IDM_OK;
@@ -189,21 +187,22 @@ static idm_status name_problem(reader *r)
 
 /* Whether transitions are kept row by row: not where states are observed, nor where a matrix takes
  * less than what comes with rows. */
-static bool keeps_rows(const reader *r, idm_sizes n)
+static bool keeps_sparse(const reader *r, idm_sizes n)
 {
   return r->by_rows && !r->fully_observed &&
-         idm_times(n.states, n.states) >= SMALL_MATRIX / sizeof(double);
+         idm_times(n.states, n.states) >= DENSE_LIMIT / sizeof(double);
 }
 
 static idm_status check_size(reader *r, const idm_pomdp_token *token, idm_sizes n)
 {
-  const size_t most = LARGEST_BYTES / sizeof(double) / n.states / n.actions;
-  if ((keeps_rows(r, n) || n.states <= most) && n.observations <= most) return IDM_OK;
+  const size_t max_entries = MAX_BYTES / sizeof(double) / n.states / n.actions;
+  if ((keeps_sparse(r, n) || n.states <= max_entries) && n.observations <= max_entries)
+    return IDM_OK;
   return idm_fail_at(r->lexer.error, r->lexer.file, token->line, idm_pomdp_column(token),
                      "found %zu states, %zu actions and %zu observations, expected the %s "
                      "probabilities, 8 bytes each, to fit into 1 GiB",
                      n.states, n.actions, n.observations,
-                     n.states > most && !keeps_rows(r, n)
+                     n.states > max_entries && !keeps_sparse(r, n)
                          ? "states * states * actions transition"
                          : "states * actions * observations observation");
 }
@@ -211,8 +210,8 @@ static idm_status check_size(reader *r, const idm_pomdp_token *token, idm_sizes 
 static idm_status make_problem(reader *r, idm_sizes n)
 {
   idm_error *error = r->lexer.error;
-  if (!keeps_rows(r, n)) return idm_problem_create(n, 1, true, true, &r->problem, error);
-  const idm_status status = idm_problem_create_moving(n, &r->problem, error);
+  if (!keeps_sparse(r, n)) return idm_problem_create(n, 1, true, true, &r->problem, error);
+  const idm_status status = idm_problem_create_sparse(n, &r->problem, error);
   if (status != IDM_OK) return status;
   idm_setting *setting = r->problem->setting;
   setting->emission =
@@ -220,7 +219,7 @@ static idm_status make_problem(reader *r, idm_sizes n)
   return setting->emission ? IDM_OK : idm_fail_memory(error);
 }
 
-static idm_status make_table(reader *r, idm_sizes n, size_t width, table *t)
+static idm_status make_table(reader *r, idm_sizes n, size_t width, matrix_section *t)
 {
   const size_t pairs = n.actions * n.states;
   t->row = idm_new(pairs, sizeof *t->row);
@@ -229,14 +228,14 @@ static idm_status make_table(reader *r, idm_sizes n, size_t width, table *t)
 }
 
 /* All sizes are known: make the arrays. `token` is where the body starts, for messages. */
-static idm_status begin_body(reader *r, const idm_pomdp_token *token)
+static idm_status allocate_body(reader *r, const idm_pomdp_token *token)
 {
   if (r->problem) return IDM_OK;
   if (!r->states.count) return idm_pomdp_fail(&r->lexer, token, "states: first");
   if (!r->actions.count) return idm_pomdp_fail(&r->lexer, token, "actions: first");
   r->fully_observed = r->observations.count == 0;
-  const idm_pomdp_names *seen = r->fully_observed ? &r->states : &r->observations;
-  const idm_sizes n = {r->states.count, r->actions.count, seen->count};
+  const idm_pomdp_names *has_body = r->fully_observed ? &r->states : &r->observations;
+  const idm_sizes n = {r->states.count, r->actions.count, has_body->count};
   idm_status status = check_size(r, token, n);
   if (status != IDM_OK) return status;
   idm_error *error = r->lexer.error;
@@ -246,11 +245,11 @@ static idm_status begin_body(reader *r, const idm_pomdp_token *token)
   status = name_problem(r);
   if (status == IDM_OK) status = idm_pomdp_names_copy(&r->states, &setting->states, error);
   if (status == IDM_OK) status = idm_pomdp_names_copy(&r->actions, &setting->actions, error);
-  if (status == IDM_OK) status = idm_pomdp_names_copy(seen, &setting->observations, error);
+  if (status == IDM_OK) status = idm_pomdp_names_copy(has_body, &setting->observations, error);
   if (status == IDM_OK) status = idm_pomdp_rewards_create(&r->rewards, error);
   if (status != IDM_OK) return status;
-  r->transition = (table){.key = "T", .what = "a probability of T:"};
-  r->emission = (table){.key = "O", .what = "a probability of O:"};
+  r->transition = (matrix_section){.key = "T", .what = "a probability of T:"};
+  r->emission = (matrix_section){.key = "O", .what = "a probability of O:"};
   status = make_table(r, n, n.states, &r->transition);
   if (status == IDM_OK) status = make_table(r, n, n.observations, &r->emission);
   if (status != IDM_OK) return status;
@@ -260,13 +259,13 @@ static idm_status begin_body(reader *r, const idm_pomdp_token *token)
 
 /* Elements divided by colons, at least one and at most `most`. */
 static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
-                                const char *const what[], size_t most, idm_pomdp_range *ranges,
-                                size_t *ret_count)
+                                const char *const what[], size_t max_entries,
+                                idm_pomdp_range *ranges, size_t *ret_count)
 {
   for (size_t i = 0;; idm_pomdp_next(&r->lexer)) {
     const idm_status status = idm_pomdp_read_element(&r->lexer, names[i], what[i], &ranges[i]);
     *ret_count = ++i;
-    if (status != IDM_OK || i == most) return status;
+    if (status != IDM_OK || i == max_entries) return status;
     if (idm_pomdp_peek(&r->lexer).kind != IDM_POMDP_COLON) return IDM_OK;
   }
 }
@@ -274,8 +273,8 @@ static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
 /* --- T and O -------------------------------------------------------------------------------- */
 
 /* Copy r->row to every row in range, or have the rows be the start's. */
-static idm_status spread_row(reader *r, table *t, idm_pomdp_range actions, idm_pomdp_range states,
-                             bool reset, const char *where)
+static idm_status copy_row(reader *r, matrix_section *t, idm_pomdp_range actions,
+                           idm_pomdp_range states, bool reset, const char *where)
 {
   idm_status status = IDM_OK;
   for (size_t a = actions.first; a < actions.end; a++)
@@ -291,7 +290,7 @@ static idm_status spread_row(reader *r, table *t, idm_pomdp_range actions, idm_p
 }
 
 /* Read a row of probabilities into r->row. */
-static idm_status read_row(reader *r, const table *t)
+static idm_status read_row(reader *r, const matrix_section *t)
 {
   idm_status status = IDM_OK;
   for (size_t i = 0; i < t->rows.width && status == IDM_OK; i++)
@@ -299,7 +298,7 @@ static idm_status read_row(reader *r, const table *t)
   return status;
 }
 
-static idm_status read_table_cell(reader *r, table *t, idm_pomdp_range actions,
+static idm_status read_table_cell(reader *r, matrix_section *t, idm_pomdp_range actions,
                                   idm_pomdp_range states, idm_pomdp_range columns)
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
@@ -314,7 +313,7 @@ static idm_status read_table_cell(reader *r, table *t, idm_pomdp_range actions,
   return status;
 }
 
-static idm_status read_table_row(reader *r, table *t, idm_pomdp_range actions,
+static idm_status read_table_row(reader *r, matrix_section *t, idm_pomdp_range actions,
                                  idm_pomdp_range states)
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
@@ -333,10 +332,10 @@ static idm_status read_table_row(reader *r, table *t, idm_pomdp_range actions,
     return idm_pomdp_fail(&r->lexer, &token, "a row of %zu probabilities%s or uniform",
                           t->rows.width, transition ? ", reset" : "");
   }
-  return spread_row(r, t, actions, states, reset, token.text);
+  return copy_row(r, t, actions, states, reset, token.text);
 }
 
-static idm_status read_table_matrix(reader *r, table *t, idm_pomdp_range actions)
+static idm_status read_table_matrix(reader *r, matrix_section *t, idm_pomdp_range actions)
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   const bool square = t->rows.width == r->states.count;
@@ -360,7 +359,7 @@ static idm_status read_table_matrix(reader *r, table *t, idm_pomdp_range actions
       status = read_row(r, t);
     }
     if (status == IDM_OK)
-      status = spread_row(r, t, actions, (idm_pomdp_range){s, s + 1, false}, false, first.text);
+      status = copy_row(r, t, actions, (idm_pomdp_range){s, s + 1, false}, false, first.text);
     if (status != IDM_OK) return status;
   }
   return IDM_OK;
@@ -374,7 +373,7 @@ static idm_status read_table(reader *r, const idm_pomdp_token *key)
   const idm_pomdp_names *const names[] = {&r->actions, &r->states,
                                           transition ? &r->states : &r->observations};
   const char *const what[] = {"an action", "a state", transition ? "a state" : "an observation"};
-  table *t = transition ? &r->transition : &r->emission;
+  matrix_section *t = transition ? &r->transition : &r->emission;
   idm_pomdp_range ranges[3];
   size_t count = 0;
   const idm_status status = read_elements(r, names, what, 3, ranges, &count);
@@ -429,8 +428,8 @@ static idm_status read_reward_observed(reader *r, idm_pomdp_rule_key key, size_t
 
 static idm_status read_reward(reader *r)
 {
-  const idm_pomdp_names *seen = r->fully_observed ? &r->states : &r->observations;
-  const idm_pomdp_names *const names[] = {&r->actions, &r->states, &r->states, seen};
+  const idm_pomdp_names *has_body = r->fully_observed ? &r->states : &r->observations;
+  const idm_pomdp_names *const names[] = {&r->actions, &r->states, &r->states, has_body};
   const char *const what[] = {"an action", "a state", "a state", "an observation"};
   idm_pomdp_range ranges[4] = {{0, 0, true}, {0, 0, true}, {0, 0, true}, {0, 0, true}};
   size_t count = 0;
@@ -442,11 +441,11 @@ static idm_status read_reward(reader *r)
   if (r->fully_observed) return read_reward_observed(r, key, count);
   if (count == 3) {
     key.observation = IDM_POMDP_ROW;
-    return read_reward_block(r, key, seen->count);
+    return read_reward_block(r, key, has_body->count);
   }
   if (count == 2) {
     key.next = IDM_POMDP_MATRIX;
-    return read_reward_block(r, key, r->states.count * seen->count);
+    return read_reward_block(r, key, r->states.count * has_body->count);
   }
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   return idm_pomdp_fail(&r->lexer, &token,
@@ -480,7 +479,7 @@ static idm_status read_section(reader *r, const idm_pomdp_token *key)
     return idm_pomdp_fail(
         &r->lexer, key,
         "discount:, values:, states:, actions:, observations:, start:, T:, O: or R:");
-  const idm_status status = begin_body(r, key);
+  const idm_status status = allocate_body(r, key);
   if (status != IDM_OK) return status;
   return reward ? read_reward(r) : read_table(r, key);
 }
@@ -499,10 +498,10 @@ static idm_status read_file(reader *r)
 }
 
 /* How far rows were from 1, for one note a kind. */
-typedef struct drift {
+typedef struct sum_error {
   size_t rows;
   double largest;
-} drift;
+} sum_error;
 
 static idm_status fail_sum(reader *r, const char *at, const double *row, size_t width,
                            const char *what)
@@ -515,15 +514,15 @@ static idm_status fail_sum(reader *r, const char *at, const double *row, size_t 
                      what, sum);
 }
 
-static bool finish_row(double *row, size_t width, drift *d)
+static bool finish_row(double *row, size_t width, sum_error *d)
 {
-  const double off = idm_normalise(row, width);
-  if (off > WORTH_A_NOTE) d->rows++;
-  if (off > d->largest) d->largest = off;
-  return off >= 0;
+  const double sum_deviation = idm_normalise(row, width);
+  if (sum_deviation > NOTED_SUM_ERROR) d->rows++;
+  if (sum_deviation > d->largest) d->largest = sum_deviation;
+  return sum_deviation >= 0;
 }
 
-static void note_drift(reader *r, const char *what, const drift *d)
+static void note_sum_error(reader *r, const char *what, const sum_error *d)
 {
   if (d->rows)
     idm_notes_add(r->notes, "%s: %zu %s of %s summed to 1 only within %.3g and %s renormalised",
@@ -533,21 +532,22 @@ static void note_drift(reader *r, const char *what, const drift *d)
 
 static idm_status finish_start(reader *r)
 {
-  drift d = {0};
+  sum_error d = {0};
   if (!r->start) return IDM_OK; /* absent: uniform, as the setting is made */
   if (!finish_row(r->start, r->states.count, &d))
     return fail_sum(r, r->start_place, r->start, r->states.count, "start");
   memcpy(r->problem->setting->start, r->start, r->states.count * sizeof *r->start);
-  note_drift(r, "start", &d);
+  note_sum_error(r, "start", &d);
   return IDM_OK;
 }
 
 /* Complete and check every row of a table, and write it to `opt_matrix`, or back where there is
  * none. */
-static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t, double *opt_matrix)
+static idm_status finish_table(reader *r, const idm_pomdp_token *end, matrix_section *t,
+                               double *opt_matrix)
 {
   const idm_setting *setting = r->problem->setting;
-  drift d = {0};
+  sum_error d = {0};
   for (size_t i = 0; i < r->actions.count * r->states.count; i++) {
     const char *action = setting->actions.name[i / r->states.count];
     const char *state = setting->states.name[i % r->states.count];
@@ -567,11 +567,11 @@ static idm_status finish_table(reader *r, const idm_pomdp_token *end, table *t, 
         opt_matrix ? IDM_OK : idm_pomdp_rows_set(&t->rows, i, row, r->lexer.error);
     if (status != IDM_OK) return status;
   }
-  note_drift(r, t->key, &d);
+  note_sum_error(r, t->key, &d);
   return IDM_OK;
 }
 
-static void see_the_state(reader *r)
+static void set_fully_observed(reader *r)
 {
   r->problem->setting->fully_observed = true;
   for (size_t a = 0; a < r->actions.count; a++)
@@ -617,7 +617,7 @@ static idm_status finish(reader *r)
     status = idm_pomdp_rows_moves(&r->transition.rows, &setting->moves, r->lexer.error);
   if (status != IDM_OK) return status;
   if (r->fully_observed)
-    see_the_state(r);
+    set_fully_observed(r);
   else
     status = finish_table(r, &end, &r->emission, setting->emission);
   return status == IDM_OK ? finish_theta(r, &end) : status;

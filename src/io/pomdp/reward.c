@@ -1,13 +1,162 @@
+/* Rows and rewards of a .POMDP file.
+ *
+ * Contents: rows · reward */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/pomdp/pomdp.h"
+
+/* === rows =================================================================================== */
+
+/* Rows of distributions, sparse. */
+
+idm_status idm_pomdp_rows_create(size_t count, size_t width, idm_pomdp_rows *rows,
+                                 idm_error *opt_error)
+{
+  *rows = (idm_pomdp_rows){.width = width, .row = idm_new(count, sizeof *rows->row)};
+  if (!rows->row) return idm_fail_memory(opt_error);
+  rows->count = count;
+  return IDM_OK;
+}
+
+void idm_pomdp_rows_destroy(idm_pomdp_rows *rows)
+{
+  for (size_t i = 0; i < rows->count; i++) {
+    free(rows->row[i].column);
+    free(rows->row[i].value);
+  }
+  free(rows->row);
+  *rows = (idm_pomdp_rows){0};
+}
+
+static bool make_room(idm_pomdp_row *row, size_t entries, size_t width)
+{
+  if (entries <= row->capacity) return true;
+  /* A row of single cells grows one by one: leave some room, never more than there are columns. */
+  const size_t required = entries + entries / 2 < width ? entries + entries / 2 : width;
+  assert(required > 0 && required < SIZE_MAX / sizeof *row->value);
+  uint32_t *column = realloc(row->column, required * sizeof *column);
+  if (column) row->column = column;
+  double *value = realloc(row->value, required * sizeof *value);
+  if (value) row->value = value;
+  if (!column || !value) return false;
+  row->capacity = (uint32_t)required;
+  return true;
+}
+
+idm_status idm_pomdp_rows_set(idm_pomdp_rows *rows, size_t index, const double *dense,
+                              idm_error *opt_error)
+{
+  idm_pomdp_row *row = &rows->row[index];
+  size_t entries = 0;
+  for (size_t i = 0; i < rows->width; i++) entries += dense[i] != 0;
+  if (!make_room(row, entries, rows->width)) return idm_fail_memory(opt_error);
+  row->reset = false;
+  row->count = 0;
+  for (size_t i = 0; i < rows->width; i++) {
+    if (!(dense[i] != 0)) continue;
+    row->column[row->count] = (uint32_t)i;
+    row->value[row->count++] = dense[i];
+  }
+  return IDM_OK;
+}
+
+void idm_pomdp_rows_reset(idm_pomdp_rows *rows, size_t index)
+{
+  rows->row[index].count = 0;
+  rows->row[index].reset = true;
+}
+
+void idm_pomdp_rows_get(const idm_pomdp_rows *rows, size_t index, double *dense)
+{
+  const idm_pomdp_row *row = &rows->row[index];
+  for (size_t i = 0; i < rows->width; i++) dense[i] = row->reset ? NAN : 0;
+  for (size_t i = 0; i < row->count; i++) dense[row->column[i]] = row->value[i];
+}
+
+/* Write out the entries of a row that is the start's, so that single ones can change. */
+static bool expand(idm_pomdp_row *row, size_t width)
+{
+  if (!row->reset) return true;
+  if (!make_room(row, width, width)) return false;
+  for (size_t i = 0; i < width; i++) {
+    row->column[i] = (uint32_t)i;
+    row->value[i] = NAN;
+  }
+  row->count = (uint32_t)width;
+  row->reset = false;
+  return true;
+}
+
+/* Place of the first entry at or behind a column. */
+static size_t find(const idm_pomdp_row *row, size_t column)
+{
+  size_t low = 0, high = row->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (row->column[middle] < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+idm_status idm_pomdp_rows_put(idm_pomdp_rows *rows, size_t index, size_t first, size_t end,
+                              double value, idm_error *opt_error)
+{
+  idm_pomdp_row *row = &rows->row[index];
+  if (!expand(row, rows->width)) return idm_fail_memory(opt_error);
+  const size_t from = find(row, first), to = find(row, end);
+  const size_t added = value != 0 ? end - first : 0;
+  const size_t next_entries = row->count - to;
+  if (!make_room(row, from + added + next_entries, rows->width)) return idm_fail_memory(opt_error);
+  if (next_entries) {
+    memmove(row->column + from + added, row->column + to, next_entries * sizeof *row->column);
+    memmove(row->value + from + added, row->value + to, next_entries * sizeof *row->value);
+  }
+  for (size_t i = 0; i < added; i++) {
+    row->column[from + i] = (uint32_t)(first + i);
+    row->value[from + i] = value;
+  }
+  row->count = (uint32_t)(from + added + next_entries);
+  return IDM_OK;
+}
+
+idm_status idm_pomdp_rows_moves(const idm_pomdp_rows *rows, idm_sparse_rows **ret_sparse,
+                                idm_error *opt_error)
+{
+  size_t entries = 0;
+  for (size_t i = 0; i < rows->count; i++)
+    for (size_t j = 0; j < rows->row[i].count; j++) entries += rows->row[i].value[j] > 0;
+  const idm_status status = idm_sparse_rows_create(rows->count, entries, ret_sparse, opt_error);
+  if (status != IDM_OK) return status;
+  idm_sparse_rows *m = *ret_sparse;
+  size_t at = 0;
+  for (size_t i = 0; i < rows->count; i++) {
+    const idm_pomdp_row *row = &rows->row[i];
+    m->first[i] = at;
+    for (size_t j = 0; j < row->count; j++) {
+      if (!(row->value[j] > 0)) continue;
+      m->next[at] = row->column[j];
+      m->probability[at++] = row->value[j];
+    }
+  }
+  m->first[rows->count] = at;
+  return IDM_OK;
+}
+
+/* === reward ================================================================================= */
+
 /* Rewards R(a, s, s', o) as rules with wildcards, and their expectation by action and state.
  *
  * The full array of rewards is never made. Rules stand in one hash table by their coordinates, a
  * later rule with the same coordinates in place of the earlier; the reward of a cell is the value
  * of the latest of the few rules that can match it. Only cells that can occur are visited. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/memory.h"
-#include "io/pomdp/reward.h"
 
 /* What a rule says of next state and observation. Each form is looked up at its own loop level. */
 typedef enum form {
@@ -237,60 +386,60 @@ static double value_at(const idm_pomdp_rewards *rewards, const rule *found, size
 /* --- expectation ---------------------------------------------------------------------------- */
 
 /* An expectation that is exact where all values are the same, whatever the weights add up to. */
-typedef struct mean {
+typedef struct exact_mean {
   bool any;
   bool constant;
   double first;
   double sum;
-} mean;
+} exact_mean;
 
-static void mean_add(mean *m, double weight, double value)
+static void exact_mean_add(exact_mean *m, double weight, double value)
 {
-  if (!m->any) *m = (mean){true, true, value, 0};
+  if (!m->any) *m = (exact_mean){true, true, value, 0};
   m->constant = m->constant && value == m->first;
   m->sum += weight * value;
 }
 
-static double mean_value(const mean *m)
+static double exact_mean_value(const exact_mean *m)
 {
   return m->constant ? m->first : m->sum;
 }
 
 /* Scratch for one action: which observations can follow each next state. */
-typedef struct scratch {
-  bool by_observation; /* some rule tells observations apart */
-  size_t *first;       /* [state + 1]: into possible */
-  uint32_t *possible;  /* observations with positive probability, by next state */
-  const rule **seen;   /* [observation]: latest rule for that observation at any next state */
-  double *row;         /* [state]: a row of transitions that are given row by row */
-} scratch;
+typedef struct reward_scratch {
+  bool by_observation;      /* some rule tells observations apart */
+  size_t *first;            /* [state + 1]: into possible */
+  uint32_t *possible;       /* observations with positive probability, by next state */
+  const rule **latest_rule; /* [observation]: latest rule for that observation at any next state */
+  double *row;              /* [state]: a row of transitions that are given row by row */
+} reward_scratch;
 
-static void scratch_destroy(scratch *w)
+static void reward_scratch_destroy(reward_scratch *w)
 {
   free(w->first);
   free(w->possible);
-  free(w->seen);
+  free(w->latest_rule);
   free(w->row);
 }
 
-static idm_status scratch_create(const idm_pomdp_rewards *rewards, idm_sizes n, scratch *w,
-                                 idm_error *opt_error)
+static idm_status reward_scratch_create(const idm_pomdp_rewards *rewards, idm_sizes n,
+                                        reward_scratch *w, idm_error *opt_error)
 {
-  *w = (scratch){.row = idm_new(n.states, sizeof *w->row)};
+  *w = (reward_scratch){.row = idm_new(n.states, sizeof *w->row)};
   if (!w->row) return idm_fail_memory(opt_error);
   for (int i = 0; i < FORM_COUNT; i++)
     if (i != FORM_ALL && i != FORM_NEXT && uses(rewards, (form)i)) w->by_observation = true;
   if (!w->by_observation) return IDM_OK;
   w->first = idm_new(n.states + 1, sizeof *w->first);
   w->possible = idm_new(idm_times(n.states, n.observations), sizeof *w->possible);
-  w->seen = idm_new(n.observations, sizeof *w->seen);
-  if (w->first && w->possible && w->seen) return IDM_OK;
-  scratch_destroy(w);
+  w->latest_rule = idm_new(n.observations, sizeof *w->latest_rule);
+  if (w->first && w->possible && w->latest_rule) return IDM_OK;
+  reward_scratch_destroy(w);
   return idm_fail_memory(opt_error);
 }
 
 /* List what can be seen after `action` in every next state. */
-static void list_possible(const idm_setting *setting, idm_sizes n, size_t action, scratch *w)
+static void list_possible(const idm_setting *setting, idm_sizes n, size_t action, reward_scratch *w)
 {
   size_t count = 0;
   for (size_t next = 0; next < n.states; next++) {
@@ -304,30 +453,30 @@ static void list_possible(const idm_setting *setting, idm_sizes n, size_t action
 
 /* Expectation over observations at one (action, state, next state), `wide` being the latest rule
  * that covers all of it. */
-static double expect_seen(const idm_pomdp_rewards *rewards, const idm_setting *setting, idm_sizes n,
-                          const scratch *w, size_t action, size_t state, size_t next,
-                          const rule *wide)
+static double expect_observations(const idm_pomdp_rewards *rewards, const idm_setting *setting,
+                                  idm_sizes n, const reward_scratch *w, size_t action, size_t state,
+                                  size_t next, const rule *general_rule)
 {
   const double *row = setting->emission + (action * n.states + next) * n.observations;
   const uint32_t there = (uint32_t)next + 1;
   const bool observed = uses(rewards, FORM_OBSERVATION);
   const bool cells = uses(rewards, FORM_CELL);
-  mean inner = {0};
+  exact_mean inner = {0};
   for (size_t i = w->first[next]; i < w->first[next + 1]; i++) {
     const size_t o = w->possible[i];
-    const rule *found = observed ? later(wide, w->seen[o]) : wide;
+    const rule *found = observed ? later(general_rule, w->latest_rule[o]) : general_rule;
     if (cells)
       found = later(found, latest(rewards, FORM_CELL, action, state, there, (uint32_t)o + 1));
-    mean_add(&inner, row[o], value_at(rewards, found, next, o, n.observations));
+    exact_mean_add(&inner, row[o], value_at(rewards, found, next, o, n.observations));
   }
-  return mean_value(&inner);
+  return exact_mean_value(&inner);
 }
 
 /* A row of transitions, in scratch where it is not one of a matrix. */
 static const double *transitions(const idm_setting *setting, size_t row, double *scratch_row)
 {
   const size_t states = setting->states.count;
-  const idm_moves *moves = setting->moves;
+  const idm_sparse_rows *moves = setting->moves;
   if (!moves) return setting->transition + row * states;
   memset(scratch_row, 0, states * sizeof *scratch_row);
   for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++)
@@ -336,43 +485,46 @@ static const double *transitions(const idm_setting *setting, size_t row, double 
 }
 
 static double expect_pair(const idm_pomdp_rewards *rewards, const idm_setting *setting, idm_sizes n,
-                          const scratch *w, size_t action, size_t state)
+                          const reward_scratch *w, size_t action, size_t state)
 {
-  const rule *wide = latest(rewards, FORM_ALL, action, state, IDM_POMDP_ANY, IDM_POMDP_ANY);
-  wide = later(wide, latest(rewards, FORM_ROW, action, state, IDM_POMDP_ANY, IDM_POMDP_ROW));
-  wide = later(wide, latest(rewards, FORM_MATRIX, action, state, IDM_POMDP_MATRIX, IDM_POMDP_ANY));
+  const rule *general_rule = latest(rewards, FORM_ALL, action, state, IDM_POMDP_ANY, IDM_POMDP_ANY);
+  general_rule =
+      later(general_rule, latest(rewards, FORM_ROW, action, state, IDM_POMDP_ANY, IDM_POMDP_ROW));
+  general_rule = later(
+      general_rule, latest(rewards, FORM_MATRIX, action, state, IDM_POMDP_MATRIX, IDM_POMDP_ANY));
   if (w->by_observation && uses(rewards, FORM_OBSERVATION))
     for (size_t o = 0; o < n.observations; o++)
-      w->seen[o] = latest(rewards, FORM_OBSERVATION, action, state, IDM_POMDP_ANY, (uint32_t)o + 1);
+      w->latest_rule[o] =
+          latest(rewards, FORM_OBSERVATION, action, state, IDM_POMDP_ANY, (uint32_t)o + 1);
 
   const double *row = transitions(setting, action * n.states + state, w->row);
-  mean outer = {0};
+  exact_mean outer = {0};
   for (size_t next = 0; next < n.states; next++) {
     if (!(row[next] > 0)) continue;
     const uint32_t there = (uint32_t)next + 1;
-    const rule *found =
-        later(wide, later(latest(rewards, FORM_NEXT, action, state, there, IDM_POMDP_ANY),
-                          latest(rewards, FORM_NEXT_ROW, action, state, there, IDM_POMDP_ROW)));
-    const double value = w->by_observation
-                             ? expect_seen(rewards, setting, n, w, action, state, next, found)
-                             : value_at(rewards, found, next, 0, n.observations);
-    mean_add(&outer, row[next], value);
+    const rule *found = later(
+        general_rule, later(latest(rewards, FORM_NEXT, action, state, there, IDM_POMDP_ANY),
+                            latest(rewards, FORM_NEXT_ROW, action, state, there, IDM_POMDP_ROW)));
+    const double value =
+        w->by_observation ? expect_observations(rewards, setting, n, w, action, state, next, found)
+                          : value_at(rewards, found, next, 0, n.observations);
+    exact_mean_add(&outer, row[next], value);
   }
-  return mean_value(&outer);
+  return exact_mean_value(&outer);
 }
 
 idm_status idm_pomdp_rewards_expect(const idm_pomdp_rewards *rewards, const idm_setting *setting,
                                     double *utility, idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(setting);
-  scratch w;
-  const idm_status status = scratch_create(rewards, n, &w, opt_error);
+  reward_scratch w;
+  const idm_status status = reward_scratch_create(rewards, n, &w, opt_error);
   if (status != IDM_OK) return status;
   for (size_t a = 0; a < n.actions; a++) {
     if (w.by_observation) list_possible(setting, n, a, &w);
     for (size_t s = 0; s < n.states; s++)
       utility[a * n.states + s] = expect_pair(rewards, setting, n, &w, a, s);
   }
-  scratch_destroy(&w);
+  reward_scratch_destroy(&w);
   return IDM_OK;
 }

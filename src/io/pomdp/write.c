@@ -9,11 +9,11 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/file.h"
 #include "idm/planner.h"
 #include "idm/problem_file.h"
-#include "io/pomdp/lex.h"
+#include "io/pomdp/pomdp.h"
 
 typedef struct writer {
   idm_file *file;
@@ -35,7 +35,7 @@ static bool is_identity(const double *value, size_t states, size_t actions)
   return true;
 }
 
-static idm_status refuse(idm_error *opt_error, const char *what)
+static idm_status fail_inexpressible(idm_error *opt_error, const char *what)
 {
   return idm_fail(opt_error, IDM_INPUT, "the .POMDP format cannot express %s", what);
 }
@@ -49,22 +49,25 @@ static idm_status check_expressible(const idm_problem *problem, idm_error *opt_e
       return idm_fail(opt_error, IDM_INPUT,
                       "the .POMDP format cannot express a terminal action, as '%s' is",
                       setting->actions.name[u]);
-  if (setting->horizon) return refuse(opt_error, "a horizon");
+  if (setting->horizon) return fail_inexpressible(opt_error, "a horizon");
   if (setting->emits_before)
-    return refuse(opt_error, "observations that come from the state acted in");
-  if (setting->moves) return refuse(opt_error, "transitions that are given row by row");
-  if (problem->environments) return refuse(opt_error, "a family of environments");
-  if (!setting->transition) return refuse(opt_error, "unknown transitions");
-  if (!setting->emission) return refuse(opt_error, "unknown observation probabilities");
-  if (problem->utility_sources) return refuse(opt_error, "utilities by column of the data");
-  if (idm_theta_variants(problem->theta) > 1) return refuse(opt_error, "settings that vary");
+    return fail_inexpressible(opt_error, "observations that come from the state acted in");
+  if (setting->moves) return fail_inexpressible(opt_error, "transitions that are given row by row");
+  if (problem->environments) return fail_inexpressible(opt_error, "a family of environments");
+  if (!setting->transition) return fail_inexpressible(opt_error, "unknown transitions");
+  if (!setting->emission) return fail_inexpressible(opt_error, "unknown observation probabilities");
+  if (problem->utility_sources)
+    return fail_inexpressible(opt_error, "utilities by column of the data");
+  if (idm_theta_variants(problem->theta) > 1)
+    return fail_inexpressible(opt_error, "settings that vary");
   if (setting->fully_observed && !is_identity(setting->emission, n.states, n.actions))
-    return refuse(opt_error, "a fully observed setting whose observations are not its states");
+    return fail_inexpressible(opt_error,
+                              "a fully observed setting whose observations are not its states");
   return idm_problem_validate(problem, opt_error);
 }
 
 /* Whether the agent has one model, and it is the environment. */
-static bool knows_environment(const idm_problem *problem)
+static bool models_environment(const idm_problem *problem)
 {
   const idm_setting *setting = problem->setting;
   const idm_theta *theta = problem->theta;
@@ -85,13 +88,13 @@ static bool is_constant(const double *value, size_t count, double number)
   return true;
 }
 
-static bool is_default_agent(const idm_agent *agent)
+static bool is_default_agent(const idm_agent_options *agent)
 {
-  idm_agent plain;
-  idm_agent_default(&plain);
-  bool same = idm_agent_planner(agent) == idm_agent_planner(&plain);
-  for (const idm_key *key = idm_agent_keys(); key->name; key++)
-    same = same && idm_key_same(key, agent, &plain, 0);
+  idm_agent_options default_agent;
+  idm_agent_options_default(&default_agent);
+  bool same = idm_agent_planner(agent) == idm_agent_planner(&default_agent);
+  for (const idm_key *key = idm_agent_option_keys(); key->name; key++)
+    same = same && idm_key_same(key, agent, &default_agent, 0);
   return same;
 }
 
@@ -112,10 +115,11 @@ static bool is_changed(const idm_theta *theta, size_t id)
   const idm_block_info *info = block->info;
   bool same = true;
   for (size_t i = 0; i < block->size * block->variants; i++) {
-    const double usual = info->field ? idm_block_field(info, theta->sizes, i)->standard
-                         : info->support == IDM_DISTRIBUTION ? 1.0 / (double)block->size
-                                                             : info->standard;
-    same = same && idm_number_same(block->value[i], usual, 0);
+    const double default_value = info->field
+                                     ? idm_block_field(info, theta->sizes, i)->default_number
+                                 : info->support == IDM_DISTRIBUTION ? 1.0 / (double)block->size
+                                                                     : info->default_number;
+    same = same && idm_number_same(block->value[i], default_value, 0);
   }
   return info->optional ? block->size > 0 : !same;
 }
@@ -146,7 +150,7 @@ static void note_left_out(const idm_problem *problem, idm_notes *opt_notes)
     bool there;
     const char *what;
   } left_out[] = {
-      {!knows_environment(problem), "the agent's candidate models"},
+      {!models_environment(problem), "the agent's candidate models"},
       {!is_default_agent(&problem->agent), "the agent's planner and its settings"},
       {free_blocks, "which parameters are free, and their priors"},
       {has_columns(&problem->columns), "the columns of the data"},

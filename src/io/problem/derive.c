@@ -1,15 +1,251 @@
-/* Derived columns and rules of a log: `derive` and `rules` under `data` of a YAML problem.
+/* `data` of a YAML problem: codes, derived columns and rules.
  *
- * Contents: texts and numbers; derived columns; rules; writing. */
-#include "io/problem/derive.h"
-
+ * Contents: codes · derive */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "io/problem/spaces.h"
+#include "base/text.h"
+#include "io/problem/reader.h"
+
+/* === codes ================================================================================== */
+
+/* What cells of a log mean: `codes`, `missing` and `missed` under `data` of a YAML problem. */
+
+/* Labels that codes are of: those of a role, or one column's part of them. */
+typedef struct code_target {
+  const char *what; /* data.codes.action */
+  const char *noun; /* action */
+  const idm_labels *labels;
+} code_target;
+
+static long find_label(const idm_labels *labels, const char *text)
+{
+  for (size_t i = 0; i < labels->count; i++)
+    if (strcmp(labels->name[i], text) == 0) return (long)i;
+  return -1;
+}
+
+/* One pair of a map: a text that is no label already, and a label. */
+static idm_status read_pair(const idm_yaml_reader *reader, const code_target *of,
+                            const idm_yaml_node *node, size_t i, idm_code *code)
+{
+  const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
+  const idm_yaml_node *value = idm_yaml_item(reader->tree, node, i);
+  if (!idm_yaml_is_scalar(value))
+    return idm_yaml_unexpected(reader->tree, value, of->what, "a label for every text");
+  const char *text = idm_yaml_text(key);
+  const char *label = idm_yaml_text(value);
+  if (find_label(of->labels, label) < 0)
+    return idm_yaml_unknown(reader->tree, value, of->what, (const char *const *)of->labels->name,
+                            of->labels->count);
+  const long own = find_label(of->labels, text);
+  if (own >= 0 && strcmp(text, label) != 0)
+    return idm_yaml_fail(reader->tree, key,
+                         "%s: '%.60s' is the name of an %s itself and cannot stand for '%.60s'",
+                         of->what, text, of->noun, label);
+  if (!text[0])
+    return idm_yaml_fail(reader->tree, key, "%s: an empty cell is not recorded; expected a text",
+                         of->what);
+  const idm_status status =
+      idm_labels_set(&code->text, i, text, key->data.scalar.length, reader->opt_error);
+  if (status != IDM_OK) return status;
+  return idm_labels_set(&code->target_label, i, label, value->data.scalar.length,
+                        reader->opt_error);
+}
+
+/* `index`, `labels` or a map. */
+static idm_status read_code(const idm_yaml_reader *reader, const code_target *of,
+                            const idm_yaml_node *node, idm_code *code)
+{
+  if (idm_yaml_is_scalar(node)) {
+    static const char *const words[] = {"labels", "index"};
+    size_t word = 0;
+    const idm_status status = idm_yaml_choice(reader->tree, node, of->what, words, 2, &word);
+    code->index = word == 1;
+    return status;
+  }
+  if (!idm_yaml_is_mapping(node) || !idm_yaml_count(node))
+    return idm_yaml_unexpected(reader->tree, node, of->what,
+                               "index, labels or a map of texts to labels, as {0: no, 1: yes}");
+  const size_t count = idm_yaml_count(node);
+  idm_status status = idm_labels_create(&code->text, count, reader->opt_error);
+  if (status == IDM_OK) status = idm_labels_create(&code->target_label, count, reader->opt_error);
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = read_pair(reader, of, node, i, code);
+  return status;
+}
+
+/* One entry a column, each of its own part of the label. */
+static idm_status read_by_column(const idm_yaml_reader *reader, const code_target *of,
+                                 const idm_yaml_node *node, size_t columns, idm_codes *codes)
+{
+  if (columns < 2 || idm_yaml_count(node) != columns)
+    return idm_yaml_fail(reader->tree, node,
+                         "%s lists %zu code%s for %zu column%s; expected one a column, or one for "
+                         "the label that they make",
+                         of->what, idm_yaml_count(node), idm_yaml_count(node) == 1 ? "" : "s",
+                         columns, columns == 1 ? "" : "s");
+  idm_status status = idm_codes_create(codes, columns, reader->opt_error);
+  for (size_t i = 0; i < columns && status == IDM_OK; i++) {
+    idm_error error = {0};
+    idm_labels levels;
+    status = idm_labels_level(of->labels, columns, i, &levels, &error);
+    if (status != IDM_OK) return idm_yaml_fail(reader->tree, node, "%s", error.message);
+    const code_target part = {of->what, of->noun, &levels};
+    status = read_code(reader, &part, idm_yaml_item(reader->tree, node, i), &codes->code[i]);
+    idm_labels_destroy(&levels);
+  }
+  return status;
+}
+
+static idm_status read_role(const idm_yaml_reader *reader, idm_column role,
+                            const idm_yaml_node *node)
+{
+  idm_problem *problem = reader->problem;
+  const bool action = role == IDM_COLUMN_ACTION;
+  const size_t columns = problem->columns.role[role].count ? problem->columns.role[role].count : 1;
+  idm_codes *codes = &problem->columns.codes[role];
+  const code_target of = {action ? "data.codes.action" : "data.codes.observation",
+                          action ? "action" : "observation",
+                          action ? &problem->setting->actions : &problem->setting->observations};
+  if (idm_yaml_is_list(node)) return read_by_column(reader, &of, node, columns, codes);
+  idm_status status = idm_codes_create(codes, 1, reader->opt_error);
+  if (status == IDM_OK) status = read_code(reader, &of, node, &codes->code[0]);
+  if (status != IDM_OK || !codes->code[0].index || columns == 1) return status;
+  /* Every column by index: its labels must come apart. */
+  idm_error error = {0};
+  idm_labels levels;
+  status = idm_labels_level(of.labels, columns, 0, &levels, &error);
+  idm_labels_destroy(&levels);
+  return status == IDM_OK ? IDM_OK : idm_yaml_fail(reader->tree, node, "%s", error.message);
+}
+
+/* What is not recorded cannot be seen, nor stand for what is. */
+static idm_status check_missing(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  const idm_problem *problem = reader->problem;
+  const idm_labels *missing = &problem->columns.missing;
+  const idm_labels *spaces[] = {&problem->setting->actions, &problem->setting->observations};
+  for (size_t i = 0; i < missing->count; i++) {
+    const idm_yaml_node *place =
+        idm_yaml_is_list(node) ? idm_yaml_item(reader->tree, node, i) : node;
+    bool taken = false;
+    for (size_t k = 0; k < 2; k++) taken = taken || find_label(spaces[k], missing->name[i]) >= 0;
+    for (size_t c = 0; c < IDM_COLUMN_COUNT; c++)
+      for (size_t k = 0; k < problem->columns.codes[c].count; k++)
+        taken = taken || find_label(&problem->columns.codes[c].code[k].text, missing->name[i]) >= 0;
+    if (taken)
+      return idm_yaml_fail(reader->tree, place,
+                           "data.missing: '%.60s' is an action, an observation or a code as well; "
+                           "expected a text that means nothing else",
+                           missing->name[i]);
+  }
+  return IDM_OK;
+}
+
+/* --- missed responses ----------------------------------------------------------------------- */
+
+/* Whether a cell of the action's column holds an action by this text. */
+static bool is_action(const idm_problem *problem, const char *text)
+{
+  const idm_labels *actions = &problem->setting->actions;
+  const idm_codes *codes = &problem->columns.codes[IDM_COLUMN_ACTION];
+  if (find_label(actions, text) >= 0) return true;
+  for (size_t k = 0; k < codes->count; k++) {
+    if (find_label(&codes->code[k].text, text) >= 0) return true;
+    for (size_t u = 0; codes->code[k].index && u < actions->count; u++) {
+      char number[24];
+      snprintf(number, sizeof number, "%zu", u);
+      if (strcmp(number, text) == 0) return true;
+    }
+  }
+  return false;
+}
+
+static idm_status read_missed_texts(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  idm_labels *missed = &reader->problem->columns.missed;
+  const idm_status status = idm_yaml_read_names(reader, node, "data.missed", missed);
+  if (status != IDM_OK) return status;
+  for (size_t i = 0; i < missed->count; i++)
+    if (is_action(reader->problem, missed->name[i]))
+      return idm_yaml_fail(
+          reader->tree, idm_yaml_is_list(node) ? idm_yaml_item(reader->tree, node, i) : node,
+          "data.missed: '%.60s' is an action or a code of one; expected a text that "
+          "means a missed response alone",
+          missed->name[i]);
+  return IDM_OK;
+}
+
+/* The action that moves the world when a response is missed. Time passes: it ends nothing. */
+static idm_status read_missed_action(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  const idm_setting *setting = reader->problem->setting;
+  size_t action = 0;
+  const idm_status status = idm_yaml_find_action(reader, node, "data.missed.action", &action);
+  if (status != IDM_OK) return status;
+  if (setting->ends[action] || setting->terminal[action])
+    return idm_yaml_fail(reader->tree, node,
+                         "data.missed.action: '%.60s' ends a trajectory; expected an action after "
+                         "which it continues",
+                         setting->actions.name[action]);
+  reader->problem->columns.missed_action = action + 1;
+  return IDM_OK;
+}
+
+/* Texts alone, or {values: texts, action: name}. */
+static idm_status read_missed(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  static const char *const keys[] = {"values", "action", NULL};
+  if (!idm_yaml_is_mapping(node)) return read_missed_texts(reader, node);
+  idm_status status = idm_yaml_check_keys(reader->tree, node, "data.missed", keys);
+  if (status != IDM_OK) return status;
+  const idm_yaml_node *values = idm_yaml_find(reader->tree, node, keys[0]);
+  const idm_yaml_node *action = idm_yaml_find(reader->tree, node, keys[1]);
+  if (!values)
+    return idm_yaml_unexpected(reader->tree, node, "data.missed",
+                               "{values: [TEXT, ...], action: ACTION}");
+  status = read_missed_texts(reader, values);
+  return status == IDM_OK && action ? read_missed_action(reader, action) : status;
+}
+
+idm_status idm_yaml_read_codes(const idm_yaml_reader *reader, const idm_yaml_node *data)
+{
+  static const idm_column roles[] = {IDM_COLUMN_ACTION, IDM_COLUMN_OBSERVATION};
+  const idm_yaml_node *codes = idm_yaml_find(reader->tree, data, "codes");
+  const idm_yaml_node *missing = idm_yaml_find(reader->tree, data, "missing");
+  idm_status status = IDM_OK;
+  if (codes && idm_yaml_is_mapping(codes)) {
+    const char *keys[] = {idm_column_describe(roles[0])->key, idm_column_describe(roles[1])->key,
+                          NULL};
+    status = idm_yaml_check_keys(reader->tree, codes, "data.codes", keys);
+  }
+  for (size_t i = 0; codes && i < 2 && status == IDM_OK; i++) {
+    const idm_yaml_node *node =
+        idm_yaml_is_mapping(codes)
+            ? idm_yaml_find(reader->tree, codes, idm_column_describe(roles[i])->key)
+            : codes;
+    if (node && !idm_yaml_is_mapping(codes) && !idm_yaml_is_scalar(codes))
+      return idm_yaml_unexpected(reader->tree, codes, "data.codes",
+                                 "index, or a mapping with action and observation");
+    if (node) status = read_role(reader, roles[i], node);
+  }
+  if (status == IDM_OK && missing)
+    status =
+        idm_yaml_read_names(reader, missing, "data.missing", &reader->problem->columns.missing);
+  if (status == IDM_OK && missing) status = check_missing(reader, missing);
+  const idm_yaml_node *missed = idm_yaml_find(reader->tree, data, "missed");
+  return status == IDM_OK && missed ? read_missed(reader, missed) : status;
+}
+
+/* === derive ================================================================================= */
+
+/* Derived columns and rules of a log: `derive` and `rules` under `data` of a YAML problem.
+ *
+ * Contents: texts and numbers; derived columns; rules; writing. */
 
 enum { what_size = 120 };
 
@@ -170,7 +406,7 @@ static idm_status read_derived(const idm_yaml_reader *reader, const idm_yaml_nod
                                idm_derived *derived)
 {
   static const char *const keys[][7] = {
-      [IDM_DERIVE_CUT] = {"cut", "at", "sd", "labels", "closed", "missing", NULL},
+      [IDM_DERIVE_INTERVALS] = {"cut", "at", "sd", "labels", "closed", "missing", NULL},
       [IDM_DERIVE_RECODE] = {"recode", "labels", "missing", "else", NULL},
       [IDM_DERIVE_PRODUCT] = {"product", "missing", NULL},
       [IDM_DERIVE_NEXT] = {"next", "missing", NULL}};
@@ -196,7 +432,7 @@ static idm_status read_derived(const idm_yaml_reader *reader, const idm_yaml_nod
   status = idm_yaml_read_names(reader, source, what, &derived->source);
   if (status == IDM_OK) status = check_sources(reader, derive, source, derived, within);
   if (status == IDM_OK) status = read_optional(reader, map, "missing", within, &derived->missing);
-  if (status == IDM_OK && derived->kind == IDM_DERIVE_CUT)
+  if (status == IDM_OK && derived->kind == IDM_DERIVE_INTERVALS)
     status = read_cut(reader, map, within, derived);
   if (status == IDM_OK && derived->kind == IDM_DERIVE_RECODE)
     status = read_recode(reader, map, within, derived);
@@ -212,9 +448,9 @@ static idm_status read_derive(const idm_yaml_reader *reader, const idm_yaml_node
                                "[no, yes]}}");
   columns->derived = idm_new(idm_yaml_count(derive), sizeof *columns->derived);
   if (!columns->derived) return idm_fail_memory(reader->opt_error);
-  columns->deriveds = idm_yaml_count(derive);
+  columns->derived_count = idm_yaml_count(derive);
   idm_status status = IDM_OK;
-  for (size_t i = 0; i < columns->deriveds && status == IDM_OK; i++)
+  for (size_t i = 0; i < columns->derived_count && status == IDM_OK; i++)
     status = read_derived(reader, derive, i, &columns->derived[i]);
   return status;
 }
@@ -290,7 +526,7 @@ static idm_status read_rule(const idm_yaml_reader *reader, const idm_yaml_node *
     return read_truncate(reader, node, rule);
   case IDM_RULE_ENDS:
     return read_ends(reader, node, rule);
-  case IDM_RULE_LEAST: {
+  case IDM_RULE_MIN_ROWS: {
     long least = 0;
     const idm_status status = idm_yaml_integer(reader->tree, node, "data.rules.least", 1, &least);
     rule->least = (size_t)least;
@@ -365,7 +601,7 @@ static void put_derived(idm_emitter *out, const idm_derived *derived)
   if (derived->deviation) idm_emit_numbers(out, "sd", derived->deviation, derived->cuts);
   if (derived->at) idm_emit_numbers(out, "at", derived->at, derived->cuts);
   if (derived->closed_left) idm_emit_word(out, "closed", "left");
-  if (derived->kind == IDM_DERIVE_CUT)
+  if (derived->kind == IDM_DERIVE_INTERVALS)
     idm_emit_texts(out, "labels", (const char *const *)derived->label.name, derived->label.count);
   if (derived->text.count) {
     idm_emit_mapping(out, "labels", IDM_EMIT_FLOW);
@@ -403,8 +639,8 @@ static void put_rule(idm_emitter *out, const idm_rule *rule)
     idm_emit_texts(out, "in", (const char *const *)rule->in.name, rule->in.count);
     idm_emit_mapping_end(out);
     break;
-  case IDM_RULE_LEAST:
-    idm_emit_whole(out, key, rule->least);
+  case IDM_RULE_MIN_ROWS:
+    idm_emit_integer(out, key, rule->least);
     break;
   default:
     idm_emit_text(out, key, rule->column);
@@ -414,9 +650,9 @@ static void put_rule(idm_emitter *out, const idm_rule *rule)
 
 void idm_yaml_put_coding(idm_emitter *out, const idm_columns *columns)
 {
-  if (columns->deriveds) {
+  if (columns->derived_count) {
     idm_emit_mapping(out, "derive", IDM_EMIT_BLOCK);
-    for (size_t i = 0; i < columns->deriveds; i++) put_derived(out, &columns->derived[i]);
+    for (size_t i = 0; i < columns->derived_count; i++) put_derived(out, &columns->derived[i]);
     idm_emit_mapping_end(out);
   }
   if (!columns->rules) return;

@@ -1,12 +1,17 @@
-/* Transition and observation matrices of a YAML problem. */
+/* Dynamics, environments and episodes of a YAML problem.
+ *
+ * Contents: dynamics · environments · episode */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/dynamics.h"
-#include "io/problem/moves.h"
-#include "io/problem/spaces.h"
+#include "idm/theta.h"
+#include "io/problem/reader.h"
+
+/* === dynamics =============================================================================== */
+
+/* Transition and observation matrices of a YAML problem. */
 
 static const double zero = 0;
 
@@ -14,7 +19,7 @@ static const double zero = 0;
 typedef struct matrix_target {
   char what[160];
   size_t columns;
-  idm_yaml_mended *mended;
+  idm_yaml_rescaled *rescaled;
 } matrix_target;
 
 const char *idm_yaml_kind_name(idm_yaml_kind kind)
@@ -68,13 +73,13 @@ static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *n
   if (status != IDM_OK) return status;
   double sum = 0;
   for (size_t i = 0; i < target->columns; i++) sum += row[i];
-  const double off = idm_normalise(row, target->columns);
-  if (off < 0)
+  const double sum_deviation = idm_normalise(row, target->columns);
+  if (sum_deviation < 0)
     return idm_yaml_fail(reader->tree, node,
                          "%s sums to %.9g; expected probabilities that sum to 1", what, sum);
-  if (off > 1e-9) {
-    target->mended->rows++;
-    if (off > target->mended->largest) target->mended->largest = off;
+  if (sum_deviation > 1e-9) {
+    target->rescaled->rows++;
+    if (sum_deviation > target->rescaled->largest) target->rescaled->largest = sum_deviation;
   }
   return IDM_OK;
 }
@@ -110,7 +115,8 @@ static idm_status read_factors(const idm_yaml_reader *reader, const idm_yaml_nod
   for (size_t i = 0; i < rows * product->columns; i++) matrix[i] = 1;
   size_t stride = product->columns;
   for (size_t f = 0; f < factors && status == IDM_OK; f++) {
-    matrix_target part = {.columns = idm_yaml_factor_size(reader, f), .mended = product->mended};
+    matrix_target part = {.columns = idm_yaml_factor_size(reader, f),
+                          .rescaled = product->rescaled};
     snprintf(part.what, sizeof part.what, "%.90s.%.60s", product->what, names[f]);
     stride /= part.columns;
     const idm_yaml_node *item = idm_yaml_find(reader->tree, node, names[f]);
@@ -138,7 +144,8 @@ static bool is_factored(const idm_yaml_reader *reader, idm_yaml_kind kind,
 }
 
 /* Whether a mapping is by factor, for all actions: no action carries its first key. */
-static bool is_for_all(const idm_yaml_reader *reader, idm_yaml_kind kind, const idm_yaml_node *node)
+static bool is_by_factor(const idm_yaml_reader *reader, idm_yaml_kind kind,
+                         const idm_yaml_node *node)
 {
   if (!idm_yaml_is_mapping(node)) return true;
   if (!is_factored(reader, kind, node) || !idm_yaml_count(node)) return false;
@@ -148,7 +155,7 @@ static bool is_for_all(const idm_yaml_reader *reader, idm_yaml_kind kind, const 
 }
 
 /* Whether there is one place to go. */
-static bool is_still(const idm_yaml_reader *reader, idm_yaml_kind kind)
+static bool is_single_state(const idm_yaml_reader *reader, idm_yaml_kind kind)
 {
   return kind == IDM_YAML_TRANSITION && reader->sizes.states == 1;
 }
@@ -162,7 +169,7 @@ static idm_status fill_unnamed(const idm_yaml_reader *reader, idm_yaml_kind kind
   const size_t columns = idm_yaml_kind_columns(reader, kind);
   if (opt_base)
     memcpy(matrix, opt_base + u * rows * columns, rows * columns * sizeof *matrix);
-  else if (!reader->problem->setting->terminal[u] && !is_still(reader, kind))
+  else if (!reader->problem->setting->terminal[u] && !is_single_state(reader, kind))
     return idm_yaml_fail(reader->tree, node,
                          "%s lacks the action '%.60s'; expected a matrix for it, or \"*\"",
                          idm_yaml_kind_name(kind), reader->problem->setting->actions.name[u]);
@@ -177,7 +184,7 @@ static idm_status read_matrix(idm_yaml_reader *reader, idm_yaml_kind kind,
                               const idm_yaml_node *node, size_t u, double *matrix)
 {
   matrix_target whole = {.columns = idm_yaml_kind_columns(reader, kind),
-                         .mended = &reader->mended[kind]};
+                         .rescaled = &reader->rescaled[kind]};
   snprintf(whole.what, sizeof whole.what, "%s.%.60s", idm_yaml_kind_name(kind),
            reader->problem->setting->actions.name[u]);
   return is_factored(reader, kind, node) ? read_factors(reader, node, &whole, matrix)
@@ -212,7 +219,7 @@ idm_status idm_yaml_read_matrices(idm_yaml_reader *reader, idm_yaml_kind kind,
   const idm_yaml_node **value = idm_new(reader->sizes.actions, sizeof *value);
   if (!value) return idm_fail_memory(reader->opt_error);
   idm_status status = IDM_OK;
-  if (is_for_all(reader, kind, node))
+  if (is_by_factor(reader, kind, node))
     for (size_t u = 0; u < reader->sizes.actions; u++) value[u] = node;
   else
     status = idm_yaml_by_action(reader, node, idm_yaml_kind_name(kind), value);
@@ -237,7 +244,7 @@ static void mark_shared(const idm_yaml_reader *reader, idm_yaml_kind kind,
   const idm_setting *setting = reader->problem->setting;
   bool *shared =
       kind == IDM_YAML_TRANSITION ? setting->transition_shared : setting->emission_shared;
-  if (is_for_all(reader, kind, node)) return;
+  if (is_by_factor(reader, kind, node)) return;
   for (size_t i = 0; i < idm_yaml_count(node); i++) {
     size_t u = 0;
     const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
@@ -259,7 +266,7 @@ static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, 
   }
   const size_t size = reader->sizes.states * idm_yaml_kind_columns(reader, kind);
   idm_status status = IDM_OK;
-  if (all_terminal(reader) || is_still(reader, kind)) {
+  if (all_terminal(reader) || is_single_state(reader, kind)) {
     for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
       status = fill_unnamed(reader, kind, reader->root, NULL, u, *matrices + u * size);
   } else {
@@ -270,7 +277,7 @@ static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, 
 }
 
 /* Which state observations come from: the one after the action, or the one acted in. */
-static idm_status read_emitter(idm_yaml_reader *reader)
+static idm_status read_emission_time(idm_yaml_reader *reader)
 {
   static const char *const words[] = {"after", "before"};
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "observation_from");
@@ -294,7 +301,7 @@ idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
   idm_status status = reader->moves
                           ? idm_yaml_read_moves(reader)
                           : read_environment(reader, IDM_YAML_TRANSITION, &setting->transition);
-  if (status == IDM_OK) status = read_emitter(reader);
+  if (status == IDM_OK) status = read_emission_time(reader);
   if (status != IDM_OK) return status;
   if (!reader->fully_observed)
     return read_environment(reader, IDM_YAML_OBSERVATION, &setting->emission);
@@ -310,4 +317,337 @@ idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
   for (size_t u = 0; u < reader->sizes.actions; u++)
     fill_identity(setting->emission + u * size, reader->sizes.states);
   return IDM_OK;
+}
+
+/* === environments =========================================================================== */
+
+/* The family of environments of a YAML problem: each is the setting with parts of its own. */
+
+static const char *const keys[] = {"transition", "observation", "start", NULL};
+
+/* Matrices of a kind into the setting of the environment, which may have none yet. */
+static idm_status read_matrices(idm_yaml_reader *environment_reader, idm_yaml_kind kind,
+                                double **matrices)
+{
+  const idm_yaml_node *node =
+      idm_yaml_find(environment_reader->tree, environment_reader->root, idm_yaml_kind_name(kind));
+  const size_t size = environment_reader->sizes.actions * environment_reader->sizes.states *
+                      idm_yaml_kind_columns(environment_reader, kind);
+  if (!node) return IDM_OK;
+  double *read = idm_new(size, sizeof *read);
+  if (!read) return idm_fail_memory(environment_reader->opt_error);
+  const idm_status status = idm_yaml_read_matrices(environment_reader, kind, node, *matrices, read);
+  if (status != IDM_OK) {
+    free(read);
+    return status;
+  }
+  free(*matrices);
+  *matrices = read;
+  return IDM_OK;
+}
+
+static idm_status read_transition(idm_yaml_reader *environment_reader)
+{
+  idm_setting *setting = environment_reader->problem->setting;
+  const idm_yaml_node *node =
+      idm_yaml_find(environment_reader->tree, environment_reader->root, "transition");
+  if (!node) return IDM_OK;
+  if (idm_yaml_has_moves(environment_reader) != environment_reader->moves)
+    return idm_yaml_fail(environment_reader->tree, node,
+                         "transition is given %s here and %s elsewhere; expected one form for all",
+                         environment_reader->moves ? "by matrices" : "row by row",
+                         environment_reader->moves ? "row by row" : "by matrices");
+  if (!environment_reader->moves)
+    return read_matrices(environment_reader, IDM_YAML_TRANSITION, &setting->transition);
+  idm_sparse_rows_destroy(setting->moves);
+  setting->moves = NULL;
+  return idm_yaml_read_moves(environment_reader);
+}
+
+static idm_status read_observation(idm_yaml_reader *environment_reader)
+{
+  const idm_yaml_node *node =
+      idm_yaml_find(environment_reader->tree, environment_reader->root, "observation");
+  if (node && environment_reader->fully_observed)
+    return idm_yaml_fail(environment_reader->tree, node,
+                         "observations are the states, so that observation is identity; expected "
+                         "no matrices here");
+  return read_matrices(environment_reader, IDM_YAML_OBSERVATION,
+                       &environment_reader->problem->setting->emission);
+}
+
+/* One environment: a copy of the setting, and a reader whose root is its node. */
+static idm_status read_one_environment(const idm_yaml_reader *reader, size_t i,
+                                       idm_environment *environment)
+{
+  const idm_yaml_node *family = idm_yaml_find(reader->tree, reader->root, "environments");
+  const idm_yaml_node *key = idm_yaml_key(reader->tree, family, i);
+  const idm_yaml_node *node = idm_yaml_item(reader->tree, family, i);
+  idm_problem part = {.theta = reader->problem->theta};
+  idm_yaml_reader environment_reader = *reader;
+  if (!key->data.scalar.length || key->data.scalar.length > IDM_YAML_LABEL)
+    return idm_yaml_unexpected(reader->tree, key, "the name of an environment",
+                               "a text of 1 to 1000 bytes");
+  if (!idm_yaml_is_mapping(node))
+    return idm_yaml_unexpected(reader->tree, node, "an environment",
+                               "transition, observation and start, or some of them");
+  idm_status status = idm_yaml_check_keys(reader->tree, node, "an environment", keys);
+  if (status == IDM_OK)
+    status = idm_setting_copy(reader->problem->setting, &environment->setting, reader->opt_error);
+  if (status != IDM_OK) return status;
+  environment->name = idm_text_copy(idm_yaml_text(key), key->data.scalar.length);
+  if (!environment->name) return idm_fail_memory(reader->opt_error);
+  part.setting = environment->setting;
+  environment_reader.problem = &part;
+  environment_reader.root = node;
+  status = read_transition(&environment_reader);
+  if (status == IDM_OK) status = read_observation(&environment_reader);
+  const idm_yaml_node *start = idm_yaml_find(reader->tree, node, "start");
+  if (status == IDM_OK && start) status = idm_yaml_read_start(&environment_reader, start);
+  if (status == IDM_OK && !environment->setting->transition && !environment->setting->moves)
+    status = idm_yaml_fail(reader->tree, node,
+                           "the environment '%.100s' has no transition; expected it here, or for "
+                           "all in the problem itself",
+                           environment->name);
+  return status;
+}
+
+/* The environment that the problem is in: the one it names; the first where it says nothing of its
+ * own of where actions lead or what is seen. */
+static idm_status choose_environment(idm_yaml_reader *reader)
+{
+  idm_problem *problem = reader->problem;
+  const idm_setting *own = problem->setting;
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "environment");
+  const bool has_no_dynamics = (!own->transition && !own->moves) || (!own->emission && !own->moves);
+  if (!node && !has_no_dynamics) return IDM_OK;
+  if (!node)
+    return idm_problem_set_environment(problem, problem->environment[0].name, reader->opt_error);
+  return idm_yaml_enter_environment(reader, node);
+}
+
+idm_status idm_yaml_enter_environment(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  idm_error error = {0};
+  if (!idm_yaml_is_scalar(node))
+    return idm_yaml_unexpected(reader->tree, node, "environment", "the name of an environment");
+  const idm_status status =
+      idm_problem_set_environment(reader->problem, idm_yaml_text(node), &error);
+  if (status == IDM_OK) return IDM_OK;
+  if (status == IDM_USAGE) return idm_yaml_fail(reader->tree, node, "%s", error.message);
+  if (reader->opt_error) *reader->opt_error = error;
+  return status;
+}
+
+idm_status idm_yaml_read_environments(idm_yaml_reader *reader)
+{
+  idm_problem *problem = reader->problem;
+  const idm_yaml_node *family = idm_yaml_find(reader->tree, reader->root, "environments");
+  const idm_yaml_node *named = idm_yaml_find(reader->tree, reader->root, "environment");
+  if (!family) return named ? idm_yaml_enter_environment(reader, named) : IDM_OK;
+  if (!idm_yaml_is_mapping(family) || !idm_yaml_count(family))
+    return idm_yaml_unexpected(reader->tree, family, "environments",
+                               "a mapping of names to environments");
+  const size_t count = idm_yaml_count(family);
+  idm_status status = idm_yaml_check_memory(reader, count);
+  if (status != IDM_OK) return status;
+  problem->environment = idm_new(count, sizeof *problem->environment);
+  if (!problem->environment) return idm_fail_memory(reader->opt_error);
+  problem->environments = count;
+  for (size_t i = 0; i < count && status == IDM_OK; i++)
+    status = read_one_environment(reader, i, &problem->environment[i]);
+  return status == IDM_OK ? choose_environment(reader) : status;
+}
+
+/* === episode ================================================================================ */
+
+/* Course of an episode in a YAML problem: start, discount, horizon, and actions that end it. */
+
+static const double episode_zero = 0;
+
+/* Records of state and probability; states that are not named have none. */
+static idm_status read_start_table(const idm_yaml_reader *reader, const idm_yaml_node *node,
+                                   double *start)
+{
+  static const char *const needed[] = {"state", "probability"};
+  idm_yaml_table table;
+  size_t place[2];
+  idm_status status =
+      idm_yaml_table_open(reader, node, "a table of probabilities, a state or uniform", &table);
+  if (status == IDM_OK) status = idm_yaml_table_columns(&table, needed, 2, place);
+  if (status == IDM_OK) status = idm_yaml_table_next(&table);
+  while (status == IDM_OK && table.count) {
+    size_t s = 0;
+    double p = 0;
+    status = idm_yaml_table_label(&table, place[0], &reader->states, "state", &s);
+    if (status == IDM_OK) status = idm_yaml_table_number(&table, place[1], "a probability", &p);
+    if (status == IDM_OK && (!(p >= 0) || start[s] > 0))
+      status = idm_yaml_table_fail(&table, place[1],
+                                   "%g for the start in '%.60s'; expected one probability a state",
+                                   p, reader->problem->setting->states.name[s]);
+    if (status == IDM_OK) start[s] = p;
+    if (status == IDM_OK) status = idm_yaml_table_next(&table);
+  }
+  idm_yaml_table_close(&table);
+  return status;
+}
+
+/* Probabilities in a list, or in a table that a text names. */
+static idm_status read_start_distribution(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  const size_t states = reader->sizes.states;
+  double *start = idm_new(states, sizeof *start);
+  if (!start) return idm_fail_memory(reader->opt_error);
+  idm_status status = idm_yaml_is_list(node) ? idm_yaml_read_numbers(reader, node, "start", states,
+                                                                     &episode_zero, start)
+                                             : read_start_table(reader, node, start);
+  if (status == IDM_OK) {
+    double sum = 0;
+    for (size_t s = 0; s < states; s++) sum += start[s];
+    const double sum_deviation = idm_normalise(start, states);
+    if (sum_deviation < 0)
+      status = idm_yaml_fail(reader->tree, node,
+                             "start sums to %.9g; expected probabilities that sum to 1", sum);
+    else if (sum_deviation > 1e-9)
+      idm_notes_add(reader->opt_notes, "start sums to %.9g and was normalised", sum);
+  }
+  if (status == IDM_OK) memcpy(reader->problem->setting->start, start, states * sizeof *start);
+  free(start);
+  return status;
+}
+
+/* A table, unless a state has its name. */
+static bool names_table(const idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  return idm_yaml_is_table(node) && idm_names_find(&reader->states, idm_yaml_text(node)) < 0;
+}
+
+/* Uniform over the states that are not terminal. */
+static void set_uniform_start(const idm_setting *setting)
+{
+  size_t open = 0;
+  for (size_t s = 0; s < setting->states.count; s++) open += !setting->terminal_state[s];
+  for (size_t s = 0; s < setting->states.count; s++)
+    setting->start[s] = setting->terminal_state[s] ? 0 : 1.0 / (double)open;
+}
+
+idm_status idm_yaml_read_start(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  if (idm_yaml_is_list(node) || names_table(reader, node))
+    return read_start_distribution(reader, node);
+  if (!idm_yaml_is_scalar(node))
+    return idm_yaml_unexpected(reader->tree, node, "start",
+                               "a list of probabilities, a state or uniform");
+  double *start = reader->problem->setting->start;
+  const size_t states = reader->sizes.states;
+  size_t corner = states;
+  /* A state that happens to be called uniform is that state. */
+  if (idm_names_find(&reader->states, idm_yaml_text(node)) >= 0 ||
+      strcmp(idm_yaml_text(node), "uniform") != 0) {
+    const idm_status status = idm_yaml_find_state(reader, node, "start", &corner);
+    if (status != IDM_OK) return status;
+  }
+  for (size_t s = 0; s < states; s++) start[s] = s == corner;
+  if (corner == states) set_uniform_start(reader->problem->setting);
+  return IDM_OK;
+}
+
+idm_status idm_yaml_read_discount(idm_yaml_reader *reader, const idm_yaml_node *node)
+{
+  double discount = 0;
+  const idm_status status = idm_yaml_number(reader->tree, node, "discount", false, &discount);
+  if (status != IDM_OK) return status;
+  if (!(discount >= 0 && discount <= 1))
+    return idm_yaml_unexpected(reader->tree, node, "discount",
+                               "a number in [0, 1), or 1 with a horizon");
+  idm_theta_set_scalar(reader->problem->theta, IDM_DISCOUNT, discount);
+  return IDM_OK;
+}
+
+/* Whether an item of `terminal` names a state, which is marked; one that names an action as well is
+ * refused. */
+static idm_status read_terminal_state(const idm_yaml_reader *reader, const idm_yaml_node *item,
+                                      bool *ret_state)
+{
+  const idm_setting *setting = reader->problem->setting;
+  const long s =
+      idm_yaml_is_scalar(item) ? idm_names_find(&reader->states, idm_yaml_text(item)) : -1;
+  *ret_state = s >= 0;
+  if (s < 0) return IDM_OK;
+  if (idm_names_find(&reader->actions, idm_yaml_text(item)) >= 0)
+    return idm_yaml_fail(
+        reader->tree, item,
+        "in terminal, '%.60s' is a state and an action; expected names that differ",
+        idm_yaml_text(item));
+  if (!reader->fully_observed)
+    return idm_yaml_fail(reader->tree, item,
+                         "in terminal, '%.60s' is a state, and states are hidden; expected "
+                         "observations: states, or an action",
+                         idm_yaml_text(item));
+  setting->terminal_state[s] = true;
+  size_t open = 0;
+  for (size_t i = 0; i < setting->states.count; i++) open += !setting->terminal_state[i];
+  return open
+             ? IDM_OK
+             : idm_yaml_fail(reader->tree, item, "every state is terminal; expected one to act in");
+}
+
+static idm_status read_ending(idm_yaml_reader *reader, const char *key, bool terminal)
+{
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, key);
+  if (!node) return IDM_OK;
+  if (!idm_yaml_is_list(node))
+    return idm_yaml_unexpected(reader->tree, node, key,
+                               terminal ? "a list of actions and states" : "a list of actions");
+  for (size_t i = 0; i < idm_yaml_count(node); i++) {
+    size_t u = 0;
+    bool state = false;
+    const idm_yaml_node *item = idm_yaml_item(reader->tree, node, i);
+    idm_status status = terminal ? read_terminal_state(reader, item, &state) : IDM_OK;
+    if (status == IDM_OK && !state) status = idm_yaml_find_action(reader, item, key, &u);
+    if (status != IDM_OK) return status;
+    if (state) continue;
+    reader->problem->setting->ends[u] = true;
+    if (terminal) reader->problem->setting->terminal[u] = true;
+  }
+  return IDM_OK;
+}
+
+static idm_status read_horizon(idm_yaml_reader *reader)
+{
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "horizon");
+  if (!node) return IDM_OK;
+  long horizon = 0;
+  const idm_status status = idm_yaml_integer(reader->tree, node, "horizon", 1, &horizon);
+  if (status == IDM_OK) reader->problem->setting->horizon = (int)horizon;
+  return status;
+}
+
+static idm_status read_file_discount(idm_yaml_reader *reader)
+{
+  const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "discount");
+  if (!node) {
+    idm_notes_add(reader->opt_notes, "no discount is given: %g is used",
+                  idm_theta_scalar(reader->problem->theta, IDM_DISCOUNT));
+    return IDM_OK;
+  }
+  const idm_status status = idm_yaml_read_discount(reader, node);
+  if (status == IDM_OK && idm_theta_scalar(reader->problem->theta, IDM_DISCOUNT) == 1 &&
+      !reader->problem->setting->horizon && !reader->fully_observed)
+    return idm_yaml_fail(reader->tree, node,
+                         "discount is 1 and there is no horizon; expected a discount below 1, "
+                         "or a horizon");
+  return status;
+}
+
+idm_status idm_yaml_read_episode(idm_yaml_reader *reader)
+{
+  idm_status status = read_ending(reader, "ends", false);
+  if (status == IDM_OK) status = read_ending(reader, "terminal", true);
+  if (status == IDM_OK) status = read_horizon(reader);
+  if (status == IDM_OK) status = read_file_discount(reader);
+  const idm_yaml_node *start = idm_yaml_find(reader->tree, reader->root, "start");
+  if (status == IDM_OK && !start) set_uniform_start(reader->problem->setting);
+  if (status == IDM_OK && start) status = idm_yaml_read_start(reader, start);
+  return status;
 }

@@ -1,17 +1,14 @@
 /* Features of a YAML problem's utility: a table, or by name in the form of a utility; and their
  * weights. */
-#include "io/problem/features.h"
+#include "io/problem/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/spaces.h"
-#include "io/problem/table.h"
-#include "io/problem/utility.h"
-#include "setting/features.h"
+#include "setting/freedom.h"
 
-enum { most_features = 1000 };
+enum { max_features = 1000 };
 
 static idm_block *utility_of(const idm_yaml_reader *reader)
 {
@@ -31,10 +28,10 @@ static idm_status find_columns(const idm_yaml_table *table, size_t *place, idm_l
   for (size_t i = 0; i < table->column.count; i++)
     if (strcmp(table->column.name[i], "state") != 0 && strcmp(table->column.name[i], "action") != 0)
       place[count++] = i;
-  if (!count || count > most_features)
+  if (!count || count > max_features)
     return idm_fail_at(error, table->path, 1, 1,
                        "%zu columns of features; expected 1 to %d beside state and action", count,
-                       most_features);
+                       max_features);
   status = idm_labels_create(ret_name, count, error);
   for (size_t k = 0; k < count && status == IDM_OK; k++) {
     const char *name = table->column.name[place[k]];
@@ -143,7 +140,7 @@ static idm_status read_mapping(const idm_yaml_reader *reader, const idm_yaml_nod
   idm_block *utility = utility_of(reader);
   const size_t count = idm_yaml_is_mapping(node) ? idm_yaml_count(node) : 0;
   idm_labels name = {0};
-  if (!count || count > most_features)
+  if (!count || count > max_features)
     return idm_yaml_unexpected(reader->tree, node, "features",
                                "a table (FILE.csv), or a mapping of 1 to 1000 names");
   idm_status status = idm_labels_create(&name, count, reader->opt_error);
@@ -210,13 +207,13 @@ idm_status idm_yaml_set_weight(const idm_yaml_reader *reader, const char *name)
 }
 
 /* Hold all weights but those of a list of names. */
-static idm_status hold_others(const idm_yaml_reader *reader, const idm_yaml_node *entries)
+static idm_status fix_other_weights(const idm_yaml_reader *reader, const idm_yaml_node *entries)
 {
   const idm_features *f = utility_of(reader)->features;
   if (!idm_yaml_is_list(entries) || !idm_yaml_count(entries))
     return idm_yaml_unexpected(reader->tree, entries, "free.utility.entries",
                                "a list of names of features, whose weights are free");
-  for (size_t k = 0; k < f->name.count; k++) f->held[k] = true;
+  for (size_t k = 0; k < f->name.count; k++) f->fixed[k] = true;
   for (size_t i = 0; i < idm_yaml_count(entries); i++) {
     const idm_yaml_node *item = idm_yaml_item(reader->tree, entries, i);
     size_t k = 0;
@@ -225,10 +222,10 @@ static idm_status hold_others(const idm_yaml_reader *reader, const idm_yaml_node
     const idm_status status =
         find_feature(reader, item, "in free.utility.entries, the feature", idm_yaml_text(item), &k);
     if (status != IDM_OK) return status;
-    if (!f->held[k])
+    if (!f->fixed[k])
       return idm_yaml_fail(reader->tree, item,
                            "free.utility.entries names a feature twice; expected it once");
-    f->held[k] = false;
+    f->fixed[k] = false;
   }
   return IDM_OK;
 }
@@ -244,15 +241,15 @@ idm_status idm_yaml_free_features(const idm_yaml_reader *reader, const idm_yaml_
                          "free.utility has a reference, and the utility is linear in features; "
                          "expected `entries`, the names of features whose weights are free");
   if (opt_entries) {
-    f->held = idm_new(f->name.count, sizeof *f->held);
-    status = f->held ? hold_others(reader, opt_entries) : idm_fail_memory(reader->opt_error);
+    f->fixed = idm_new(f->name.count, sizeof *f->fixed);
+    status = f->fixed ? fix_other_weights(reader, opt_entries) : idm_fail_memory(reader->opt_error);
   }
-  for (size_t k = 0; status == IDM_OK && k < f->name.count; k++) some |= f->held && f->held[k];
+  for (size_t k = 0; status == IDM_OK && k < f->name.count; k++) some |= f->fixed && f->fixed[k];
   if (!some) {
-    free(f->held);
-    f->held = NULL;
+    free(f->fixed);
+    f->fixed = NULL;
   }
-  return status == IDM_OK ? idm_features_free(utility_of(reader), reader->opt_error) : status;
+  return status == IDM_OK ? idm_features_set_free(utility_of(reader), reader->opt_error) : status;
 }
 
 /* Set feature k of terminal states to 0, as their utilities are. */
@@ -260,15 +257,15 @@ static void clear_terminal(const idm_yaml_reader *reader, size_t k)
 {
   const idm_features *f = utility_of(reader)->features;
   const size_t states = reader->sizes.states;
-  bool cleared = false, kept = false;
+  bool cleared = false, kept_rows = false;
   for (size_t i = 0; i < reader->sizes.actions * states; i++) {
     double *value = &f->value[i * f->name.count + k];
     const bool over = reader->problem->setting->terminal_state[i % states];
     cleared = cleared || (over && *value != 0);
-    kept = kept || (!over && *value != 0);
+    kept_rows = kept_rows || (!over && *value != 0);
     if (over) *value = 0;
   }
-  if (cleared && !kept)
+  if (cleared && !kept_rows)
     idm_notes_add(reader->opt_notes,
                   "the feature '%.60s' differs from 0 in terminal states only, where nothing is "
                   "done: its weight is not used",
@@ -310,7 +307,7 @@ static void put_feature(idm_emitter *out, const idm_setting *setting, const idm_
 
 void idm_yaml_put_free_features(idm_emitter *out, const idm_block *block)
 {
-  if (!block->features->held) return;
+  if (!block->features->fixed) return;
   idm_emit_list(out, "entries", IDM_EMIT_FLOW);
   for (size_t c = 0; c < block->coordinate_name.count; c++)
     idm_emit_text(out, NULL, block->coordinate_name.name[c]);

@@ -1,16 +1,14 @@
 /* Blocks of fields in a YAML problem: see the header.
  *
  * Contents: shape · fields · rows · writing · free entries · writing entries */
-#include "io/problem/fields.h"
+#include "io/problem/reader.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "io/problem/entries.h"
-#include "io/problem/spaces.h"
+#include "base/text.h"
 
 /* --- shape ---------------------------------------------------------------------------------- */
 
@@ -77,7 +75,7 @@ static idm_status read_all(const idm_yaml_reader *reader, const idm_yaml_node *n
   for (size_t i = 0; i < fields && status == IDM_OK; i++) {
     const idm_field *field = &info->field[i];
     const idm_yaml_node *item = idm_yaml_find(reader->tree, node, field->name);
-    for (size_t u = 0; u < width; u++) value[i * width + u] = field->standard;
+    for (size_t u = 0; u < width; u++) value[i * width + u] = field->default_number;
     if (!item && (info->rows || field->optional)) continue;
     if (!item)
       return idm_yaml_fail(reader->tree, node, "%s lacks the key '%s'; expected it", info->name,
@@ -182,13 +180,13 @@ static void put_field(idm_emitter *out, const idm_labels *actions, const idm_fie
                       const double *value, size_t width)
 {
   if (all_same(value, width)) {
-    if (!field->optional || value[0] != field->standard)
+    if (!field->optional || value[0] != field->default_number)
       idm_emit_number(out, field->name, value[0]);
     return;
   }
   idm_emit_mapping(out, field->name, IDM_EMIT_FLOW);
   for (size_t u = 0; u < width; u++)
-    if (value[u] != field->standard) idm_emit_number(out, actions->name[u], value[u]);
+    if (value[u] != field->default_number) idm_emit_number(out, actions->name[u], value[u]);
   idm_emit_mapping_end(out);
 }
 
@@ -216,10 +214,10 @@ static void put_rows(idm_emitter *out, const idm_setting *setting, const char *k
 {
   const size_t actions = setting->actions.count, states = setting->states.count;
   const size_t stride = actions * states;
-  bool alike = true;
+  bool all_equal = true;
   for (size_t u = 1; u < actions; u++)
-    alike = alike && same_rows(value + u * states, value, rows, stride, states);
-  if (alike) {
+    all_equal = all_equal && same_rows(value + u * states, value, rows, stride, states);
+  if (all_equal) {
     put_list(out, key, value, rows, stride, states);
     return;
   }
@@ -236,11 +234,11 @@ void idm_yaml_put_fields(idm_emitter *out, const idm_setting *setting, const idm
   const size_t width = field_width(info, setting->actions.count);
   const size_t numbers = count_fields(info) * width;
   const size_t row = setting->actions.count * setting->states.count;
-  bool usual = block->size == numbers;
+  bool default_value = block->size == numbers;
   assert(width > 0 && row > 0); /* settings have states and actions */
   for (size_t i = 0; i < numbers; i++)
-    usual = usual && block->value[i] == info->field[i / width].standard;
-  if (usual) return;
+    default_value = default_value && block->value[i] == info->field[i / width].default_number;
+  if (default_value) return;
   idm_emit_mapping(out, info->name, IDM_EMIT_FLOW);
   for (size_t i = 0; i < numbers; i += width)
     put_field(out, &setting->actions, &info->field[i / width], block->value + i, width);
@@ -252,7 +250,7 @@ void idm_yaml_put_fields(idm_emitter *out, const idm_setting *setting, const idm
 /* --- free entries --------------------------------------------------------------------------- */
 
 /* Under construction: coordinate[number], -1 where it is held. */
-typedef struct freedom {
+typedef struct free_fields_reader {
   idm_yaml_reader *reader;
   const idm_block *block;
   size_t width;        /* numbers of a field */
@@ -260,9 +258,9 @@ typedef struct freedom {
   char **name;         /* [coordinate] */
   size_t count;
   char what[80];
-} freedom;
+} free_fields_reader;
 
-bool idm_yaml_names_field(const idm_theta *theta, const char *text, size_t *ret_id)
+bool idm_yaml_parse_field(const idm_theta *theta, const char *text, size_t *ret_id)
 {
   const char *dot = strchr(text, '.');
   for (size_t i = 0; dot && i < theta->blocks; i++) {
@@ -277,12 +275,12 @@ bool idm_yaml_names_field(const idm_theta *theta, const char *text, size_t *ret_
 }
 
 /* "a of b, c or d" for what an entry may be. */
-static idm_status refuse_entry(const freedom *f, const idm_yaml_node *node)
+static idm_status fail_entry(const free_fields_reader *f, const idm_yaml_node *node)
 {
   char expected[160];
   size_t used = 0;
   for (const idm_field *field = f->block->info->field; field->name; field++)
-    if (field->weighs)
+    if (field->is_linear)
       used += (size_t)idm_print(expected + used, sizeof expected - used, "%s%s", used ? " or " : "",
                                 field->name);
   if (f->width > 1)
@@ -291,8 +289,8 @@ static idm_status refuse_entry(const freedom *f, const idm_yaml_node *node)
 }
 
 /* First number and count of what FIELD or FIELD.ACTION names. */
-static idm_status find_numbers(const freedom *f, const idm_yaml_node *node, const char *text,
-                               size_t *ret_first, size_t *ret_count)
+static idm_status find_numbers(const free_fields_reader *f, const idm_yaml_node *node,
+                               const char *text, size_t *ret_first, size_t *ret_count)
 {
   const idm_field *field = f->block->info->field;
   const idm_labels *actions = &f->reader->problem->setting->actions;
@@ -302,22 +300,23 @@ static idm_status find_numbers(const freedom *f, const idm_yaml_node *node, cons
     const bool whole = !text[length];
     const char *rest = text + length + !whole;
     const long action = whole ? 0 : idm_labels_find(actions, rest, strlen(rest));
-    if (!field[i].weighs || action < 0 || (!whole && f->block->info->axis[1] != IDM_AXIS_ACTION))
-      return refuse_entry(f, node);
+    if (!field[i].is_linear || action < 0 || (!whole && f->block->info->axis[1] != IDM_AXIS_ACTION))
+      return fail_entry(f, node);
     *ret_first = i * f->width + (size_t)action;
     *ret_count = whole ? f->width : 1;
     return IDM_OK;
   }
-  return refuse_entry(f, node);
+  return fail_entry(f, node);
 }
 
-static idm_status add_name(freedom *f, const char *text)
+static idm_status add_name(free_fields_reader *f, const char *text)
 {
   f->name[f->count] = idm_text_copy(text, strlen(text));
   return f->name[f->count++] ? IDM_OK : idm_fail_memory(f->reader->opt_error);
 }
 
-static idm_status take(freedom *f, const idm_yaml_node *node, size_t i, size_t coordinate)
+static idm_status assign_coordinate(free_fields_reader *f, const idm_yaml_node *node, size_t i,
+                                    size_t coordinate)
 {
   if (f->coordinate[i] >= 0)
     return idm_yaml_fail(f->reader->tree, node, "%s names an entry twice; expected it once",
@@ -327,16 +326,17 @@ static idm_status take(freedom *f, const idm_yaml_node *node, size_t i, size_t c
 }
 
 /* Numbers by themselves; a whole field that is the same for all actions is one number. */
-static idm_status free_numbers(freedom *f, const idm_yaml_node *node, size_t first, size_t count)
+static idm_status free_numbers(free_fields_reader *f, const idm_yaml_node *node, size_t first,
+                               size_t count)
 {
   const idm_setting *setting = f->reader->problem->setting;
   const bool one = count == f->width && all_same(f->block->value + first, count);
   idm_status status = IDM_OK;
   for (size_t i = first; i < first + count && status == IDM_OK; i++) {
-    char name[IDM_ENTRY];
-    status = take(f, node, i, one && i > first ? f->count - 1 : f->count);
+    char name[IDM_ENTRY_SIZE];
+    status = assign_coordinate(f, node, i, one && i > first ? f->count - 1 : f->count);
     if (status != IDM_OK || (one && i > first)) continue;
-    idm_block_entry(f->block->info, setting, 1, i, name, sizeof name);
+    idm_block_entry_name(f->block->info, setting, 1, i, name, sizeof name);
     status = add_name(f, one ? f->block->info->field[first / f->width].name : name);
   }
   return status;
@@ -352,7 +352,8 @@ static const char *entry_text(const idm_yaml_node *node, const char *opt_before)
 }
 
 /* One entry, or a list of them, each by itself. */
-static idm_status free_entries(freedom *f, const idm_yaml_node *node, const char *opt_before)
+static idm_status free_entries(free_fields_reader *f, const idm_yaml_node *node,
+                               const char *opt_before)
 {
   const bool list = idm_yaml_is_list(node);
   idm_status status = IDM_OK;
@@ -361,14 +362,14 @@ static idm_status free_entries(freedom *f, const idm_yaml_node *node, const char
     const char *text = entry_text(item, opt_before);
     size_t first = 0, count = 0;
     if (!text && opt_before) continue;
-    status = text ? find_numbers(f, item, text, &first, &count) : refuse_entry(f, item);
+    status = text ? find_numbers(f, item, text, &first, &count) : fail_entry(f, item);
     if (status == IDM_OK) status = free_numbers(f, item, first, count);
   }
   return status;
 }
 
 /* Entries that share the number that has the next name. */
-static idm_status tie_entries(freedom *f, const idm_yaml_node *node)
+static idm_status tie_entries(free_fields_reader *f, const idm_yaml_node *node)
 {
   const bool list = idm_yaml_is_list(node);
   idm_status status = IDM_OK;
@@ -378,27 +379,27 @@ static idm_status tie_entries(freedom *f, const idm_yaml_node *node)
     const idm_yaml_node *item = list ? idm_yaml_item(f->reader->tree, node, k) : node;
     const char *text = entry_text(item, NULL);
     size_t first = 0, count = 0;
-    status = text ? find_numbers(f, item, text, &first, &count) : refuse_entry(f, item);
+    status = text ? find_numbers(f, item, text, &first, &count) : fail_entry(f, item);
     for (size_t i = first; i < first + count && status == IDM_OK; i++)
-      status = take(f, item, i, f->count);
+      status = assign_coordinate(f, item, i, f->count);
   }
   return status;
 }
 
 /* Whether a name is that of the first number of the coordinate that is added next. */
-static bool is_own_name(const freedom *f, const char *text)
+static bool is_own_name(const free_fields_reader *f, const char *text)
 {
-  char name[IDM_ENTRY];
+  char name[IDM_ENTRY_SIZE];
   for (size_t i = 0; i < f->block->size; i++)
     if (f->coordinate[i] == (int32_t)f->count) {
-      idm_block_entry(f->block->info, f->reader->problem->setting, 1, i, name, sizeof name);
+      idm_block_entry_name(f->block->info, f->reader->problem->setting, 1, i, name, sizeof name);
       return strcmp(name, text) == 0;
     }
   return false;
 }
 
 /* {NAME: entries, ...} */
-static idm_status free_ties(freedom *f, const idm_yaml_node *node)
+static idm_status free_ties(free_fields_reader *f, const idm_yaml_node *node)
 {
   const idm_yaml_tree *tree = f->reader->tree;
   idm_status status = IDM_OK;
@@ -414,12 +415,12 @@ static idm_status free_ties(freedom *f, const idm_yaml_node *node)
   return status;
 }
 
-static idm_status free_fields(freedom *f, const idm_yaml_node *node)
+static idm_status free_fields(free_fields_reader *f, const idm_yaml_node *node)
 {
   const idm_field *field = f->block->info->field;
   idm_status status = IDM_OK;
   for (size_t i = 0; field[i].name && status == IDM_OK; i++)
-    if (field[i].weighs) status = free_numbers(f, node, i * f->width, f->width);
+    if (field[i].is_linear) status = free_numbers(f, node, i * f->width, f->width);
   return status;
 }
 
@@ -427,11 +428,11 @@ idm_status idm_yaml_free_fields(idm_yaml_reader *reader, size_t id, const idm_ya
                                 const idm_yaml_node *opt_entries, const char *opt_before)
 {
   idm_block *block = &reader->problem->theta->block[id];
-  freedom f = {.reader = reader,
-               .block = block,
-               .width = field_width(block->info, reader->sizes.actions),
-               .coordinate = idm_new(block->size, sizeof *f.coordinate),
-               .name = idm_new(block->size, sizeof *f.name)};
+  free_fields_reader f = {.reader = reader,
+                          .block = block,
+                          .width = field_width(block->info, reader->sizes.actions),
+                          .coordinate = idm_new(block->size, sizeof *f.coordinate),
+                          .name = idm_new(block->size, sizeof *f.name)};
   idm_print(f.what, sizeof f.what, "free.%s%s", block->info->name, opt_before ? "" : ".entries");
   idm_status status = f.coordinate && f.name ? IDM_OK : idm_fail_memory(reader->opt_error);
   for (size_t i = 0; i < block->size && status == IDM_OK; i++) f.coordinate[i] = -1;
@@ -444,7 +445,7 @@ idm_status idm_yaml_free_fields(idm_yaml_reader *reader, size_t id, const idm_ya
   if (status == IDM_OK && !f.count)
     status = idm_yaml_fail(reader->tree, node, "%s leaves no entry free; expected one", f.what);
   if (status == IDM_OK)
-    status = idm_yaml_give_coordinates(block, f.count, f.name, &f.coordinate, reader->opt_error);
+    status = idm_yaml_set_coordinates(block, f.count, f.name, &f.coordinate, reader->opt_error);
   for (size_t i = 0; f.name && i < f.count; i++) free(f.name[i]);
   free(f.name);
   free(f.coordinate);

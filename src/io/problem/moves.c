@@ -1,6 +1,6 @@
 /* Transitions of observed states, row by row: {action: {from: {to: probability}}}, or a table with
  * the columns action, from, to and probability. */
-#include "io/problem/moves.h"
+#include "io/problem/reader.h"
 
 #include <assert.h>
 #include <math.h>
@@ -9,25 +9,23 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/spaces.h"
-#include "io/problem/table.h"
 
 /* One probability, as it was read. */
-typedef struct entry {
+typedef struct move_entry {
   size_t row; /* action and state acted in */
   uint32_t next;
   uint32_t line; /* of a table, or of the file */
   uint32_t column;
   double probability;
-} entry;
+} move_entry;
 
-typedef struct gathering {
+typedef struct move_reader {
   idm_yaml_reader *reader;
   const char *file; /* in messages */
-  entry *entry;
+  move_entry *move_entry;
   size_t count;
   size_t capacity;
-} gathering;
+} move_reader;
 
 static bool names_table(const idm_yaml_node *node)
 {
@@ -35,7 +33,7 @@ static bool names_table(const idm_yaml_node *node)
          strcmp(idm_yaml_text(node), "uniform") != 0;
 }
 
-bool idm_yaml_gives_moves(const idm_yaml_reader *reader)
+bool idm_yaml_has_moves(const idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "transition");
   const idm_yaml_node *family = idm_yaml_find(reader->tree, reader->root, "environments");
@@ -48,16 +46,16 @@ bool idm_yaml_gives_moves(const idm_yaml_reader *reader)
   return false;
 }
 
-static idm_status add(gathering *g, entry one)
+static idm_status add_entry(move_reader *g, move_entry one)
 {
   if (g->count == g->capacity) {
     const size_t capacity = 2 * g->capacity + 256;
-    entry *larger = realloc(g->entry, idm_times(capacity, sizeof *larger));
+    move_entry *larger = realloc(g->move_entry, idm_times(capacity, sizeof *larger));
     if (!larger) return idm_fail_memory(g->reader->opt_error);
-    g->entry = larger;
+    g->move_entry = larger;
     g->capacity = capacity;
   }
-  g->entry[g->count++] = one;
+  g->move_entry[g->count++] = one;
   return IDM_OK;
 }
 
@@ -77,23 +75,23 @@ static idm_status find_state(const idm_yaml_reader *reader, const idm_yaml_node 
   return IDM_OK;
 }
 
-static entry entry_at(const idm_yaml_node *node, size_t row, size_t next, double probability)
+static move_entry entry_at(const idm_yaml_node *node, size_t row, size_t next, double probability)
 {
-  return (entry){.row = row,
-                 .next = (uint32_t)next,
-                 .line = (uint32_t)node->start_mark.line + 1,
-                 .column = (uint32_t)node->start_mark.column + 1,
-                 .probability = probability};
+  return (move_entry){.row = row,
+                      .next = (uint32_t)next,
+                      .line = (uint32_t)node->start_mark.line + 1,
+                      .column = (uint32_t)node->start_mark.column + 1,
+                      .probability = probability};
 }
 
 /* {to: probability}, or the name of the state that follows for certain. */
-static idm_status read_row(gathering *g, const idm_yaml_node *node, const char *what, size_t row)
+static idm_status read_row(move_reader *g, const idm_yaml_node *node, const char *what, size_t row)
 {
   const idm_yaml_reader *reader = g->reader;
   size_t next = 0;
   if (idm_yaml_is_scalar(node)) {
     const idm_status status = find_state(reader, node, what, &next);
-    return status == IDM_OK ? add(g, entry_at(node, row, next, 1)) : status;
+    return status == IDM_OK ? add_entry(g, entry_at(node, row, next, 1)) : status;
   }
   if (!idm_yaml_is_mapping(node))
     return idm_yaml_unexpected(reader->tree, node, what,
@@ -105,13 +103,13 @@ static idm_status read_row(gathering *g, const idm_yaml_node *node, const char *
     status = find_state(reader, key, what, &next);
     if (status == IDM_OK)
       status = idm_yaml_number(reader->tree, idm_yaml_item(reader->tree, node, i), what, false, &p);
-    if (status == IDM_OK) status = add(g, entry_at(key, row, next, p));
+    if (status == IDM_OK) status = add_entry(g, entry_at(key, row, next, p));
   }
   return status;
 }
 
 /* Rows of one action: {from: row}, "*" for those not named, or `identity`. */
-static idm_status read_action(gathering *g, const idm_yaml_node *node, size_t u)
+static idm_status read_action(move_reader *g, const idm_yaml_node *node, size_t u)
 {
   const idm_yaml_reader *reader = g->reader;
   const size_t states = reader->sizes.states;
@@ -120,7 +118,7 @@ static idm_status read_action(gathering *g, const idm_yaml_node *node, size_t u)
   idm_status status = IDM_OK;
   if (idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), "identity") == 0) {
     for (size_t s = 0; s < states && status == IDM_OK; s++)
-      status = add(g, entry_at(node, u * states + s, s, 1));
+      status = add_entry(g, entry_at(node, u * states + s, s, 1));
     return status;
   }
   if (!idm_yaml_is_mapping(node))
@@ -147,7 +145,7 @@ static idm_status read_action(gathering *g, const idm_yaml_node *node, size_t u)
   return status;
 }
 
-static idm_status read_mapping(gathering *g, const idm_yaml_node *node)
+static idm_status read_mapping(move_reader *g, const idm_yaml_node *node)
 {
   const size_t actions = g->reader->sizes.actions;
   const idm_yaml_node **value = idm_new(actions, sizeof *value);
@@ -164,12 +162,12 @@ static idm_status read_mapping(gathering *g, const idm_yaml_node *node)
 enum { ACTION, FROM, TO, PROBABILITY, COLUMNS };
 static const char *const column_name[COLUMNS] = {"action", "from", "to", "probability"};
 
-static idm_status read_record(gathering *g, const idm_yaml_table *table,
+static idm_status read_record(move_reader *g, const idm_yaml_table *table,
                               const size_t place[COLUMNS])
 {
   size_t u = 0, from = 0, to = 0;
   const idm_csv_field *cell = &table->field[place[PROBABILITY]];
-  entry one = {.line = cell->line, .column = cell->column};
+  move_entry one = {.line = cell->line, .column = cell->column};
   idm_status status = idm_yaml_table_label(table, place[ACTION], &g->reader->actions, "action", &u);
   if (status == IDM_OK)
     status = idm_yaml_table_label(table, place[FROM], &g->reader->states, "state", &from);
@@ -179,11 +177,11 @@ static idm_status read_record(gathering *g, const idm_yaml_table *table,
     status = idm_yaml_table_number(table, place[PROBABILITY], "a probability", &one.probability);
   one.row = u * g->reader->sizes.states + from;
   one.next = (uint32_t)to;
-  return status == IDM_OK ? add(g, one) : status;
+  return status == IDM_OK ? add_entry(g, one) : status;
 }
 
 /* The records of a table, which stays open for the place of what is wrong with them together. */
-static idm_status read_table(gathering *g, const idm_yaml_node *node, idm_yaml_table *table)
+static idm_status read_table(move_reader *g, const idm_yaml_node *node, idm_yaml_table *table)
 {
   size_t place[COLUMNS];
   idm_status status = idm_yaml_table_open(
@@ -202,8 +200,8 @@ static idm_status read_table(gathering *g, const idm_yaml_node *node, idm_yaml_t
 
 static int compare(const void *a, const void *b)
 {
-  const entry *x = a;
-  const entry *y = b;
+  const move_entry *x = a;
+  const move_entry *y = b;
   if (x->row != y->row) return x->row < y->row ? -1 : 1;
   return (x->next > y->next) - (x->next < y->next);
 }
@@ -211,11 +209,11 @@ static int compare(const void *a, const void *b)
 #define fail_entry(g, e, ...)                                                                      \
   idm_fail_at((g)->reader->opt_error, (g)->file, (long)(e)->line, (long)(e)->column, __VA_ARGS__)
 
-static idm_status check_entries(const gathering *g)
+static idm_status check_entries(const move_reader *g)
 {
   const char *const *state = (const char *const *)g->reader->problem->setting->states.name;
   for (size_t i = 0; i < g->count; i++) {
-    const entry *e = &g->entry[i];
+    const move_entry *e = &g->move_entry[i];
     if (!(e->probability >= 0) || !(e->probability <= 1))
       return fail_entry(g, e, "a probability of %g; expected a number between 0 and 1",
                         e->probability);
@@ -228,7 +226,8 @@ static idm_status check_entries(const gathering *g)
 }
 
 /* One row of moves from its entries, those of probability 0 left out. */
-static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end, idm_moves *moves)
+static idm_status make_row(move_reader *g, size_t row, size_t begin, size_t end,
+                           idm_sparse_rows *moves)
 {
   const idm_yaml_reader *reader = g->reader;
   const idm_setting *setting = reader->problem->setting;
@@ -236,10 +235,10 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
   size_t at = moves->first[row];
   double sum = 0;
   for (size_t i = begin; i < end; i++) {
-    if (!(g->entry[i].probability > 0)) continue;
-    moves->next[at] = g->entry[i].next;
-    moves->probability[at++] = g->entry[i].probability;
-    sum += g->entry[i].probability;
+    if (!(g->move_entry[i].probability > 0)) continue;
+    moves->next[at] = g->move_entry[i].next;
+    moves->probability[at++] = g->move_entry[i].probability;
+    sum += g->move_entry[i].probability;
   }
   if (begin == end && (setting->terminal[row / states] || setting->terminal_state[row % states])) {
     moves->next[at] = (uint32_t)(row % states);
@@ -250,40 +249,41 @@ static idm_status settle_row(gathering *g, size_t row, size_t begin, size_t end,
     return idm_yaml_fail(reader->tree, idm_yaml_find(reader->tree, reader->root, "transition"),
                          "transition says nothing of '%.60s' in '%.60s'; expected what may follow",
                          setting->actions.name[row / states], setting->states.name[row % states]);
-  const double off = idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
-  if (off < 0) {
-    assert(g->entry && begin < end); /* the one move of what ends sums to 1 */
+  const double sum_deviation =
+      idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
+  if (sum_deviation < 0) {
+    assert(g->move_entry && begin < end); /* the one move of what ends sums to 1 */
     return fail_entry(
-        g, &g->entry[begin],
+        g, &g->move_entry[begin],
         "what follows '%.60s' in '%.60s' has probabilities that sum to %.9g; expected "
         "1",
         setting->actions.name[row / states], setting->states.name[row % states], sum);
   }
-  idm_yaml_mended *mended = &g->reader->mended[IDM_YAML_TRANSITION];
-  if (off > 1e-9) mended->rows++;
-  if (off > 1e-9 && off > mended->largest) mended->largest = off;
+  idm_yaml_rescaled *rescaled = &g->reader->rescaled[IDM_YAML_TRANSITION];
+  if (sum_deviation > 1e-9) rescaled->rows++;
+  if (sum_deviation > 1e-9 && sum_deviation > rescaled->largest) rescaled->largest = sum_deviation;
   moves->first[row + 1] = at;
   return IDM_OK;
 }
 
-static idm_status settle(gathering *g)
+static idm_status make_moves(move_reader *g)
 {
   const size_t rows = g->reader->sizes.actions * g->reader->sizes.states;
-  if (g->count) qsort(g->entry, g->count, sizeof *g->entry, compare);
+  if (g->count) qsort(g->move_entry, g->count, sizeof *g->move_entry, compare);
   idm_status status = check_entries(g);
-  idm_moves *moves = NULL;
+  idm_sparse_rows *moves = NULL;
   /* A terminal action or state that is not named has rows of one entry. */
   if (status == IDM_OK)
-    status = idm_moves_create(rows, g->count + rows, &moves, g->reader->opt_error);
+    status = idm_sparse_rows_create(rows, g->count + rows, &moves, g->reader->opt_error);
   size_t begin = 0;
   for (size_t row = 0; row < rows && status == IDM_OK; row++) {
     size_t end = begin;
-    while (end < g->count && g->entry[end].row == row) end++;
-    status = settle_row(g, row, begin, end, moves);
+    while (end < g->count && g->move_entry[end].row == row) end++;
+    status = make_row(g, row, begin, end, moves);
     begin = end;
   }
   if (status != IDM_OK)
-    idm_moves_destroy(moves);
+    idm_sparse_rows_destroy(moves);
   else
     g->reader->problem->setting->moves = moves;
   return status;
@@ -292,13 +292,13 @@ static idm_status settle(gathering *g)
 idm_status idm_yaml_read_moves(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "transition");
-  gathering g = {.reader = reader, .file = reader->tree->file};
+  move_reader g = {.reader = reader, .file = reader->tree->file};
   idm_yaml_table table = {0};
   idm_status status;
   if (!node) return IDM_OK; /* environments give it, each for itself */
   status = idm_yaml_is_scalar(node) ? read_table(&g, node, &table) : read_mapping(&g, node);
-  if (status == IDM_OK) status = settle(&g);
-  free(g.entry);
+  if (status == IDM_OK) status = make_moves(&g);
+  free(g.move_entry);
   idm_yaml_table_close(&table);
   return status;
 }

@@ -1,7 +1,7 @@
 /* Which entries of transitions or emissions share one free number: patterns of letters.
  *
  * Contents: letters · one row · one name · all of them · writing */
-#include "io/problem/ties.h"
+#include "io/problem/reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/problem/spaces.h"
-#include "setting/tie.h"
+#include "setting/freedom.h"
 
 static const char rest[] = ".";
 static const char expected_pattern[] =
@@ -19,7 +18,7 @@ static const char expected_pattern[] =
 /* --- letters -------------------------------------------------------------------------------- */
 
 /* A name under construction. */
-typedef struct tying {
+typedef struct tie_reader {
   idm_yaml_reader *reader;
   size_t id;
   size_t columns;
@@ -30,10 +29,10 @@ typedef struct tying {
   double value[2];                 /* of the entries that carry them; NaN before the first */
   size_t count[2];                 /* a row */
   const idm_yaml_node **by_action; /* [action]: patterns */
-} tying;
+} tie_reader;
 
 /* What a cell is: 0 or 1 a letter, -1 one of the rest. */
-static int letter_of(const tying *t, const idm_yaml_node *cell)
+static int letter_of(const tie_reader *t, const idm_yaml_node *cell)
 {
   for (int i = 0; i < 2; i++)
     if (t->letter[i] && strcmp(t->letter[i], idm_yaml_text(cell)) == 0) return i;
@@ -41,12 +40,12 @@ static int letter_of(const tying *t, const idm_yaml_node *cell)
 }
 
 /* The letter that is the number: of two the second, since the first takes what it leaves. */
-static int number_of(const tying *t)
+static int number_of(const tie_reader *t)
 {
   return t->letter[1] ? 1 : 0;
 }
 
-static idm_status learn_letter(tying *t, const idm_yaml_node *cell)
+static idm_status record_letter(tie_reader *t, const idm_yaml_node *cell)
 {
   const idm_yaml_tree *tree = t->reader->tree;
   double number;
@@ -63,7 +62,7 @@ static idm_status learn_letter(tying *t, const idm_yaml_node *cell)
 }
 
 /* The letters of one action's pattern, and its shape. */
-static idm_status learn_letters(tying *t, const idm_yaml_node *pattern)
+static idm_status record_letters(tie_reader *t, const idm_yaml_node *pattern)
 {
   const idm_yaml_reader *reader = t->reader;
   idm_status status = idm_yaml_check_list(reader->tree, pattern, t->what, "rows, one a state",
@@ -72,7 +71,7 @@ static idm_status learn_letters(tying *t, const idm_yaml_node *pattern)
     const idm_yaml_node *row = idm_yaml_item(reader->tree, pattern, s);
     status = idm_yaml_check_list(reader->tree, row, t->what, "letters, one a column", t->columns);
     for (size_t i = 0; i < t->columns && status == IDM_OK; i++)
-      status = learn_letter(t, idm_yaml_item(reader->tree, row, i));
+      status = record_letter(t, idm_yaml_item(reader->tree, row, i));
   }
   return status;
 }
@@ -80,7 +79,7 @@ static idm_status learn_letters(tying *t, const idm_yaml_node *pattern)
 /* --- one row -------------------------------------------------------------------------------- */
 
 /* Entries of one letter must be equal to begin with, in every row and model. */
-static idm_status check_value(tying *t, const idm_yaml_node *row, int letter, double value)
+static idm_status check_value(tie_reader *t, const idm_yaml_node *row, int letter, double value)
 {
   static const double same = 1e-9;
   if (isnan(t->value[letter])) t->value[letter] = value;
@@ -98,16 +97,16 @@ static idm_status check_value(tying *t, const idm_yaml_node *row, int letter, do
 }
 
 /* A row of one model: values[column], and the coordinates of its entries. */
-static idm_status tie_row(tying *t, const idm_yaml_node *row, const double *values,
+static idm_status tie_row(tie_reader *t, const idm_yaml_node *row, const double *values,
                           int32_t *coordinate)
 {
   size_t count[2] = {0};
-  double left = 0;
-  double others = 0;
+  double remaining = 0;
+  double rest_mass = 0;
   for (size_t i = 0; i < t->columns; i++) {
     const int letter = letter_of(t, idm_yaml_item(t->reader->tree, row, i));
-    if (letter != number_of(t)) left += values[i];
-    if (letter < 0) others += values[i];
+    if (letter != number_of(t)) remaining += values[i];
+    if (letter < 0) rest_mass += values[i];
     if (letter < 0) continue;
     count[letter]++;
     const idm_status status = check_value(t, row, letter, values[i]);
@@ -115,14 +114,14 @@ static idm_status tie_row(tying *t, const idm_yaml_node *row, const double *valu
     if (letter == number_of(t)) coordinate[i] = t->at;
   }
   if (!count[0] && !count[1]) return IDM_OK;
-  if (!(left > 0) && count[number_of(t)])
+  if (!(remaining > 0) && count[number_of(t)])
     return idm_yaml_fail(t->reader->tree, row,
                          "%s leaves nothing in a row that could take up what '%.40s' gives away; "
                          "expected . or another letter there",
                          t->what, t->letter[number_of(t)]);
   if (!t->letter[1]) return IDM_OK;
   if (!t->count[0] && !t->count[1]) memcpy(t->count, count, sizeof count);
-  if (others > 0 || !count[0] || !count[1] || memcmp(t->count, count, sizeof count) != 0)
+  if (rest_mass > 0 || !count[0] || !count[1] || memcmp(t->count, count, sizeof count) != 0)
     return idm_yaml_fail(
         t->reader->tree, row,
         "%s asks for more than one number can give: the rows that hold '%.40s' and "
@@ -134,7 +133,7 @@ static idm_status tie_row(tying *t, const idm_yaml_node *row, const double *valu
 /* --- one name ------------------------------------------------------------------------------- */
 
 /* The pattern of one action, in every model. */
-static idm_status tie_action(tying *t, size_t u, const idm_yaml_node *pattern)
+static idm_status tie_action(tie_reader *t, size_t u, const idm_yaml_node *pattern)
 {
   const idm_yaml_reader *reader = t->reader;
   const idm_theta *theta = reader->problem->theta;
@@ -158,7 +157,7 @@ static idm_status tie_action(tying *t, size_t u, const idm_yaml_node *pattern)
   return status;
 }
 
-static idm_status tie_name(tying *t, const idm_yaml_node *node)
+static idm_status tie_name(tie_reader *t, const idm_yaml_node *node)
 {
   const idm_yaml_reader *reader = t->reader;
   const bool *terminal = reader->problem->setting->terminal;
@@ -174,7 +173,7 @@ static idm_status tie_name(tying *t, const idm_yaml_node *node)
   for (size_t u = 0; idm_yaml_is_list(node) && u < reader->sizes.actions; u++)
     t->by_action[u] = node;
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
-    if (t->by_action[u]) status = learn_letters(t, t->by_action[u]);
+    if (t->by_action[u]) status = record_letters(t, t->by_action[u]);
   /* Nothing follows a terminal action: its matrices are idle. */
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
     if (t->by_action[u] && !terminal[u]) status = tie_action(t, u, t->by_action[u]);
@@ -191,7 +190,7 @@ static bool is_field(const idm_yaml_node *key)
   return strcmp(idm_yaml_text(key), "scale") == 0 || strcmp(idm_yaml_text(key), "prior") == 0;
 }
 
-static idm_status check_name(const tying *t, const idm_yaml_node *key)
+static idm_status check_name(const tie_reader *t, const idm_yaml_node *key)
 {
   const char *name = idm_yaml_text(key);
   if (name[0] && !strpbrk(name, "/[]\n")) return IDM_OK;
@@ -199,7 +198,7 @@ static idm_status check_name(const tying *t, const idm_yaml_node *key)
                              "one without '/', '[' and ']'");
 }
 
-static idm_status tie_names(tying *t, const idm_yaml_node *node, idm_labels *names)
+static idm_status tie_names(tie_reader *t, const idm_yaml_node *node, idm_labels *names)
 {
   const idm_yaml_reader *reader = t->reader;
   const char *block = reader->problem->theta->block[t->id].info->name;
@@ -231,9 +230,9 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
                          "observations are the states: emission is identity, and nothing of it can "
                          "be free");
   if (!names) return IDM_OK; /* every row is free by itself */
-  tying t = {.reader = reader,
-             .id = id,
-             .columns = idm_block_width(theta->block[id].info, theta->sizes, theta->models)};
+  tie_reader t = {.reader = reader,
+                  .id = id,
+                  .columns = idm_block_width(theta->block[id].info, theta->sizes, theta->models)};
   t.coordinate = idm_new(block->size, sizeof *t.coordinate);
   t.by_action = idm_new(reader->sizes.actions, sizeof *t.by_action);
   idm_status status = t.coordinate && t.by_action ? IDM_OK : idm_fail_memory(reader->opt_error);
@@ -242,7 +241,7 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
     status = idm_labels_create(&block->coordinate_name, names, reader->opt_error);
   if (status == IDM_OK) status = tie_names(&t, opt_node, &block->coordinate_name);
   if (status == IDM_OK) {
-    status = idm_tie_share(theta, id, t.coordinate, reader->opt_error);
+    status = idm_tie_set_shares(theta, id, t.coordinate, reader->opt_error);
     t.coordinate = NULL;
   }
   free(t.coordinate);

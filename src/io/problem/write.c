@@ -1,7 +1,6 @@
 /* A problem written as YAML, whole, so that reading it gives the same problem bit for bit.
  *
- * Contents: spaces and episodes; dynamics and models; utility; agent and blocks; freedom and
- * columns. */
+ * Contents: writable · write */
 #include "io/problem/write.h"
 
 #include <math.h>
@@ -11,14 +10,144 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "idm/planner.h"
 #include "idm/problem_file.h"
-#include "io/problem/derive.h"
-#include "io/problem/features.h"
-#include "io/problem/fields.h"
-#include "io/problem/ties.h"
-#include "io/problem/writable.h"
+#include "io/problem/reader.h"
+
+/* === writable ================================================================================= */
+
+/* Whether YAML can hold a problem: checked before a file is touched. */
+
+static idm_status check_text(const char *text, const char *what, idm_error *opt_error)
+{
+  if (strlen(text) > IDM_YAML_LABEL)
+    return idm_fail(opt_error, IDM_INPUT, "%s '%.60s...' has %zu bytes; YAML problems hold %d",
+                    what, text, strlen(text), IDM_YAML_LABEL);
+  if (!idm_utf8_valid(text, strlen(text)))
+    return idm_fail(opt_error, IDM_INPUT, "%s is not UTF-8 text, which YAML needs", what);
+  return IDM_OK;
+}
+
+static idm_status check_texts(const idm_labels *labels, const char *what, bool action,
+                              idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (size_t i = 0; i < labels->count && status == IDM_OK; i++) {
+    status = check_text(labels->name[i], what, opt_error);
+    const char *fault = status == IDM_OK ? idm_yaml_label_fault(labels->name[i], action) : NULL;
+    if (fault)
+      status = idm_fail(opt_error, IDM_INPUT, "%s is '%.60s'; expected %s", what, labels->name[i],
+                        fault);
+  }
+  return status;
+}
+
+/* A utility by column reads back as such: no number, and one minus at most. */
+static idm_status check_sources(const idm_problem *problem, idm_error *opt_error)
+{
+  for (size_t i = 0; i < problem->utility_sources; i++) {
+    const idm_utility_source *source = &problem->utility_source[i];
+    const char *name = problem->columns.utility.name[source->column];
+    char text[IDM_YAML_LABEL + 2];
+    double value = 0;
+    snprintf(text, sizeof text, "%s%s", source->scale < 0 ? "-" : "", name);
+    if (!name[0] || fabs(source->scale) != 1 || (source->scale > 0 && name[0] == '-') ||
+        idm_yaml_parse_number(text, &value) != IDM_YAML_TEXT)
+      return idm_fail(opt_error, IDM_INPUT,
+                      "a utility of %g times the column '%.60s' has no form in YAML", source->scale,
+                      name);
+  }
+  return IDM_OK;
+}
+
+static idm_status check_blocks(const idm_problem *problem, idm_error *opt_error)
+{
+  for (size_t i = 0; i < problem->theta->blocks; i++) {
+    const idm_block *block = &problem->theta->block[i];
+    const idm_block_info *info = block->info;
+    if (block->role == IDM_DESCRIPTIVE && (!info->scales || (info->field && !block->coordinate)))
+      return idm_fail(opt_error, IDM_INPUT, "a free %s has no form in YAML", info->name);
+    if (block->variants > 1 && !(i == IDM_UTILITY && problem->utility_sources))
+      return idm_fail(opt_error, IDM_INPUT, "%s that varies by trial has no form in YAML",
+                      info->name);
+    bool default_value = true;
+    const idm_field *field, *illegal = NULL;
+    double number = NAN;
+    for (size_t k = 0; (field = idm_block_field(info, problem->theta->sizes, k)); k++) {
+      default_value = default_value && block->value[k] == field->default_number;
+      if (illegal || (block->value[k] >= field->least && block->value[k] < field->below)) continue;
+      illegal = field;
+      number = block->value[k];
+    }
+    if (!default_value && illegal)
+      return idm_fail(opt_error, IDM_INPUT, "a %s %s %g has no form in YAML", info->name,
+                      illegal->name, number);
+  }
+  return IDM_OK;
+}
+
+bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns)
+{
+  if (rows != columns) return false;
+  for (size_t i = 0; i < rows * columns; i++)
+    if (matrix[i] != (i / columns == i % columns ? 1.0 : 0.0) || signbit(matrix[i])) return false;
+  return true;
+}
+
+/* In an MDP the file does not speak of observations, so they must be what it implies. */
+static idm_status check_observed(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  if (!setting->fully_observed) return IDM_OK;
+  const size_t states = setting->states.count;
+  const size_t own = setting->actions.count;
+  const double *models = problem->theta->block[IDM_EMISSION].value;
+  bool same_numbers = setting->moves || setting->emission;
+  for (size_t u = 0; same_numbers && !setting->moves && u < own; u++)
+    same_numbers = idm_yaml_is_identity(setting->emission + u * states * states, states, states);
+  for (size_t i = 0; same_numbers && !setting->moves && i < own * problem->theta->models; i++)
+    same_numbers = idm_yaml_is_identity(models + i * states * states, states, states);
+  for (size_t s = 0; same_numbers && s < states; s++)
+    same_numbers = strcmp(setting->states.name[s], setting->observations.name[s]) == 0;
+  if (same_numbers) return IDM_OK;
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "a fully observed problem whose observations are not its states has no form in YAML");
+}
+
+idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_error)
+{
+  const idm_setting *setting = problem->setting;
+  const struct {
+    const idm_labels *labels;
+    const char *what;
+  } texts[] = {{&setting->states, "a state"},
+               {&setting->actions, "an action"},
+               {&setting->observations, "an observation"},
+               {&problem->columns.utility, "a column"},
+               {&problem->columns.missing, "a text for what is missing"}};
+  idm_status status = idm_problem_validate(problem, opt_error);
+  if (status == IDM_OK) status = check_text(setting->name, "the name", opt_error);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == IDM_OK; i++)
+    status = check_texts(texts[i].labels, texts[i].what, texts[i].labels == &setting->actions,
+                         opt_error);
+  for (size_t i = 0; i < IDM_COLUMN_COUNT && status == IDM_OK; i++) {
+    const idm_codes *codes = &problem->columns.codes[i];
+    status = check_texts(&problem->columns.role[i], "a column", false, opt_error);
+    for (size_t k = 0; k < codes->count && status == IDM_OK; k++)
+      status = check_texts(&codes->code[k].text, "a code", false, opt_error);
+  }
+  for (size_t u = 0; u < setting->actions.count && status == IDM_OK; u++)
+    if (strcmp(setting->actions.name[u], "*") == 0)
+      status = idm_fail(opt_error, IDM_INPUT, "an action called '*' has no form in YAML");
+  if (status == IDM_OK) status = check_sources(problem, opt_error);
+  if (status == IDM_OK) status = check_blocks(problem, opt_error);
+  if (status == IDM_OK) status = check_observed(problem, opt_error);
+  return status;
+}
+
+/* === write ==================================================================================== */
 
 static void put_labels(idm_emitter *out, const char *key, const idm_labels *labels)
 {
@@ -40,7 +169,7 @@ static bool is_numbered(const idm_labels *labels)
 static void put_space(idm_emitter *out, const char *key, const idm_labels *labels)
 {
   if (is_numbered(labels))
-    idm_emit_whole(out, key, labels->count);
+    idm_emit_integer(out, key, labels->count);
   else
     put_labels(out, key, labels);
 }
@@ -76,7 +205,7 @@ static void put_spaces(idm_emitter *out, const idm_problem *problem)
     put_space(out, "observations", &setting->observations);
   idm_emit_numbers(out, "start", setting->start, setting->states.count);
   idm_emit_number(out, "discount", idm_theta_scalar(problem->theta, IDM_DISCOUNT));
-  if (setting->horizon) idm_emit_whole(out, "horizon", (size_t)setting->horizon);
+  if (setting->horizon) idm_emit_integer(out, "horizon", (size_t)setting->horizon);
   put_endings(out, "ends", setting, false);
   put_endings(out, "terminal", setting, true);
 }
@@ -104,7 +233,7 @@ static void put_matrix(idm_emitter *out, const char *key, const double *matrix, 
   }
 }
 
-static bool same(const double *a, const double *b, size_t count)
+static bool same_numbers(const double *a, const double *b, size_t count)
 {
   return memcmp(a, b, count * sizeof *a) == 0;
 }
@@ -118,16 +247,16 @@ static void put_model_matrices(idm_emitter *out, const char *key, const idm_sett
   const size_t actions = setting->actions.count;
   const size_t size = rows * columns;
   size_t changed = 0;
-  bool alike = true;
+  bool all_equal = true;
   for (size_t u = 0; u < actions; u++) {
-    changed += !opt_base || !same(matrices + u * size, opt_base + u * size, size);
-    alike = alike && same(matrices + u * size, matrices, size);
+    changed += !opt_base || !same_numbers(matrices + u * size, opt_base + u * size, size);
+    all_equal = all_equal && same_numbers(matrices + u * size, matrices, size);
   }
   if (!changed) return;
-  const bool every = alike && changed == actions;
+  const bool every = all_equal && changed == actions;
   idm_emit_mapping(out, key, IDM_EMIT_BLOCK);
   for (size_t u = 0; u < (every ? 1 : actions); u++) {
-    if (opt_base && same(matrices + u * size, opt_base + u * size, size)) continue;
+    if (opt_base && same_numbers(matrices + u * size, opt_base + u * size, size)) continue;
     put_matrix(out, every ? "*" : setting->actions.name[u], matrices + u * size, rows, columns);
   }
   idm_emit_mapping_end(out);
@@ -143,17 +272,18 @@ static void put_matrices(idm_emitter *out, const char *key, const idm_setting *s
   const size_t size = rows * columns;
   size_t first = 0;
   size_t count = 0;
-  bool alike = true;
+  bool all_equal = true;
   while (first < actions && !shared[first]) first++;
   for (size_t u = first; u < actions; u++) {
     count += shared[u];
-    alike = alike && (!shared[u] || same(matrices + u * size, matrices + first * size, size));
+    all_equal = all_equal &&
+                (!shared[u] || same_numbers(matrices + u * size, matrices + first * size, size));
   }
-  const bool together = alike && (count > 1 || actions == 1);
+  const bool is_shared = all_equal && (count > 1 || actions == 1);
   idm_emit_mapping(out, key, IDM_EMIT_BLOCK);
   for (size_t u = 0; u < actions; u++)
-    if (!together || !shared[u] || u == first)
-      put_matrix(out, together && shared[u] ? "*" : setting->actions.name[u], matrices + u * size,
+    if (!is_shared || !shared[u] || u == first)
+      put_matrix(out, is_shared && shared[u] ? "*" : setting->actions.name[u], matrices + u * size,
                  rows, columns);
   idm_emit_mapping_end(out);
 }
@@ -161,7 +291,7 @@ static void put_matrices(idm_emitter *out, const char *key, const idm_setting *s
 /* {action: {from: {to: probability}}} */
 static void put_moves(idm_emitter *out, const idm_setting *s)
 {
-  const idm_moves *moves = s->moves;
+  const idm_sparse_rows *moves = s->moves;
   const size_t states = s->states.count;
   idm_emit_mapping(out, "transition", IDM_EMIT_BLOCK);
   for (size_t u = 0; u < s->actions.count; u++) {
@@ -200,8 +330,8 @@ static void put_environments(idm_emitter *out, const idm_problem *problem)
     idm_emit_mapping_end(out);
   }
   idm_emit_mapping_end(out);
-  if (problem->within)
-    idm_emit_text(out, "environment", problem->environment[problem->within - 1].name);
+  if (problem->current_environment)
+    idm_emit_text(out, "environment", problem->environment[problem->current_environment - 1].name);
 }
 
 /* {perturb: {transition: ..., observation: ...}, independent: true} or {uniform: ...} */
@@ -221,12 +351,12 @@ static void put_rule(idm_emitter *out, const idm_model_rule *rule)
   idm_emit_mapping_end(out);
 }
 
-static bool knows_environment(const idm_setting *setting, const idm_block *transition,
-                              const idm_block *emission)
+static bool models_environment(const idm_setting *setting, const idm_block *transition,
+                               const idm_block *emission)
 {
   return setting->transition && setting->emission &&
-         same(setting->transition, transition->value, transition->size) &&
-         same(setting->emission, emission->value, emission->size);
+         same_numbers(setting->transition, transition->value, transition->size) &&
+         same_numbers(setting->emission, emission->value, emission->size);
 }
 
 static void put_models(idm_emitter *out, const idm_problem *problem)
@@ -240,7 +370,7 @@ static void put_models(idm_emitter *out, const idm_problem *problem)
     put_rule(out, rule);
     return;
   }
-  if (s->moves || (theta->models == 1 && knows_environment(s, transition, emission))) return;
+  if (s->moves || (theta->models == 1 && models_environment(s, transition, emission))) return;
   idm_emit_list(out, "models", IDM_EMIT_BLOCK);
   for (size_t m = 0; m < theta->models; m++) {
     const double *transitions = transition->value + m * transition->size / theta->models;
@@ -280,10 +410,11 @@ static void put_utility_row(idm_emitter *out, const char *key, const idm_problem
                             const idm_utility_source *const *source, const double *utility)
 {
   const size_t states = problem->setting->states.count;
-  size_t alike = 1;
-  while (alike < states && same_entry(source[0], source[alike], utility[0], utility[alike]))
-    alike++;
-  if (alike == states) {
+  size_t all_equal = 1;
+  while (all_equal < states &&
+         same_entry(source[0], source[all_equal], utility[0], utility[all_equal]))
+    all_equal++;
+  if (all_equal == states) {
     put_utility_entry(out, key, problem, source[0], utility[0]);
     return;
   }
@@ -377,7 +508,7 @@ static void put_agent(idm_emitter *out, const idm_problem *problem)
 {
   idm_emit_mapping(out, "agent", IDM_EMIT_BLOCK);
   idm_emit_text(out, "planner", idm_agent_planner(&problem->agent)->name);
-  for (const idm_key *key = idm_agent_keys(); key->name; key++) {
+  for (const idm_key *key = idm_agent_option_keys(); key->name; key++) {
     char text[64];
     idm_key_text(key, &problem->agent, text, sizeof text);
     if (text[0]) idm_emit_word(out, key->name, text);
@@ -391,7 +522,7 @@ static void put_agent(idm_emitter *out, const idm_problem *problem)
 /* Whether every coordinate is one entry that goes by its own name, in their order. */
 static bool separate_entries(const idm_setting *setting, const idm_block *block)
 {
-  char name[IDM_ENTRY];
+  char name[IDM_ENTRY_SIZE];
   int32_t next = 0;
   for (size_t i = 0; i < block->size; i++) {
     if (block->coordinate[i] < 0) continue;
@@ -531,7 +662,7 @@ static void put_code(idm_emitter *out, const char *opt_key, const idm_code *code
   }
   idm_emit_mapping(out, opt_key, IDM_EMIT_FLOW);
   for (size_t i = 0; i < code->text.count; i++)
-    idm_emit_text(out, code->text.name[i], code->means.name[i]);
+    idm_emit_text(out, code->text.name[i], code->target_label.name[i]);
   idm_emit_mapping_end(out);
 }
 
@@ -557,7 +688,8 @@ static void put_codes(idm_emitter *out, const idm_columns *columns)
 
 static bool maps_columns(const idm_columns *columns)
 {
-  bool any = columns->missing.count || columns->missed.count || columns->deriveds || columns->rules;
+  bool any =
+      columns->missing.count || columns->missed.count || columns->derived_count || columns->rules;
   for (size_t i = 0; i < IDM_COLUMN_COUNT; i++)
     any = any || columns->role[i].count || columns->codes[i].count;
   return any;

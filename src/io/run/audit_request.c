@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "idm/audit_run.h"
 #include "idm/predicate.h"
-#include "invert/audit/words.h"
-#include "invert/label.h"
+#include "invert/audit/model.h"
+#include "invert/posterior.h"
 #include "io/problem/read.h"
-#include "io/run/audit_request.h"
-#include "io/run/files.h"
+#include "io/run/folder.h"
 #include "io/run/request.h"
-#include "io/yaml/key.h"
+#include "io/yaml/tree.h"
 
 static const idm_key keys[] = {
     {.name = "by",
@@ -31,21 +30,21 @@ static const idm_key keys[] = {
      .help = "a group of those who meet it, as in \"AGE>75\"; may be given several times, and "
              "groups may overlap"},
     {.name = "pool",
-     .kind = IDM_KEY_WORD,
+     .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_audit_request, pool),
      .words = idm_audit_pool_words,
      .value = "HOW",
      .help = "groups have a common distribution (partial), nothing to do with each other (none), "
              "or nothing, and contrasts are adjusted by Holm (holm)"},
     {.name = "dynamics",
-     .kind = IDM_KEY_WORD,
+     .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_audit_request, dynamics),
      .words = idm_audit_dynamics_words,
      .value = "WHOSE",
      .help = "every group in the problem's dynamics (pooled), or in those learnt from its own log "
              "as well (group): contrasts both ways, and what depends on the choice"},
     {.name = "people",
-     .kind = IDM_KEY_FLAG,
+     .kind = IDM_KEY_BOOL,
      .offset = offsetof(idm_audit_request, people),
      .help = "agents have numbers of their own, normal around those of their group"},
     {0}};
@@ -68,7 +67,7 @@ void idm_audit_request_default(idm_audit_request *request)
 uint64_t idm_audit_request_label(const idm_problem *problem, const idm_audit_request *request)
 {
   if (!problem || !request) return 0;
-  return idm_label_fields(idm_request_label(problem, &request->request), keys, request);
+  return idm_fingerprint_fields(idm_request_label(problem, &request->request), keys, request);
 }
 
 idm_status idm_audit_request_check(const idm_audit_request *request, idm_error *opt_error)
@@ -93,10 +92,10 @@ static idm_status list_columns(char *const *predicate, size_t count, idm_labels 
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     idm_predicate p = {0};
     status = idm_predicate_parse(predicate[i], NULL, &p, opt_error);
-    bool known = false;
+    bool is_listed = false;
     for (size_t k = 0; k < used && status == IDM_OK; k++)
-      known = known || strcmp(columns->name[k], p.column) == 0;
-    if (status == IDM_OK && !known)
+      is_listed = is_listed || strcmp(columns->name[k], p.column) == 0;
+    if (status == IDM_OK && !is_listed)
       status = idm_labels_set(columns, used++, p.column, strlen(p.column), opt_error);
     idm_predicate_clear(&p);
   }
@@ -168,37 +167,37 @@ idm_status idm_audit_request_read(const char *path, idm_problem **ret_problem,
                                   idm_error *opt_error)
 {
   idm_require(path, ret_problem, request);
-  const idm_place place = idm_place_of(path);
-  const idm_status status = idm_place_check_again(&place, opt_error);
+  const idm_location location = idm_location_of(path);
+  const idm_status status = idm_location_check_reread(&location, opt_error);
   if (status != IDM_OK) {
     *ret_problem = NULL;
     return status;
   }
-  return idm_audit_request_read_at(&place, ret_problem, request, opt_notes, opt_error);
+  return idm_audit_request_read_at(&location, ret_problem, request, opt_notes, opt_error);
 }
 
-idm_status idm_audit_request_read_at(const idm_place *place, idm_problem **ret_problem,
+idm_status idm_audit_request_read_at(const idm_location *location, idm_problem **ret_problem,
                                      idm_audit_request *request, idm_notes *opt_notes,
                                      idm_error *opt_error)
 {
   idm_audit_request_default(request);
-  return idm_problem_read_sections(place, read_sections, request, ret_problem, opt_notes,
+  return idm_problem_read_sections(location, read_sections, request, ret_problem, opt_notes,
                                    opt_error);
 }
 
 bool idm_audit_is(const char *folder)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   idm_run_files files;
   if (!folder || !idm_folder_is(folder) || idm_run_files_open(&files, folder, NULL) != IDM_OK)
     return false;
-  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  const idm_location config = idm_run_files_location(&files, IDM_FILE_CONFIG, path);
   const bool is = idm_audit_is_at(&config);
   idm_run_files_close(&files);
   return is;
 }
 
-bool idm_audit_is_at(const idm_place *place)
+bool idm_audit_is_at(const idm_location *location)
 {
-  return idm_yaml_has_section(place, "audit");
+  return idm_yaml_has_section(location, "audit");
 }

@@ -20,17 +20,15 @@
 #include "idm/run.h"
 #include "invert/posterior.h"
 #include "io/file.h"
+#include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/netcdf_read.h"
-#include "io/run/seal.h"
-#include "io/run/statistics.h"
 
 /* Larger files and larger groups are no runs. */
 #define FILE_LIMIT   ((size_t)1 << 36)
 #define NUMBER_LIMIT ((size_t)1 << 31)
 
 /* Dimensions of a variable: (chain, draw), and up to four axes of an array. */
-enum { most_rank = 6 };
+enum { max_rank = 6 };
 
 typedef struct reader {
   const char *path;
@@ -44,23 +42,23 @@ typedef struct reader {
 /* --- seal ----------------------------------------------------------------------------------- */
 
 /* HDF5 must see nothing but what was once written by it (see netcdf.h). */
-static idm_status check_seal(const char *bytes, size_t length, const char *path,
-                             size_t *ret_image_length, idm_error *opt_error)
+static idm_status check_trailer(const char *bytes, size_t length, const char *path,
+                                size_t *ret_image_length, idm_error *opt_error)
 {
   static const char signature[] = "\x89HDF\r\n\x1a\n"; /* HDF5 File Format Specification, II.A */
-  const size_t prefix = sizeof IDM_SEAL_PREFIX - 1;
+  const size_t prefix = sizeof IDM_TRAILER_PREFIX - 1;
   if (length < sizeof signature - 1 || memcmp(bytes, signature, sizeof signature - 1) != 0)
     return idm_fail_at(opt_error, path, 0, 0, "found no netCDF-4 file; expected a run of idm");
-  const size_t image = length < IDM_SEAL_LENGTH ? 0 : length - IDM_SEAL_LENGTH;
-  if (!image || memcmp(bytes + image, IDM_SEAL_PREFIX, prefix) != 0)
+  const size_t image = length < IDM_TRAILER_LENGTH ? 0 : length - IDM_TRAILER_LENGTH;
+  if (!image || memcmp(bytes + image, IDM_TRAILER_PREFIX, prefix) != 0)
     return idm_fail_at(opt_error, path, 0, 0,
                        "found no checksum at the end: the file is cut short, or another program "
                        "than idm wrote or changed it");
-  char seal[IDM_SEAL_LENGTH + 1];
-  idm_seal(bytes, image, seal);
-  if (memcmp(bytes + image, seal, IDM_SEAL_LENGTH) != 0)
+  char trailer[IDM_TRAILER_LENGTH + 1];
+  idm_trailer(bytes, image, trailer);
+  if (memcmp(bytes + image, trailer, IDM_TRAILER_LENGTH) != 0)
     return idm_fail_at(opt_error, path, 0, 0,
-                       "the file is damaged: found SHA-256 %.64s, expected %.64s", seal + prefix,
+                       "the file is damaged: found SHA-256 %.64s, expected %.64s", trailer + prefix,
                        bytes + image + prefix);
   *ret_image_length = image;
   return IDM_OK;
@@ -71,7 +69,7 @@ static idm_status check_seal(const char *bytes, size_t length, const char *path,
 #define FAIL(r, ...) idm_fail_at((r)->opt_error, (r)->path, 0, 0, __VA_ARGS__)
 
 /* netCDF's own words; memory is a failure of ours, not of the file. */
-static idm_status refuse(const reader *r, int code, const char *what)
+static idm_status fail_code(const reader *r, int code, const char *what)
 {
   if (code == NC_ENOMEM) return idm_fail_memory(r->opt_error);
   return FAIL(r, "'%s' in group '%s': %s", what, r->group_name, idm_netcdf.nc_strerror(code));
@@ -82,7 +80,7 @@ static idm_status enter_group(reader *r, int file, const char *name)
   r->group_name = name;
   const int code = idm_netcdf.nc_inq_grp_ncid(file, name, &r->group);
   if (code == NC_ENOGRP) return FAIL(r, "the group '%s' is missing", name);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+  return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
 static idm_status read_dimension(const reader *r, const char *name, size_t *ret_length)
@@ -92,7 +90,7 @@ static idm_status read_dimension(const reader *r, const char *name, size_t *ret_
   if (code == NC_EBADDIM)
     return FAIL(r, "the dimension '%s' is missing in group '%s'", name, r->group_name);
   if (code == NC_NOERR) code = idm_netcdf.nc_inq_dimlen(r->group, dimension, ret_length);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (*ret_length == 0 || *ret_length > NUMBER_LIMIT)
     return FAIL(r, "the dimension '%s' in group '%s' is %zu; expected 1 to %zu", name,
                 r->group_name, *ret_length, NUMBER_LIMIT);
@@ -129,21 +127,21 @@ static idm_status check_variable(const reader *r, int variable, const char *name
 {
   nc_type found;
   int rank;
-  int dimension[most_rank];
-  size_t length[most_rank] = {0};
+  int dimension[max_rank];
+  size_t length[max_rank] = {0};
   size_t size = 1;
   int code = idm_netcdf.nc_inq_vartype(r->group, variable, &found);
   if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable, &rank);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (found != type)
     return FAIL(r, "'%s' in group '%s' is not of type %s", name, r->group_name, type_name(type));
-  if (rank != 2 && !(rank > 2 && rank <= most_rank && opt_size))
+  if (rank != 2 && !(rank > 2 && rank <= max_rank && opt_size))
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected (chain, draw)", name,
                 r->group_name, rank);
   code = idm_netcdf.nc_inq_vardimid(r->group, variable, dimension);
   for (int i = 0; i < rank && code == NC_NOERR; i++)
     code = idm_netcdf.nc_inq_dimlen(r->group, dimension[i], &length[i]);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (length[0] != r->chains || length[1] != r->draws)
     return FAIL(r, "'%s' in group '%s' is %zu by %zu; expected %zu chains by %zu draws", name,
                 r->group_name, length[0], length[1], r->chains, r->draws);
@@ -162,11 +160,11 @@ static idm_status read_word(const reader *r, int variable, const char *name, cha
   size_t length;
   int code = idm_netcdf.nc_inq_att(r->group, variable, name, &type, &length);
   if (code == NC_ENOTATT) return IDM_OK;
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (type != NC_STRING || length != 1)
     return FAIL(r, "the attribute '%s' in group '%s' is not a string", name, r->group_name);
   code = idm_netcdf.nc_get_att_string(r->group, variable, name, ret_word);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (!*ret_word) return FAIL(r, "the attribute '%s' in group '%s' is void", name, r->group_name);
   return IDM_OK;
 }
@@ -184,7 +182,7 @@ static idm_status read_number(const reader *r, int variable, const char *name, n
   if (code == NC_NOERR && (found != type || length != 1))
     return FAIL(r, "the attribute '%s' in group '%s' is not one number", name, r->group_name);
   if (code == NC_NOERR) code = idm_netcdf.nc_get_att(r->group, variable, name, value);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+  return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
 /* --- draws ---------------------------------------------------------------------------------- */
@@ -231,7 +229,7 @@ static idm_status read_entries(const reader *r, const drawn *d, idm_labels *name
   char **word = idm_new(d->entries, sizeof *word);
   if (!word) return idm_fail_memory(r->opt_error);
   const int code = idm_netcdf.nc_get_att_string(r->group, d->variable, "entries", word);
-  idm_status status = code == NC_NOERR ? IDM_OK : refuse(r, code, "entries");
+  idm_status status = code == NC_NOERR ? IDM_OK : fail_code(r, code, "entries");
   for (size_t i = 0; i < d->entries && status == IDM_OK; i++)
     status = word[i] ? add_name(r, word[i], names, index + i)
                      : FAIL(r, "the attribute 'entries' of '%s' is void", d->own);
@@ -255,14 +253,14 @@ static idm_status read_labels(const reader *r, int dimension, const char *name, 
   if (code == NC_NOERR) code = idm_netcdf.nc_inq_vartype(r->group, variable, &type);
   if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable, &rank);
   if (code == NC_NOERR && rank == 1) code = idm_netcdf.nc_inq_vardimid(r->group, variable, &of);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   if (type != NC_STRING || of != dimension || !count || count > NUMBER_LIMIT)
     return FAIL(r, "'%s' in group '%s' holds no labels", name, r->group_name);
   char **word = idm_new(count, sizeof *word);
   if (!word) return idm_fail_memory(r->opt_error);
   code = idm_netcdf.nc_get_var_string(r->group, variable, word);
   idm_status status =
-      code == NC_NOERR ? idm_labels_create(label, count, r->opt_error) : refuse(r, code, name);
+      code == NC_NOERR ? idm_labels_create(label, count, r->opt_error) : fail_code(r, code, name);
   for (size_t i = 0; i < count && status == IDM_OK; i++)
     status = word[i] ? idm_labels_set(label, i, word[i], strlen(word[i]), r->opt_error)
                      : FAIL(r, "a label of '%s' in group '%s' is void", name, r->group_name);
@@ -277,7 +275,7 @@ static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, siz
   char name[NC_MAX_NAME + 1];
   idm_labels label = {0};
   const int code = idm_netcdf.nc_inq_dimname(r->group, dimension, name);
-  if (code != NC_NOERR) return refuse(r, code, "a dimension");
+  if (code != NC_NOERR) return fail_code(r, code, "a dimension");
   *ret_axis = idm_posterior_axis(p, name);
   if (*ret_axis < p->axes) return IDM_OK;
   idm_status status = read_labels(r, dimension, name, &label);
@@ -287,32 +285,32 @@ static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, siz
 }
 
 /* Quantities along an axis are called by its labels; whether they are summarised is read later. */
-static idm_status read_series(const reader *r, const drawn *d, draws *into, size_t index)
+static idm_status read_series(const reader *r, const drawn *d, draws *target, size_t index)
 {
   char *word;
   size_t axis = 0;
   idm_status status = read_word(r, d->variable, "long_name", &word);
-  if (status == IDM_OK) status = add_axis(r, d->along, into->opt_posterior, &axis);
+  if (status == IDM_OK) status = add_axis(r, d->along, target->opt_posterior, &axis);
   if (status == IDM_OK)
-    status = idm_posterior_add_series(into->opt_posterior, word ? word : d->own, axis, index,
+    status = idm_posterior_add_series(target->opt_posterior, word ? word : d->own, axis, index,
                                       r->opt_error);
   if (word) idm_netcdf.nc_free_string(1, &word);
   return status;
 }
 
 /* Whether the quantities of a variable lie along its last dimension. */
-static idm_status look_along(const reader *r, drawn *d)
+static idm_status find_axis(const reader *r, drawn *d)
 {
   long long series = 0;
   int rank = 0;
-  int dimension[most_rank];
+  int dimension[max_rank];
   d->along = -1;
   const idm_status status = read_number(r, d->variable, "series", NC_INT64, true, &series);
   if (status != IDM_OK || !series) return status;
   int code = idm_netcdf.nc_inq_varndims(r->group, d->variable, &rank);
   if (code == NC_NOERR && rank == 3)
     code = idm_netcdf.nc_inq_vardimid(r->group, d->variable, dimension);
-  if (code != NC_NOERR) return refuse(r, code, d->own);
+  if (code != NC_NOERR) return fail_code(r, code, d->own);
   if (rank != 3)
     return FAIL(r, "'%s' in group '%s' has %d dimensions; expected 3", d->own, r->group_name, rank);
   d->along = dimension[2];
@@ -321,18 +319,18 @@ static idm_status look_along(const reader *r, drawn *d)
 }
 
 /* What a variable holds. */
-static idm_status look_at(const reader *r, drawn *d)
+static idm_status describe_variable(const reader *r, drawn *d)
 {
   nc_type type;
   idm_status status = check_variable(r, d->variable, d->own, NC_DOUBLE, &d->size);
-  if (status == IDM_OK) status = look_along(r, d);
+  if (status == IDM_OK) status = find_axis(r, d);
   if (status != IDM_OK || d->along >= 0) return status;
   const int code = idm_netcdf.nc_inq_att(r->group, d->variable, "entries", &type, &d->entries);
   if (code == NC_ENOTATT) {
     d->entries = 0;
     return IDM_OK;
   }
-  if (code != NC_NOERR) return refuse(r, code, "entries");
+  if (code != NC_NOERR) return fail_code(r, code, "entries");
   if (type != NC_STRING || d->entries != d->size)
     return FAIL(r, "'%s' in group '%s' names %zu entries; expected %zu strings", d->own,
                 r->group_name, d->entries, d->size);
@@ -340,24 +338,24 @@ static idm_status look_at(const reader *r, drawn *d)
 }
 
 /* The names of a variable's quantities, their sizes and whether they are summarised. */
-static idm_status read_quantities(const reader *r, const drawn *d, draws *into, size_t index)
+static idm_status read_quantities(const reader *r, const drawn *d, draws *target, size_t index)
 {
   long long summarised = 1;
   idm_status status = IDM_OK;
-  if (d->along >= 0 && !into->opt_posterior)
+  if (d->along >= 0 && !target->opt_posterior)
     return FAIL(r, "'%s' in group '%s' lies along an axis", d->own, r->group_name);
   if (d->along >= 0)
-    status = read_series(r, d, into, index);
+    status = read_series(r, d, target, index);
   else if (d->entries)
-    status = read_entries(r, d, into->name, index);
+    status = read_entries(r, d, target->name, index);
   else
-    status = read_name(r, d, into->name, index);
-  if (status == IDM_OK && into->opt_summarised)
+    status = read_name(r, d, target->name, index);
+  if (status == IDM_OK && target->opt_summarised)
     status = read_number(r, d->variable, "summarised", NC_INT64, true, &summarised);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < (d->entries ? d->entries : 1); i++) {
-    (*into->size)[index + i] = d->entries ? 1 : d->size;
-    if (into->opt_summarised) (*into->opt_summarised)[index + i] = summarised != 0;
+    (*target->size)[index + i] = d->entries ? 1 : d->size;
+    if (target->opt_summarised) (*target->opt_summarised)[index + i] = summarised != 0;
   }
   return IDM_OK;
 }
@@ -366,26 +364,28 @@ static idm_status read_quantities(const reader *r, const drawn *d, draws *into, 
 static idm_status read_numbers(const reader *r, int variable, size_t size, double *value)
 {
   const size_t count = r->chains * r->draws;
-  double *turned = size > 1 ? idm_new(idm_times(count, size), sizeof *turned) : NULL;
-  if (size > 1 && !turned) return idm_fail_memory(r->opt_error);
-  const int code = idm_netcdf.nc_get_var_double(r->group, variable, turned ? turned : value);
-  for (size_t k = 0; turned && code == NC_NOERR && k < size; k++)
-    for (size_t i = 0; i < count; i++) value[k * count + i] = turned[i * size + k];
-  free(turned);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, "numbers");
+  double *transposed = size > 1 ? idm_new(idm_times(count, size), sizeof *transposed) : NULL;
+  if (size > 1 && !transposed) return idm_fail_memory(r->opt_error);
+  const int code =
+      idm_netcdf.nc_get_var_double(r->group, variable, transposed ? transposed : value);
+  for (size_t k = 0; transposed && code == NC_NOERR && k < size; k++)
+    for (size_t i = 0; i < count; i++) value[k * count + i] = transposed[i * size + k];
+  free(transposed);
+  return code == NC_NOERR ? IDM_OK : fail_code(r, code, "numbers");
 }
 
 /* Room for `names` quantities. */
-static idm_status make_room(const reader *r, size_t names, draws *into)
+static idm_status make_room(const reader *r, size_t names, draws *target)
 {
-  *into->size = idm_new(names, sizeof **into->size);
-  if (into->opt_summarised) *into->opt_summarised = idm_new(names, sizeof **into->opt_summarised);
-  if (!*into->size || (into->opt_summarised && !*into->opt_summarised))
+  *target->size = idm_new(names, sizeof **target->size);
+  if (target->opt_summarised)
+    *target->opt_summarised = idm_new(names, sizeof **target->opt_summarised);
+  if (!*target->size || (target->opt_summarised && !*target->opt_summarised))
     return idm_fail_memory(r->opt_error);
-  return idm_labels_create(into->name, names, r->opt_error);
+  return idm_labels_create(target->name, names, r->opt_error);
 }
 
-static idm_status read_values(const reader *r, const drawn *d, size_t count, draws *into)
+static idm_status read_values(const reader *r, const drawn *d, size_t count, draws *target)
 {
   const size_t each = r->chains * r->draws;
   size_t numbers = 0;
@@ -393,7 +393,7 @@ static idm_status read_values(const reader *r, const drawn *d, size_t count, dra
   const size_t all = idm_times(numbers, each);
   if (all > NUMBER_LIMIT)
     return FAIL(r, "group '%s' holds more than %zu numbers", r->group_name, NUMBER_LIMIT);
-  double *value = *into->value = idm_new(all, sizeof *value);
+  double *value = *target->value = idm_new(all, sizeof *value);
   if (!value) return idm_fail_memory(r->opt_error);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
@@ -417,9 +417,9 @@ static idm_status find_variables(const reader *r, const int *variable, size_t co
     *d = (drawn){.variable = variable[i]};
     int code = idm_netcdf.nc_inq_varname(r->group, variable[i], d->own);
     if (code == NC_NOERR) code = idm_netcdf.nc_inq_varndims(r->group, variable[i], &rank);
-    if (code != NC_NOERR) return refuse(r, code, "a variable");
+    if (code != NC_NOERR) return fail_code(r, code, "a variable");
     if (rank == 1 && idm_netcdf.nc_inq_dimid(r->group, d->own, &dimension) == NC_NOERR) continue;
-    const idm_status status = look_at(r, d);
+    const idm_status status = describe_variable(r, d);
     if (status != IDM_OK) return status;
     *ret_names += d->entries ? d->entries : 1;
     ++*ret_found;
@@ -427,36 +427,36 @@ static idm_status find_variables(const reader *r, const int *variable, size_t co
   return IDM_OK;
 }
 
-static idm_status read_variables(const reader *r, const int *variable, size_t count, draws *into)
+static idm_status read_variables(const reader *r, const int *variable, size_t count, draws *target)
 {
   size_t found = 0;
   size_t names = 0;
   drawn *d = idm_new(count, sizeof *d);
   if (!d) return idm_fail_memory(r->opt_error);
   idm_status status = find_variables(r, variable, count, d, &found, &names);
-  if (status == IDM_OK) status = make_room(r, names, into);
+  if (status == IDM_OK) status = make_room(r, names, target);
   for (size_t i = 0, at = 0; i < found && status == IDM_OK; i++) {
-    status = read_quantities(r, &d[i], into, at);
+    status = read_quantities(r, &d[i], target, at);
     at += d[i].entries ? d[i].entries : 1;
   }
-  if (status == IDM_OK) status = read_values(r, d, found, into);
+  if (status == IDM_OK) status = read_values(r, d, found, target);
   free(d);
   return status;
 }
 
-static idm_status read_draws(reader *r, int file, const char *name, draws into)
+static idm_status read_draws(reader *r, int file, const char *name, draws target)
 {
   idm_status status = enter_group(r, file, name);
   if (status == IDM_OK) status = read_shape(r);
   if (status != IDM_OK) return status;
   int count = 0;
   int code = idm_netcdf.nc_inq_varids(r->group, &count, NULL);
-  if (code != NC_NOERR || count < 0) return refuse(r, code, name);
+  if (code != NC_NOERR || count < 0) return fail_code(r, code, name);
   int *variable = idm_new((size_t)count, sizeof *variable);
   if (!variable) return idm_fail_memory(r->opt_error);
   code = idm_netcdf.nc_inq_varids(r->group, &count, variable);
-  status =
-      code == NC_NOERR ? read_variables(r, variable, (size_t)count, &into) : refuse(r, code, name);
+  status = code == NC_NOERR ? read_variables(r, variable, (size_t)count, &target)
+                            : fail_code(r, code, name);
   free(variable);
   return status;
 }
@@ -474,12 +474,12 @@ static idm_status read_values_of(const reader *r, const idm_statistic *statistic
   if (code == NC_ENOTVAR && statistic->optional) return IDM_OK;
   if (code == NC_ENOTVAR)
     return FAIL(r, "the variable '%s' is missing in group '%s'", name, r->group_name);
-  if (code != NC_NOERR) return refuse(r, code, name);
+  if (code != NC_NOERR) return fail_code(r, code, name);
   const idm_status status = check_variable(r, variable, name, statistic->type, NULL);
   if (status != IDM_OK) return status;
   *ret_found = true;
   code = idm_netcdf.nc_get_var_double(r->group, variable, value);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+  return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
 /* Integers must lie in their range. */
@@ -536,7 +536,7 @@ static idm_status read_doubles(const reader *r, const char *name, int rank, doub
                   rank > 1 ? "SET, " : "");
   }
   if (code == NC_NOERR) code = idm_netcdf.nc_get_var_double(r->group, variable, value);
-  return code == NC_NOERR ? IDM_OK : refuse(r, code, name);
+  return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
 /* Sets of learnt dynamics; absent where a run has none. Whether they are distributions is checked
@@ -557,7 +557,7 @@ static idm_status read_dynamics(reader *r, int file, idm_posterior *p)
       (unsigned long long)of > sets)
     return FAIL(r, "group '%s' holds %zu sets of %zu numbers, of which the central one is %lld",
                 name, sets, numbers, of);
-  status = idm_drawn_create(sets, numbers, &p->drawn, r->opt_error);
+  status = idm_dynamics_sets_create(sets, numbers, &p->drawn, r->opt_error);
   if (status == IDM_OK) status = read_doubles(r, "probability", 2, p->drawn->set);
   if (status == IDM_OK) status = read_doubles(r, "central", 1, p->drawn->central);
   if (status == IDM_OK) p->drawn->of = (size_t)of;
@@ -627,8 +627,8 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
                 answer);
   if (warmup < 0 || warmup > LONG_MAX)
     return FAIL(r, "the attribute 'warmup' is %lld; expected 0 or more", warmup);
-  p->searched = !isnan(p->highest);
-  p->answer = (idm_answer)kind;
+  p->search_recorded = !isnan(p->highest);
+  p->answer = (idm_estimate_kind)kind;
   p->seed = seed;
   p->warmup = (long)warmup;
   p->resolution = (int)resolution;
@@ -637,7 +637,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
 }
 
 /* Where every name is of one number there are no sizes, as in the posterior that was written. */
-static void drop_ones(const idm_labels *names, size_t **size)
+static void drop_unit_sizes(const idm_labels *names, size_t **size)
 {
   for (size_t i = 0; *size && i < names->count; i++)
     if ((*size)[i] != 1) return;
@@ -657,8 +657,8 @@ static idm_status read_groups(reader *r, int file, idm_posterior *p)
     status = read_draws(r, file, "unconstrained_posterior", unconstrained);
   if (status == IDM_OK) status = read_statistics(r, file, p);
   if (status == IDM_OK) status = read_dynamics(r, file, p);
-  drop_ones(&p->quantity, &p->quantity_size);
-  drop_ones(&p->coordinate, &p->coordinate_size);
+  drop_unit_sizes(&p->quantity, &p->quantity_size);
+  drop_unit_sizes(&p->coordinate, &p->coordinate_size);
   p->chains = r->chains;
   p->draws = r->draws;
   return status;
@@ -669,7 +669,7 @@ static idm_status read_image(reader *r, char *image, size_t length, idm_posterio
   int file;
   const int code = idm_netcdf.nc_open_mem("run.nc", NC_NOWRITE, length, image, &file);
   r->group_name = "/";
-  if (code != NC_NOERR) return refuse(r, code, "file");
+  if (code != NC_NOERR) return fail_code(r, code, "file");
   const idm_status status = read_groups(r, file, p);
   idm_netcdf.nc_close(file);
   return status;
@@ -679,24 +679,24 @@ idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_poste
                                      idm_error *opt_error)
 {
   idm_require(path, ret_posterior);
-  const idm_place place = idm_place_of(path);
-  return idm_posterior_read_netcdf_at(&place, ret_posterior, opt_error);
+  const idm_location location = idm_location_of(path);
+  return idm_posterior_read_netcdf_at(&location, ret_posterior, opt_error);
 }
 
-idm_status idm_posterior_read_netcdf_at(const idm_place *place, idm_posterior **ret_posterior,
+idm_status idm_posterior_read_netcdf_at(const idm_location *location, idm_posterior **ret_posterior,
                                         idm_error *opt_error)
 {
-  const char *path = place->path;
+  const char *path = location->path;
   *ret_posterior = NULL;
   char *bytes;
   size_t length;
   size_t image = 0;
   idm_status status = idm_netcdf_load(opt_error);
-  if (status == IDM_OK) status = idm_file_read_at(place, FILE_LIMIT, &bytes, &length, opt_error);
+  if (status == IDM_OK) status = idm_file_read_at(location, FILE_LIMIT, &bytes, &length, opt_error);
   if (status != IDM_OK) return status;
   idm_posterior *posterior = idm_new(1, sizeof *posterior);
   if (!posterior) status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = check_seal(bytes, length, path, &image, opt_error);
+  if (status == IDM_OK) status = check_trailer(bytes, length, path, &image, opt_error);
   reader r = {.path = path, .opt_error = opt_error};
   if (status == IDM_OK) status = read_image(&r, bytes, image, posterior);
   free(bytes);

@@ -22,11 +22,8 @@
 #include "idm/data.h"
 #include "idm/posterior.h"
 #include "idm/run.h"
-#include "io/run/arrays.h"
+#include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/netcdf_write.h"
-#include "io/run/seal.h"
-#include "io/run/statistics.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
@@ -41,7 +38,7 @@ typedef struct writer {
   char what[NC_MAX_NAME + 1];
 } writer;
 
-static bool note(writer *w, int code, const char *what)
+static bool record_code(writer *w, int code, const char *what)
 {
   if (code == NC_NOERR) return true;
   w->code = code;
@@ -52,7 +49,8 @@ static bool note(writer *w, int code, const char *what)
 static int define_dimension(writer *w, const char *name, size_t length)
 {
   int dimension = -1;
-  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_def_dim(w->group, name, length, &dimension), name);
+  if (w->code == NC_NOERR)
+    record_code(w, idm_netcdf.nc_def_dim(w->group, name, length, &dimension), name);
   return dimension;
 }
 
@@ -61,7 +59,7 @@ static int define_variable(writer *w, const char *name, nc_type type, int rank,
 {
   int variable = -1;
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_def_var(w->group, name, type, rank, dimension, &variable), name);
+    record_code(w, idm_netcdf.nc_def_var(w->group, name, type, rank, dimension, &variable), name);
   return variable;
 }
 
@@ -69,19 +67,20 @@ static int define_variable(writer *w, const char *name, nc_type type, int rank,
 static void put_word(writer *w, int variable, const char *name, const char *word)
 {
   if (w->code == NC_NOERR && word[0])
-    note(w, idm_netcdf.nc_put_att_string(w->group, variable, name, 1, &word), name);
+    record_code(w, idm_netcdf.nc_put_att_string(w->group, variable, name, 1, &word), name);
 }
 
 static void put_integer(writer *w, int variable, const char *name, long long value)
 {
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_put_att_longlong(w->group, variable, name, NC_INT64, 1, &value), name);
+    record_code(w, idm_netcdf.nc_put_att_longlong(w->group, variable, name, NC_INT64, 1, &value),
+                name);
 }
 
 static void put_doubles(writer *w, int variable, const double *values)
 {
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_put_var_double(w->group, variable, values), "numbers");
+    record_code(w, idm_netcdf.nc_put_var_double(w->group, variable, values), "numbers");
 }
 
 /* first, first + 1, ...: a coordinate. */
@@ -90,8 +89,8 @@ static void put_range(writer *w, int variable, size_t count, size_t first)
   if (w->code != NC_NOERR) return;
   long long *value = idm_new(count, sizeof *value);
   for (size_t i = 0; value && i < count; i++) value[i] = (long long)first + (long long)i;
-  note(w, value ? idm_netcdf.nc_put_var_longlong(w->group, variable, value) : NC_ENOMEM,
-       "a coordinate");
+  record_code(w, value ? idm_netcdf.nc_put_var_longlong(w->group, variable, value) : NC_ENOMEM,
+              "a coordinate");
   free(value);
 }
 
@@ -119,8 +118,8 @@ static void put_axis(writer *w, const axis *a)
     put_range(w, a->coordinate, a->length, a->first);
   } else if (w->code == NC_NOERR) {
     const char **name = idm_duplicate(a->opt_labels->name, a->length, sizeof *name);
-    note(w, name ? idm_netcdf.nc_put_var_string(w->group, a->coordinate, name) : NC_ENOMEM,
-         "labels");
+    record_code(w, name ? idm_netcdf.nc_put_var_string(w->group, a->coordinate, name) : NC_ENOMEM,
+                "labels");
     free(name);
   }
 }
@@ -129,7 +128,8 @@ static void put_axis(writer *w, const axis *a)
 static void put_number(writer *w, const char *name, double value)
 {
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_put_att_double(w->group, NC_GLOBAL, name, NC_DOUBLE, 1, &value), name);
+    record_code(w, idm_netcdf.nc_put_att_double(w->group, NC_GLOBAL, name, NC_DOUBLE, 1, &value),
+                name);
 }
 
 /* What every group and the root say of the run. No date: a run that was interrupted and taken up
@@ -150,19 +150,20 @@ static void put_attributes(writer *w)
   put_integer(w, NC_GLOBAL, "warmup", p->warmup);
   put_integer(w, NC_GLOBAL, "resolution", p->resolution);
   if (p->cuts) put_integer(w, NC_GLOBAL, "dynamics_draws", (long long)p->cuts);
-  if (p->searched) {
+  if (p->search_recorded) {
     put_number(w, "highest", p->highest);
     put_number(w, "attained", p->attained);
   }
   if (p->row_prior > 0) put_number(w, "row_prior", p->row_prior);
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
-         "seed");
+    record_code(w,
+                idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
+                "seed");
 }
 
 static void begin_group(writer *w, const char *name)
 {
-  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_def_grp(w->file, name, &w->group), name);
+  if (w->code == NC_NOERR) record_code(w, idm_netcdf.nc_def_grp(w->file, name, &w->group), name);
   put_attributes(w);
 }
 
@@ -170,14 +171,14 @@ static void begin_group(writer *w, const char *name)
 
 /* A name that netCDF takes: no '/', no control characters, no space at the end (User's Guide,
  * "Permitted characters"). False where it would not fit. */
-static bool spell(const char *name, char spelt[NC_MAX_NAME + 1])
+static bool netcdf_name(const char *name, char clean_name[NC_MAX_NAME + 1])
 {
   size_t used = 0;
   for (const char *c = name; *c; c++) {
     const unsigned char byte = (unsigned char)*c;
     const bool illegal = byte == '/' || byte < 0x20 || byte == 0x7f || (byte == ' ' && !c[1]);
     if (used + 3 > NC_MAX_NAME) return false;
-    used += (size_t)snprintf(spelt + used, 4, illegal ? "%%%02X" : "%c", byte);
+    used += (size_t)snprintf(clean_name + used, 4, illegal ? "%%%02X" : "%c", byte);
   }
   return used > 0;
 }
@@ -185,9 +186,9 @@ static bool spell(const char *name, char spelt[NC_MAX_NAME + 1])
 /* A dimension of one variable's own, such as weights_number. */
 static int define_own(writer *w, const char *name, const char *what, size_t length)
 {
-  char own[NC_MAX_NAME + 1];
-  snprintf(own, sizeof own, "%.100s_%s", name, what);
-  return define_dimension(w, own, length);
+  char own_axis[NC_MAX_NAME + 1];
+  snprintf(own_axis, sizeof own_axis, "%.100s_%s", name, what);
+  return define_dimension(w, own_axis, length);
 }
 
 /* A variable by its name or, where netCDF refuses that (taken, too long, begins with a sign), by
@@ -195,17 +196,17 @@ static int define_own(writer *w, const char *name, const char *what, size_t leng
 static int define_named(writer *w, const char *name, const char *word, size_t index, int rank,
                         const int *dimension)
 {
-  char spelt[NC_MAX_NAME + 1];
+  char clean_name[NC_MAX_NAME + 1];
   int variable = -1;
   if (w->code != NC_NOERR) return variable;
   int code = NC_EBADNAME;
-  if (spell(name, spelt))
-    code = idm_netcdf.nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
+  if (netcdf_name(name, clean_name))
+    code = idm_netcdf.nc_def_var(w->group, clean_name, NC_DOUBLE, rank, dimension, &variable);
   if (code == NC_EBADNAME || code == NC_ENAMEINUSE) {
-    snprintf(spelt, sizeof spelt, "%s_%zu", word, index);
-    code = idm_netcdf.nc_def_var(w->group, spelt, NC_DOUBLE, rank, dimension, &variable);
+    snprintf(clean_name, sizeof clean_name, "%s_%zu", word, index);
+    code = idm_netcdf.nc_def_var(w->group, clean_name, NC_DOUBLE, rank, dimension, &variable);
   }
-  if (note(w, code, spelt)) put_word(w, variable, "long_name", name);
+  if (record_code(w, code, clean_name)) put_word(w, variable, "long_name", name);
   return variable;
 }
 
@@ -230,25 +231,25 @@ static size_t size_of(const drawn *d, size_t i)
 static void put_numbers(writer *w, int variable, const drawn *d, const double *value, size_t size)
 {
   const size_t count = d->chains * d->draws;
-  double *turned = size > 1 ? idm_new(idm_times(count, size), sizeof *turned) : NULL;
-  if (size > 1 && !turned) note(w, NC_ENOMEM, d->word);
-  for (size_t k = 0; turned && k < size; k++)
-    for (size_t i = 0; i < count; i++) turned[i * size + k] = value[k * count + i];
-  put_doubles(w, variable, turned ? turned : value);
-  free(turned);
+  double *transposed = size > 1 ? idm_new(idm_times(count, size), sizeof *transposed) : NULL;
+  if (size > 1 && !transposed) record_code(w, NC_ENOMEM, d->word);
+  for (size_t k = 0; transposed && k < size; k++)
+    for (size_t i = 0; i < count; i++) transposed[i * size + k] = value[k * count + i];
+  put_doubles(w, variable, transposed ? transposed : value);
+  free(transposed);
 }
 
 /* Labels of the places that an array takes along one of its axes, as a coordinate. */
-static void put_places(writer *w, int variable, const idm_array *a, size_t k)
+static void put_labels(writer *w, int variable, const idm_array *a, size_t k)
 {
   char(*number)[24] = idm_new(a->length[k], sizeof *number);
   const char **label = idm_new(a->length[k], sizeof *label);
-  if (!number || !label) note(w, NC_ENOMEM, "labels");
+  if (!number || !label) record_code(w, NC_ENOMEM, "labels");
   for (size_t i = 0; number && label && i < a->length[k]; i++)
     label[i] = idm_axis_label(a->block->info, w->problem->setting, a->block->info->axis[k],
                               a->place[k][i], number[i], sizeof number[i]);
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_put_var_string(w->group, variable, label), "labels");
+    record_code(w, idm_netcdf.nc_put_var_string(w->group, variable, label), "labels");
   free(label);
   free(number);
 }
@@ -269,7 +270,7 @@ static int define_along(writer *w, const idm_array *a, size_t k)
     return dimension;
   dimension = define_dimension(w, name, a->length[k]);
   const int coordinate = define_variable(w, name, NC_STRING, 1, &dimension);
-  if (w->code == NC_NOERR) put_places(w, coordinate, a, k);
+  if (w->code == NC_NOERR) put_labels(w, coordinate, a, k);
   return dimension;
 }
 
@@ -278,10 +279,10 @@ static void put_entries(writer *w, int variable, const drawn *d, const idm_array
 {
   const char **name = idm_duplicate(d->names->name + a->first, a->count, sizeof *name);
   if (w->code == NC_NOERR)
-    note(w,
-         name ? idm_netcdf.nc_put_att_string(w->group, variable, "entries", a->count, name)
-              : NC_ENOMEM,
-         "entries");
+    record_code(w,
+                name ? idm_netcdf.nc_put_att_string(w->group, variable, "entries", a->count, name)
+                     : NC_ENOMEM,
+                "entries");
   free(name);
 }
 
@@ -336,9 +337,9 @@ static void write_draws(writer *w, const drawn *d)
   const idm_status status = d->series ? idm_arrays_series(w->posterior, &arrays, &count, NULL)
                                       : idm_arrays_create(d->names, d->opt_size, d->opt_summarised,
                                                           w->problem, &arrays, &count, NULL);
-  if (status != IDM_OK) note(w, NC_ENOMEM, d->word);
+  if (status != IDM_OK) record_code(w, NC_ENOMEM, d->word);
   int *variable = idm_new(count, sizeof *variable);
-  if (!variable) note(w, NC_ENOMEM, d->word);
+  if (!variable) record_code(w, NC_ENOMEM, d->word);
   for (size_t i = 0; i < count && variable && w->code == NC_NOERR; i++)
     variable[i] = define_drawn(w, d, &arrays[i], of_draws);
   put_axis(w, &of_draws[0]);
@@ -387,7 +388,7 @@ static void put_statistic(writer *w, int variable, const idm_statistic *statisti
 {
   const size_t count = w->posterior->chains * w->posterior->draws;
   double *value = idm_new(count, sizeof *value);
-  if (!value) note(w, NC_ENOMEM, statistic->name);
+  if (!value) record_code(w, NC_ENOMEM, statistic->name);
   for (size_t i = 0; value && i < count; i++)
     value[i] = idm_statistic_get(statistic, &w->posterior->statistics[i]);
   if (value) put_doubles(w, variable, value); /* integers are converted by netCDF */
@@ -432,7 +433,8 @@ static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
       const size_t start[] = {chain, draw, 0};
       const size_t count[] = {1, chunk[1] < left ? chunk[1] : left, units};
       const double *from = p->log_likelihood + (chain * p->draws + draw) * units;
-      note(w, idm_netcdf.nc_put_vara_double(w->group, variable, start, count, from), "choice");
+      record_code(w, idm_netcdf.nc_put_vara_double(w->group, variable, start, count, from),
+                  "choice");
     }
 }
 
@@ -455,9 +457,9 @@ static void write_log_likelihood(writer *w)
   size_t chunk[3] = {1, 1, p->unit.count < chunk_numbers ? p->unit.count : chunk_numbers};
   chunk[1] = chunk_numbers / chunk[2] < p->draws ? chunk_numbers / chunk[2] : p->draws;
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
+    record_code(w, idm_netcdf.nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
+    record_code(w, idm_netcdf.nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
   for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
   put_log_likelihood(w, variable, chunk);
 }
@@ -468,7 +470,7 @@ static void write_log_likelihood(writer *w)
  * emission[action][emitter][observation], one after another. */
 static void write_dynamics(writer *w)
 {
-  const idm_drawn *d = w->posterior->drawn;
+  const idm_dynamics_sets *d = w->posterior->drawn;
   if (!d) return;
   begin_group(w, "learnt_dynamics");
   const int dimension[] = {define_dimension(w, "set", d->sets),
@@ -477,7 +479,7 @@ static void write_dynamics(writer *w)
   const int central = define_variable(w, "central", NC_DOUBLE, 1, dimension + 1);
   put_integer(w, NC_GLOBAL, "central_set", (long long)d->of);
   if (w->code == NC_NOERR)
-    note(w, idm_netcdf.nc_def_var_deflate(w->group, set, 1, 1, 1), "probability");
+    record_code(w, idm_netcdf.nc_def_var_deflate(w->group, set, 1, 1, 1), "probability");
   put_doubles(w, set, d->set);
   put_doubles(w, central, d->central);
 }
@@ -495,7 +497,7 @@ static void put_flags(writer *w, int variable, const idm_labels *labels)
   for (size_t i = 0; i < labels->count; i++) size += 1 + strlen(labels->name[i]);
   char *meanings = malloc(size);
   if (!meanings) {
-    note(w, NC_ENOMEM, "flags");
+    record_code(w, NC_ENOMEM, "flags");
     return;
   }
   size_t used = (size_t)snprintf(meanings, size, "not_recorded");
@@ -506,7 +508,7 @@ static void put_flags(writer *w, int variable, const idm_labels *labels)
       meanings[used++] = strchr(" \t\r\n", *c) ? '_' : *c;
   }
   meanings[used] = '\0';
-  note(
+  record_code(
       w,
       idm_netcdf.nc_put_att_int(w->group, variable, "flag_values", NC_INT, labels->count + 1, code),
       "flag_values");
@@ -516,7 +518,8 @@ static void put_flags(writer *w, int variable, const idm_labels *labels)
 
 static void put_codes(writer *w, int variable, const int *codes)
 {
-  if (w->code == NC_NOERR) note(w, idm_netcdf.nc_put_var_int(w->group, variable, codes), "codes");
+  if (w->code == NC_NOERR)
+    record_code(w, idm_netcdf.nc_put_var_int(w->group, variable, codes), "codes");
 }
 
 /* Trajectory of each row, then agent and variant of each trajectory. */
@@ -525,7 +528,7 @@ static void put_indices(writer *w, int of_row, int of_trajectory, int opt_varian
   const idm_data *d = w->opt_data;
   int *index = idm_new(d->rows, sizeof *index); /* no trajectory is empty */
   if (!index) {
-    note(w, NC_ENOMEM, "indices");
+    record_code(w, NC_ENOMEM, "indices");
     return;
   }
   for (size_t i = 0; i < d->trajectories; i++)
@@ -642,10 +645,10 @@ static int define_constant(writer *w, const idm_block *block, const axes *a)
   const bool ragged = info->rows && block->size > idm_block_size(info, sizes, 1);
   if (ragged) dimension[rank++] = define_own(w, info->name, "number", block->size);
   for (size_t i = 0; i < 4 && info->axis[i] && !ragged; i++) {
-    const bool own = info->axis[i] == IDM_AXIS_FIELD;
+    const bool own_axis = info->axis[i] == IDM_AXIS_FIELD;
     const bool emitter = i < 3 && info->axis[i + 1] == IDM_AXIS_OBSERVATION;
-    if (!own) dimension[rank++] = a->of[emitter ? emitter_axis(w) : info->axis[i]].dimension;
-    if (own)
+    if (!own_axis) dimension[rank++] = a->of[emitter ? emitter_axis(w) : info->axis[i]].dimension;
+    if (own_axis)
       dimension[rank++] = define_own(w, info->name, idm_axis_name(info->axis[i]),
                                      idm_axis_length(info, info->axis[i], sizes, 1));
   }
@@ -662,7 +665,7 @@ static void put_constant(writer *w, int variable, const idm_block *block)
   }
   const size_t count = idm_times(block->variants, block->size);
   double *held = idm_duplicate(block->value, count, sizeof *held);
-  if (!held) note(w, NC_ENOMEM, "constants");
+  if (!held) record_code(w, NC_ENOMEM, "constants");
   for (size_t i = 0; held && i < count; i++)
     if (block->coordinate[i % block->size] >= 0 || (block->share && block->share[i] > 0))
       held[i] = NAN;
@@ -670,8 +673,8 @@ static void put_constant(writer *w, int variable, const idm_block *block)
   free(held);
 }
 
-static int define_over(writer *w, bool known, const char *name, const axes *a,
-                       const idm_axis *along)
+static int define_on_axes(writer *w, bool known, const char *name, const axes *a,
+                          const idm_axis *along)
 {
   int dimension[3];
   int rank = 0;
@@ -707,18 +710,18 @@ static void write_constants(writer *w)
   define_axes(w, &a);
   int *variable = idm_new(theta->blocks, sizeof *variable);
   if (!variable) {
-    note(w, NC_ENOMEM, "constants");
+    record_code(w, NC_ENOMEM, "constants");
     return;
   }
   for (size_t i = 0; i < theta->blocks; i++)
     variable[i] = is_constant(&theta->block[i]) ? define_constant(w, &theta->block[i], &a) : -1;
-  const int start = define_over(w, true, "start", &a, (const idm_axis[]){IDM_AXIS_STATE, 0});
+  const int start = define_on_axes(w, true, "start", &a, (const idm_axis[]){IDM_AXIS_STATE, 0});
   const int transition =
-      define_over(w, setting->transition, "transition", &a,
-                  (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE, 0});
+      define_on_axes(w, setting->transition, "transition", &a,
+                     (const idm_axis[]){IDM_AXIS_ACTION, IDM_AXIS_STATE, IDM_AXIS_NEXT_STATE, 0});
   const int emission =
-      define_over(w, setting->emission, "emission", &a,
-                  (const idm_axis[]){IDM_AXIS_ACTION, emitter_axis(w), IDM_AXIS_OBSERVATION, 0});
+      define_on_axes(w, setting->emission, "emission", &a,
+                     (const idm_axis[]){IDM_AXIS_ACTION, emitter_axis(w), IDM_AXIS_OBSERVATION, 0});
   for (int i = 0; i < IDM_AXIS_FIELD; i++) put_axis(w, &a.of[i]);
   for (size_t i = 0; i < theta->blocks; i++)
     if (variable[i] >= 0) put_constant(w, variable[i], &theta->block[i]);
@@ -753,14 +756,14 @@ static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, i
 {
   *ret_image = (NC_memio){0};
   const int mode = NC_NETCDF4 | NC_CLOBBER;
-  if (!note(w, idm_netcdf.nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
+  if (!record_code(w, idm_netcdf.nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
     return fail(w, path, opt_error);
   w->group = w->file;
   /* Every number is written: nothing to fill beforehand. */
-  note(w, idm_netcdf.nc_set_fill(w->file, NC_NOFILL, NULL), "file");
+  record_code(w, idm_netcdf.nc_set_fill(w->file, NC_NOFILL, NULL), "file");
   write_groups(w);
   const int code = idm_netcdf.nc_close_memio(w->file, ret_image);
-  if (w->code == NC_NOERR) note(w, code, "file");
+  if (w->code == NC_NOERR) record_code(w, code, "file");
   return w->code == NC_NOERR ? IDM_OK : fail(w, path, opt_error);
 }
 
@@ -769,12 +772,12 @@ idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_
                                       idm_error *opt_error)
 {
   idm_require(posterior, problem, path);
-  const idm_place place = idm_place_of(path);
+  const idm_location place = idm_location_of(path);
   return idm_posterior_write_netcdf_at(posterior, problem, opt_data, &place, opt_error);
 }
 
 idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const idm_problem *problem,
-                                         const idm_data *opt_data, const idm_place *place,
+                                         const idm_data *opt_data, const idm_location *place,
                                          idm_error *opt_error)
 {
   const char *path = place->path;
@@ -786,7 +789,7 @@ idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const i
   writer w = {.posterior = posterior, .problem = problem, .opt_data = opt_data};
   NC_memio image;
   status = make_image(&w, path, &image, opt_error);
-  if (status == IDM_OK) status = idm_seal_write(image.memory, image.size, place, opt_error);
+  if (status == IDM_OK) status = idm_trailer_write(image.memory, image.size, place, opt_error);
   free(image.memory);
   return status;
 }

@@ -1,5 +1,5 @@
 /* People in summary.json: the population, and everybody's own numbers and verdict. */
-#include "io/run/people.h"
+#include "io/run/summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static bool has_population(const idm_posterior *p)
 /* --- people --------------------------------------------------------------------------------- */
 
 /* How much is not, or is, the person's own is called by how it is measured. */
-static void put_own(json_t **object, bool population, double own)
+static void put_own_effect(json_t **object, bool population, double own)
 {
   if (population)
     set(object, "shrinkage", 1 - own);
@@ -124,14 +124,14 @@ static json_t *person_object(const idm_posterior *p, const idm_assessment *a, co
   for (size_t i = 0; i < p->series_count; i++) {
     if (who->absent || !is_along(p, &p->series[i], "person")) continue;
     json_t *one = idm_json_diagnosis(&a->diagnosis[p->series[i].first + index]);
-    put_own(&one, population, who->own ? who->own[effect++] : NAN);
+    put_own_effect(&one, population, who->own ? who->own[effect++] : NAN);
     idm_json_set(&object, p->series[i].name, one);
   }
   idm_json_set(&object, "trajectories", json_integer((json_int_t)who->trajectories));
   idm_json_set(&object, "decisions", json_integer((json_int_t)who->decisions));
   set(&object, "log_loss", who->log_loss);
   set(&object, "uniform_log_loss", who->uniform_log_loss);
-  idm_json_set(&object, "verdict", json_string(idm_person_verdict_word(who->verdict)));
+  idm_json_set(&object, "verdict", json_string(idm_person_verdict_name(who->verdict)));
   idm_json_set(&object, "reason", idm_json_text(who->reason));
   return object;
 }
@@ -157,17 +157,17 @@ void idm_people_put(json_t **object, const idm_posterior *posterior,
 static idm_person_verdict verdict_of(const char *opt_word)
 {
   for (int v = 0; opt_word && v < IDM_PERSON_VERDICTS; v++)
-    if (strcmp(idm_person_verdict_word((idm_person_verdict)v), opt_word) == 0)
+    if (strcmp(idm_person_verdict_name((idm_person_verdict)v), opt_word) == 0)
       return (idm_person_verdict)v;
   return IDM_PERSON_FAILED;
 }
 
-static void take_number(const json_t *object, const char *key, double *to)
+static void read_effect(const json_t *object, const char *key, double *to)
 {
   if (!idm_json_read_number(json_object_get(object, key), to)) *to = NAN;
 }
 
-static bool take_person(const json_t *object, const idm_posterior *p, idm_person *who)
+static bool read_person(const json_t *object, const idm_posterior *p, idm_person *who)
 {
   const bool population = has_population(p);
   size_t effect = 0;
@@ -178,14 +178,14 @@ static bool take_person(const json_t *object, const idm_posterior *p, idm_person
     const json_t *one = json_object_get(object, p->series[i].name);
     if (!is_along(p, &p->series[i], "person")) continue;
     if (one) who->absent = false;
-    take_number(one, population ? "shrinkage" : "contraction", &who->own[effect]);
+    read_effect(one, population ? "shrinkage" : "contraction", &who->own[effect]);
     if (population) who->own[effect] = 1 - who->own[effect];
     effect++;
   }
   who->trajectories = (size_t)json_integer_value(json_object_get(object, "trajectories"));
   who->decisions = (uint64_t)json_integer_value(json_object_get(object, "decisions"));
-  take_number(object, "log_loss", &who->log_loss);
-  take_number(object, "uniform_log_loss", &who->uniform_log_loss);
+  read_effect(object, "log_loss", &who->log_loss);
+  read_effect(object, "uniform_log_loss", &who->uniform_log_loss);
   who->verdict = verdict_of(json_string_value(json_object_get(object, "verdict")));
   const char *reason = json_string_value(json_object_get(object, "reason"));
   snprintf(who->reason, sizeof who->reason, "%s", reason ? reason : "");
@@ -207,7 +207,7 @@ static bool are_along(const idm_posterior *p, const idm_assessment *a)
   return at == label->count;
 }
 
-idm_status idm_people_take(const json_t *object, const idm_posterior *posterior, idm_assessment *a,
+idm_status idm_people_read(const json_t *object, const idm_posterior *posterior, idm_assessment *a,
                            idm_error *opt_error)
 {
   json_t *people = json_object_get(object, "people");
@@ -215,14 +215,14 @@ idm_status idm_people_take(const json_t *object, const idm_posterior *posterior,
   const char *name;
   json_t *one;
   if (!posterior->series_count || !count) return IDM_OK;
-  a->apart = !has_population(posterior);
+  a->fitted_separately = !has_population(posterior);
   a->person = idm_new(count, sizeof *a->person);
   if (!a->person) return idm_fail_memory(opt_error);
   idm_status status = idm_labels_create(&a->person_name, count, opt_error);
   json_object_foreach(people, name, one)
   {
     if (status != IDM_OK) break;
-    status = take_person(one, posterior, &a->person[a->people])
+    status = read_person(one, posterior, &a->person[a->people])
                  ? idm_labels_set(&a->person_name, a->people++, name, strlen(name), opt_error)
                  : idm_fail_memory(opt_error);
   }

@@ -1,25 +1,50 @@
-/* Runs, audits and learnt dynamics read from their folders, which reading does not change.
- *
- * Contents: what is refused · contents · reading · what there is to resume */
-#include "io/run/read.h"
-
+/* Runs that are read: problem, request, posterior and dynamics. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/audit_run.h"
+#include "invert/assess/environment.h"
+#include "invert/check.h"
+#include "invert/posterior.h"
 #include "io/file.h"
-#include "io/run/audit_request.h"
-#include "io/run/netcdf_read.h"
+#include "io/run/folder.h"
+#include "io/run/netcdf.h"
 #include "io/run/request.h"
 #include "io/run/summary.h"
-#include "io/run/writer.h"
+
+idm_status idm_request_hash_dynamics(idm_request *request, idm_error *opt_error)
+{
+  idm_require(request);
+  char path[IDM_PATH_SIZE];
+  idm_run_files files;
+  request->dynamics_hash[0] = '\0';
+  if (!request->dynamics[0]) return IDM_OK;
+  if (!idm_folder_is(request->dynamics))
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' is no run; expected the folder that `idm learn --draws -o` made",
+                    request->dynamics);
+  if (!request->dynamics_draws) request->dynamics_draws = IDM_DYNAMICS_DRAWS;
+  idm_status status = idm_run_files_open(&files, request->dynamics, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_location draws = idm_run_files_location(&files, IDM_FILE_POSTERIOR, path);
+  status = idm_file_hash_at(&draws, request->dynamics_hash, opt_error);
+  idm_run_files_close(&files);
+  return status;
+}
+
+/* === read =================================================================================== */
+
+/* Runs, audits and learnt dynamics read from their folders, which reading does not change.
+ *
+ * Contents: what is refused · contents · reading · what there is to resume */
 
 /* --- what is refused ------------------------------------------------------------------------ */
 
 /* A folder without config.yaml. */
-static idm_status refuse_unbegun(const idm_run_files *files, idm_error *opt_error)
+static idm_status fail_not_begun(const idm_run_files *files, idm_error *opt_error)
 {
   const char *folder = files->run.path;
   return idm_fail(opt_error, IDM_INPUT,
@@ -32,14 +57,14 @@ static idm_status refuse_unbegun(const idm_run_files *files, idm_error *opt_erro
 static idm_status check_finished(const idm_run_files *files, idm_error *opt_error)
 {
   static const char *const names[] = {IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY};
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   const char *folder = files->run.path;
-  const idm_place config = idm_run_files_place(files, IDM_FILE_CONFIG, path);
+  const idm_location config = idm_run_files_location(files, IDM_FILE_CONFIG, path);
   if (idm_folder_has(&files->run, IDM_FILE_REPLICATIONS)) return IDM_OK;
-  if (!idm_run_files_have(files, IDM_FILE_CONFIG)) return refuse_unbegun(files, opt_error);
+  if (!idm_run_files_exist(files, IDM_FILE_CONFIG)) return fail_not_begun(files, opt_error);
   const bool audit = idm_audit_is_at(&config);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (idm_run_files_have(files, names[i])) continue;
+    if (idm_run_files_exist(files, names[i])) continue;
     if (audit)
       return idm_fail(opt_error, IDM_INPUT,
                       "the audit in '%s' did not come to its end ('%s/%s' is missing); begin it "
@@ -54,9 +79,9 @@ static idm_status check_finished(const idm_run_files *files, idm_error *opt_erro
 }
 
 /* Reading repairs nothing: the note names the command that does. */
-static void note_waiting(const idm_run_files *files, idm_notes *opt_notes)
+static void note_pending(const idm_run_files *files, idm_notes *opt_notes)
 {
-  if (!idm_run_files_wait(files)) return;
+  if (!idm_run_files_is_pending(files)) return;
   const bool ready = files->ready.descriptor >= 0;
   idm_notes_add(opt_notes,
                 "a process was killed while it replaced the run in '%.300s', and the new run is in "
@@ -89,7 +114,7 @@ static idm_status check_label(const char *folder, uint64_t label, const idm_post
 }
 
 /* Of an audit nobody can plan: it holds no draws of an agent's numbers. */
-static idm_status refuse_audit(const char *folder, idm_error *opt_error)
+static idm_status fail_audit(const char *folder, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
@@ -107,13 +132,13 @@ static idm_status open_files(const char *folder, idm_run_files *files, idm_error
 /* --- contents ------------------------------------------------------------------------------- */
 
 /* The request of a run, or that of an audit, and its label. */
-static idm_status read_config(const idm_place *place, bool audit, idm_problem **ret_problem,
+static idm_status read_config(const idm_location *location, bool audit, idm_problem **ret_problem,
                               idm_audit_request *request, uint64_t *ret_label, idm_notes *opt_notes,
                               idm_error *opt_error)
 {
   idm_status status =
-      audit ? idm_audit_request_read_at(place, ret_problem, request, opt_notes, opt_error)
-            : idm_request_read_at(place, ret_problem, &request->request, opt_notes, opt_error);
+      audit ? idm_audit_request_read_at(location, ret_problem, request, opt_notes, opt_error)
+            : idm_request_read_at(location, ret_problem, &request->request, opt_notes, opt_error);
   if (status == IDM_OK)
     *ret_label = audit ? idm_audit_request_label(*ret_problem, request)
                        : idm_request_label(*ret_problem, &request->request);
@@ -131,10 +156,10 @@ typedef struct contents {
 static idm_status read_contents(const idm_run_files *files, bool draws, contents *c,
                                 idm_notes *opt_notes, idm_error *opt_error)
 {
-  char path[2][IDM_PATH];
+  char path[2][IDM_PATH_SIZE];
   uint64_t label = 0;
-  const idm_place config = idm_run_files_place(files, IDM_FILE_CONFIG, path[0]);
-  const idm_place posterior = idm_run_files_place(files, IDM_FILE_POSTERIOR, path[1]);
+  const idm_location config = idm_run_files_location(files, IDM_FILE_CONFIG, path[0]);
+  const idm_location posterior = idm_run_files_location(files, IDM_FILE_POSTERIOR, path[1]);
   idm_status status = draws ? check_finished(files, opt_error) : IDM_OK;
   if (status == IDM_OK && draws)
     status = idm_posterior_read_netcdf_at(&posterior, &c->posterior, opt_error);
@@ -147,15 +172,15 @@ static idm_status read_contents(const idm_run_files *files, bool draws, contents
     c->problem->agent.resolution = c->posterior->resolution;
   /* What was drawn over learnt dynamics is planned for in these. */
   if (status == IDM_OK && c->posterior)
-    status = idm_drawn_put_central(c->posterior, c->problem, opt_error);
+    status = idm_dynamics_apply_central(c->posterior, c->problem, opt_error);
   if (status == IDM_OK && c->posterior && !c->audit && !c->posterior->drawn)
     note_without_dynamics(files, &c->request.request, opt_notes);
-  if (status == IDM_OK) note_waiting(files, opt_notes);
+  if (status == IDM_OK) note_pending(files, opt_notes);
   return status;
 }
 
 /* Hand over what is wanted, and destroy the rest. */
-static void take_contents(contents *c, idm_status status, idm_problem **opt_problem,
+static void give_contents(contents *c, idm_status status, idm_problem **opt_problem,
                           idm_posterior **opt_posterior)
 {
   if (status == IDM_OK && opt_problem) {
@@ -175,13 +200,13 @@ static void take_contents(contents *c, idm_status status, idm_problem **opt_prob
 static idm_status read_folder(const char *folder, bool planned, bool draws, contents *c,
                               idm_notes *opt_notes, idm_error *opt_error)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   idm_run_files files;
   idm_status status = open_files(folder, &files, opt_error);
   if (status != IDM_OK) return status;
-  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  const idm_location config = idm_run_files_location(&files, IDM_FILE_CONFIG, path);
   c->audit = idm_audit_is_at(&config);
-  if (planned && c->audit) status = refuse_audit(folder, opt_error);
+  if (planned && c->audit) status = fail_audit(folder, opt_error);
   if (status == IDM_OK) status = read_contents(&files, draws, c, opt_notes, opt_error);
   idm_run_files_close(&files);
   return status;
@@ -200,7 +225,7 @@ idm_status idm_run_read(const char *folder, idm_problem **opt_problem, idm_reque
   const idm_status status = read_folder(folder, opt_problem || opt_request, opt_posterior != NULL,
                                         c, opt_notes, opt_error);
   if (status == IDM_OK && opt_request) *opt_request = c->request.request;
-  take_contents(c, status, opt_problem, opt_posterior);
+  give_contents(c, status, opt_problem, opt_posterior);
   return status;
 }
 
@@ -217,7 +242,7 @@ idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
   if (status == IDM_OK && !c->audit)
     status = idm_fail(opt_error, IDM_INPUT, "'%s' is no audit", folder);
   if (status == IDM_OK) *request = c->request;
-  take_contents(c, status, ret_problem, opt_posterior);
+  give_contents(c, status, ret_problem, opt_posterior);
   return status;
 }
 
@@ -226,12 +251,12 @@ idm_status idm_run_read_config(const char *folder, size_t limit, char **ret_text
 {
   idm_require(folder, ret_text);
   *ret_text = NULL;
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   size_t length;
   idm_run_files files;
   idm_status status = open_files(folder, &files, opt_error);
   if (status != IDM_OK) return status;
-  const idm_place config = idm_run_files_place(&files, IDM_FILE_CONFIG, path);
+  const idm_location config = idm_run_files_location(&files, IDM_FILE_CONFIG, path);
   status = idm_file_read_at(&config, limit, ret_text, &length, opt_error);
   idm_run_files_close(&files);
   return status;
@@ -259,13 +284,13 @@ idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
                                  idm_problem **ret_learnt, idm_dynamics_draws *draws,
                                  idm_error *opt_error)
 {
-  const idm_setting *own = problem->setting;
+  const idm_setting *setting = problem->setting;
   const idm_status status = idm_dynamics_read_run(folder, ret_learnt, draws, NULL, opt_error);
   if (status != IDM_OK) return status;
   const idm_setting *learnt = (*ret_learnt)->setting;
-  if (idm_labels_same(&learnt->states, &own->states) &&
-      idm_labels_same(&learnt->actions, &own->actions) &&
-      idm_labels_same(&learnt->observations, &own->observations))
+  if (idm_labels_same(&learnt->states, &setting->states) &&
+      idm_labels_same(&learnt->actions, &setting->actions) &&
+      idm_labels_same(&learnt->observations, &setting->observations))
     return IDM_OK;
   idm_dynamics_draws_clear(draws);
   idm_problem_destroy(*ret_learnt);
@@ -280,12 +305,12 @@ idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
                           idm_assessment **ret_assessment, idm_error *opt_error)
 {
   idm_require(folder, posterior, ret_assessment);
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   idm_run_files files;
   *ret_assessment = NULL;
   idm_status status = open_files(folder, &files, opt_error);
   if (status != IDM_OK) return status;
-  const idm_place summary = idm_run_files_place(&files, IDM_FILE_SUMMARY, path);
+  const idm_location summary = idm_run_files_location(&files, IDM_FILE_SUMMARY, path);
   status = idm_assess_draws(posterior, ret_assessment, opt_error);
   if (status == IDM_OK)
     status = idm_summary_read_at(&summary, posterior, *ret_assessment, opt_error);
@@ -302,14 +327,14 @@ idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
 /* Move what waits to its place, open the folder and find config.yaml of what is not finished there.
  * On success the files are the caller's to close. */
 static idm_status find_unfinished(const char *folder, idm_run_files *files, char *path,
-                                  idm_place *config, idm_error *opt_error)
+                                  idm_location *config, idm_error *opt_error)
 {
-  idm_status status = idm_folder_is(folder) ? idm_run_settle(folder, opt_error) : IDM_OK;
+  idm_status status = idm_folder_is(folder) ? idm_run_finish_move(folder, opt_error) : IDM_OK;
   if (status == IDM_OK) status = open_files(folder, files, opt_error);
   if (status != IDM_OK) return status;
-  *config = idm_folder_place(idm_run_files_unfinished(files), IDM_FILE_CONFIG, path);
-  if (idm_place_exists(config)) return IDM_OK;
-  status = refuse_unbegun(files, opt_error);
+  *config = idm_folder_location(idm_run_files_unfinished(files), IDM_FILE_CONFIG, path);
+  if (idm_location_exists(config)) return IDM_OK;
+  status = fail_not_begun(files, opt_error);
   idm_run_files_close(files);
   return status;
 }
@@ -318,9 +343,9 @@ idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem
                                    idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(folder, ret_problem, request);
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   idm_run_files files;
-  idm_place config;
+  idm_location config;
   *ret_problem = NULL;
   idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
   if (status != IDM_OK) return status;
@@ -337,9 +362,9 @@ idm_status idm_audit_read_unfinished(const char *folder, idm_problem **ret_probl
                                      idm_error *opt_error)
 {
   idm_require(folder, ret_problem, request);
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   idm_run_files files;
-  idm_place config;
+  idm_location config;
   *ret_problem = NULL;
   idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
   if (status != IDM_OK) return status;

@@ -1,5 +1,7 @@
-/* config.yaml: a problem file with the request in its section `fit`. */
-#include "idm/request.h"
+/* config.yaml: the request of a run.
+ *
+ * Contents: absolute · request */
+#define _XOPEN_SOURCE 700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -7,21 +9,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checksum.h"
 #include "base/door.h"
-#include "base/texts.h"
-#include "base/utf8.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "idm/request.h"
 #include "idm/samplers.h"
-#include "invert/label.h"
+#include "invert/posterior.h"
 #include "invert/settings.h"
 #include "io/file.h"
 #include "io/problem/read.h"
 #include "io/problem/write.h"
 #include "io/run/request.h"
-#include "io/yaml/key.h"
+#include "io/yaml/tree.h"
+
+/* === absolute =============================================================================== */
+
+/* Paths that are good from every folder. */
+
+/* A path that is good from every folder; as given where it cannot be had, or could not be named. */
+static void make_absolute(char *path, size_t size)
+{
+  char *absolute = realpath(path, NULL);
+  if (absolute && strlen(absolute) < size && idm_utf8_valid(absolute, strlen(absolute)))
+    snprintf(path, size, "%s", absolute);
+  free(absolute);
+}
+
+/* The same for paths that stand one a line. */
+static void make_paths_absolute(char *paths, size_t size)
+{
+  size_t count = 0;
+  char **list = idm_texts_split(paths, &count);
+  char *joined_paths = idm_new(size, 1);
+  char *one = idm_new(size, 1);
+  bool whole = list && joined_paths && one;
+  for (size_t i = 0; i < count && whole; i++) {
+    snprintf(one, size, "%s", list[i]);
+    make_absolute(one, size);
+    whole = idm_texts_add(joined_paths, size, one, NULL) == IDM_OK;
+  }
+  if (whole) snprintf(paths, size, "%s", joined_paths);
+  free(list);
+  free(joined_paths);
+  free(one);
+}
+
+void idm_request_make_absolute(idm_request *request)
+{
+  make_paths_absolute(request->data, sizeof request->data);
+  if (request->preferences[0]) make_absolute(request->preferences, sizeof request->preferences);
+  if (request->problem_hash[0]) make_absolute(request->problem, sizeof request->problem);
+}
+
+/* === request ================================================================================ */
+
+/* config.yaml: a problem file with the request in its section `fit`. */
 
 /* Larger files are no config.yaml. */
-static const size_t most_bytes = (size_t)128 << 20;
+static const size_t max_bytes = (size_t)128 << 20;
 
 #define TEXT_KEY(field, named, called, words_of_it)                                                \
   .name = (named), .kind = IDM_KEY_TEXT, .offset = offsetof(idm_request, field),                   \
@@ -43,7 +88,7 @@ static const idm_key keys[] = {
      .place = true},
     IDM_FIT_KEYS(offsetof(idm_request, settings)),
     {.name = "stan",
-     .kind = IDM_KEY_FLAG,
+     .kind = IDM_KEY_BOOL,
      .offset = offsetof(idm_request, stan),
      .help = "write chain-N.csv in CmdStan's layout as well",
      .place = true},
@@ -99,38 +144,39 @@ void idm_request_default(idm_request *request)
 }
 
 /* Keys that came after runs were first written: at their defaults a label is what it was. */
-static bool says_nothing(const idm_key *key, const idm_request *request)
+static bool is_at_old_default(const idm_key *key, const idm_request *request)
 {
   static const size_t later[] = {offsetof(idm_request, by), offsetof(idm_request, model),
                                  offsetof(idm_request, each),
                                  offsetof(idm_request, preferences_hash)};
-  idm_request usual;
-  bool came_later = key->later;
+  idm_request default_value;
+  bool is_newer = key->later;
   for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-    came_later = came_later || key->offset == later[i];
-  if (!came_later) return false;
-  idm_request_default(&usual);
+    is_newer = is_newer || key->offset == later[i];
+  if (!is_newer) return false;
+  idm_request_default(&default_value);
   /* A default that a word has replaced says as little: labels of earlier runs stay what they are.
    */
-  const bool former = key->former != 0 && idm_key_number(key, request) == key->former;
-  return former || idm_key_same(key, request, &usual, 0);
+  const bool replaced_default =
+      key->replaced_default != 0 && idm_key_number(key, request) == key->replaced_default;
+  return replaced_default || idm_key_same(key, request, &default_value, 0);
 }
 
 uint64_t idm_request_label(const idm_problem *problem, const idm_request *request)
 {
   if (!problem || !request) return 0;
-  uint64_t label = idm_label_problem(IDM_CHECKSUM_START, problem);
+  uint64_t label = idm_fingerprint_problem(IDM_CHECKSUM_START, problem);
   for (const idm_key *key = keys; key->name; key++) {
     idm_key one[] = {*key, {0}};
     one[0].later = false; /* what counts is whether it is as usual, not whether it is 0 */
-    if (!says_nothing(key, request)) label = idm_label_fields(label, one, request);
+    if (!is_at_old_default(key, request)) label = idm_fingerprint_fields(label, one, request);
   }
   return label;
 }
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-static idm_status keep_path(char *to, size_t size, const char *path, idm_error *opt_error)
+static idm_status copy_path(char *to, size_t size, const char *path, idm_error *opt_error)
 {
   if (!idm_utf8_valid(path, strlen(path)))
     return idm_fail(opt_error, IDM_USAGE,
@@ -161,7 +207,7 @@ static bool same_files(const char *a, const char *b)
 idm_status idm_request_check_log(const idm_request *r, const char *data, idm_error *opt_error)
 {
   idm_require(r, data);
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   if (!r->data_hash[0] || (data != r->data && !same_files(data, r->data))) return IDM_OK;
   const idm_status status = idm_files_hash(data, hash, opt_error);
   if (status != IDM_OK || strcmp(hash, r->data_hash) == 0) return status;
@@ -171,25 +217,25 @@ idm_status idm_request_check_log(const idm_request *r, const char *data, idm_err
                   data, r->data_hash, hash);
 }
 
-idm_status idm_request_locate(idm_request *r, const char *problem, const char *opt_data,
-                              idm_error *opt_error)
+idm_status idm_request_set_inputs(idm_request *r, const char *problem, const char *opt_data,
+                                  idm_error *opt_error)
 {
   idm_require(r, problem);
   const char *data = opt_data ? opt_data : r->data;
-  idm_status status = keep_path(r->problem, sizeof r->problem, problem, opt_error);
+  idm_status status = copy_path(r->problem, sizeof r->problem, problem, opt_error);
   r->problem_hash[0] = '\0';
   if (status == IDM_OK && !idm_problem_example(problem))
     status = idm_file_hash(problem, r->problem_hash, opt_error);
   if (status == IDM_OK) status = idm_request_check_log(r, data, opt_error);
-  if (status == IDM_OK) status = keep_path(r->data, sizeof r->data, data, opt_error);
+  if (status == IDM_OK) status = copy_path(r->data, sizeof r->data, data, opt_error);
   return status == IDM_OK ? idm_files_hash(data, r->data_hash, opt_error) : status;
 }
 
-idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error *opt_error)
+idm_status idm_request_set_log(idm_request *r, const char *opt_data, idm_error *opt_error)
 {
   idm_require(r);
   const char *path = opt_data ? opt_data : r->data;
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   const idm_status status = idm_files_hash(path, hash, opt_error);
   if (status != IDM_OK) return status;
   if (strcmp(hash, r->data_hash) != 0)
@@ -197,7 +243,7 @@ idm_status idm_request_relocate(idm_request *r, const char *opt_data, idm_error 
                     "'%s' is not the log that the run began with: its SHA-256 differs from that "
                     "in config.yaml",
                     path);
-  return keep_path(r->data, sizeof r->data, path, opt_error);
+  return copy_path(r->data, sizeof r->data, path, opt_error);
 }
 
 /* Preferences go to whoever reads them, and to one answer for all. */
@@ -220,13 +266,13 @@ static idm_status check_preferences(const idm_request *r, idm_error *opt_error)
   return IDM_OK;
 }
 
-idm_status idm_request_locate_preferences(idm_request *r, idm_error *opt_error)
+idm_status idm_request_hash_preferences(idm_request *r, idm_error *opt_error)
 {
   idm_require(r);
-  char hash[IDM_HASH];
+  char hash[IDM_HASH_SIZE];
   idm_status status = idm_inverse_find(r->inverse) ? check_preferences(r, opt_error) : IDM_OK;
   if (status != IDM_OK || !r->preferences[0]) return status;
-  status = keep_path(r->preferences, sizeof r->preferences, r->preferences, opt_error);
+  status = copy_path(r->preferences, sizeof r->preferences, r->preferences, opt_error);
   if (status == IDM_OK) status = idm_file_hash(r->preferences, hash, opt_error);
   if (status != IDM_OK) return status;
   if (r->preferences_hash[0] && strcmp(hash, r->preferences_hash) != 0)
@@ -331,12 +377,12 @@ idm_status idm_request_write(const idm_problem *problem, const idm_request *requ
                              const char *path, idm_error *opt_error)
 {
   idm_require(problem, request, path);
-  const idm_place place = idm_place_of(path);
+  const idm_location place = idm_location_of(path);
   return idm_request_write_at(problem, request, &place, opt_error);
 }
 
 idm_status idm_request_write_at(const idm_problem *problem, const idm_request *request,
-                                const idm_place *place, idm_error *opt_error)
+                                const idm_location *place, idm_error *opt_error)
 {
   idm_emitter out;
   idm_emit_begin_at(&out, place);
@@ -385,13 +431,13 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
 }
 
 /* Whether a file has a section that is a mapping and, where one is named, a key in it. */
-static bool has_section(const idm_place *place, const char *name, const char *opt_key)
+static bool has_section(const idm_location *place, const char *name, const char *opt_key)
 {
   char *text = NULL;
   size_t length = 0;
   idm_yaml_tree *tree = NULL;
   const idm_yaml_node *section = NULL;
-  if (idm_file_read_at(place, most_bytes, &text, &length, NULL) == IDM_OK &&
+  if (idm_file_read_at(place, max_bytes, &text, &length, NULL) == IDM_OK &&
       idm_yaml_load(text, length, place->path, &tree, NULL) == IDM_OK &&
       idm_yaml_is_mapping(idm_yaml_root(tree)))
     section = idm_yaml_find(tree, idm_yaml_root(tree), name);
@@ -402,7 +448,7 @@ static bool has_section(const idm_place *place, const char *name, const char *op
   return found;
 }
 
-bool idm_yaml_has_section(const idm_place *place, const char *name)
+bool idm_yaml_has_section(const idm_location *place, const char *name)
 {
   return has_section(place, name, NULL);
 }
@@ -410,11 +456,11 @@ bool idm_yaml_has_section(const idm_place *place, const char *name)
 bool idm_request_is(const char *path)
 {
   if (!path) return false;
-  const idm_place place = idm_place_of(path);
+  const idm_location place = idm_location_of(path);
   return idm_request_is_at(&place);
 }
 
-bool idm_request_is_at(const idm_place *place)
+bool idm_request_is_at(const idm_location *place)
 {
   return has_section(place, "fit", "idm");
 }
@@ -423,8 +469,8 @@ idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_req
                             idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(path, ret_problem, request);
-  const idm_place place = idm_place_of(path);
-  const idm_status status = idm_place_check_again(&place, opt_error);
+  const idm_location place = idm_location_of(path);
+  const idm_status status = idm_location_check_reread(&place, opt_error);
   if (status != IDM_OK) {
     *ret_problem = NULL;
     return status;
@@ -432,7 +478,7 @@ idm_status idm_request_read(const char *path, idm_problem **ret_problem, idm_req
   return idm_request_read_at(&place, ret_problem, request, opt_notes, opt_error);
 }
 
-idm_status idm_request_read_at(const idm_place *place, idm_problem **ret_problem,
+idm_status idm_request_read_at(const idm_location *place, idm_problem **ret_problem,
                                idm_request *request, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_request_default(request);

@@ -1,4 +1,6 @@
-/* summary.json: what a fit found, as one JSON object. */
+/* summary.json.
+ *
+ * Contents: checks · joint · summary */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,17 +8,344 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "base/memory.h"
 #include "idm/request.h"
-#include "invert/assess/draws.h"
+#include "invert/assess/inquiry.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/run/checks.h"
-#include "io/run/finding.h"
-#include "io/run/joint.h"
-#include "io/run/people.h"
 #include "io/run/summary.h"
 
-static const size_t most_bytes = (size_t)1 << 28;
+/* === checks ================================================================================= */
+
+/* Results of checks in summary.json. */
+
+static json_t *result_object(const idm_check *row, const idm_check_result *result)
+{
+  json_t *object = json_object();
+  idm_json_set(&object, "name", json_string(row->name));
+  idm_json_set(&object, "outcome", json_string(idm_check_outcome_name(result->outcome)));
+  idm_json_set(&object, "value", idm_json_number(result->value));
+  idm_json_set(&object, "threshold", idm_json_number(result->threshold));
+  idm_json_set(&object, "why", idm_json_text(result->why));
+  return object;
+}
+
+json_t *idm_checks_array(const idm_checks *checks)
+{
+  json_t *array = json_array();
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (idm_check_applies(checks, (idm_check_id)id))
+      idm_json_append(&array, result_object(idm_check_at((size_t)id), &checks->of[id]));
+  return array;
+}
+
+/* The entry of that name; NULL where there is none. */
+static const json_t *find(const json_t *array, const char *name)
+{
+  for (size_t i = 0; i < json_array_size(array); i++) {
+    const json_t *entry = json_array_get(array, i);
+    const char *found = json_string_value(json_object_get(entry, "name"));
+    if (found && strcmp(found, name) == 0) return entry;
+  }
+  return NULL;
+}
+
+static idm_check_outcome outcome_of(const json_t *entry)
+{
+  const char *word = json_string_value(json_object_get(entry, "outcome"));
+  for (int i = 0; word && i < IDM_CHECK_OUTCOMES; i++)
+    if (strcmp(word, idm_check_outcome_name((idm_check_outcome)i)) == 0)
+      return (idm_check_outcome)i;
+  return IDM_CHECK_UNRECORDED;
+}
+
+static void read_result(const json_t *entry, idm_check_result *result)
+{
+  const char *why = json_string_value(json_object_get(entry, "why"));
+  result->outcome = outcome_of(entry);
+  if (!idm_json_read_number(json_object_get(entry, "value"), &result->value)) result->value = NAN;
+  if (!idm_json_read_number(json_object_get(entry, "threshold"), &result->threshold))
+    result->threshold = NAN;
+  snprintf(result->why, sizeof result->why, "%s", why ? why : "");
+}
+
+void idm_checks_read(const json_t *opt_array, idm_checks *checks)
+{
+  for (int id = 0; id < IDM_CHECK_COUNT; id++) {
+    idm_check_result *result = &checks->of[id];
+    const json_t *entry = find(opt_array, idm_check_at((size_t)id)->name);
+    idm_check_result read = {.value = NAN, .threshold = NAN};
+    if (!idm_check_applies(checks, (idm_check_id)id)) continue;
+    if (entry) read_result(entry, &read);
+    const bool later = read.outcome == IDM_CHECK_NOT_RUN && result->outcome >= IDM_CHECK_PASSED;
+    const bool fails = result->outcome == IDM_CHECK_FAILED && read.outcome >= IDM_CHECK_PASSED;
+    if (!later && !fails) *result = read;
+  }
+}
+
+void idm_checks_put_depends(json_t **verdict, const idm_checks *checks, bool also)
+{
+  const idm_check_outcome moved = checks->of[IDM_CHECK_DEPENDS].outcome;
+  const idm_check_outcome between = checks->of[IDM_CHECK_BETWEEN_DYNAMICS].outcome;
+  if (also || moved >= IDM_CHECK_PASSED || between >= IDM_CHECK_PASSED)
+    idm_json_set(verdict, "depends_on_dynamics",
+                 json_boolean(also || moved == IDM_CHECK_REMARK || between == IDM_CHECK_REMARK));
+}
+
+void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trusted)
+{
+  json_t *names = json_array();
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (idm_check_is_left_out(checks, (idm_check_id)id))
+      idm_json_append(&names, json_string(idm_check_at((size_t)id)->name));
+  const bool open = trusted && idm_checks_left_out(checks);
+  idm_json_set(verdict, "trusted", open ? json_null() : json_boolean(trusted));
+  idm_json_set(verdict, "unchecked", names);
+}
+
+/* === joint ================================================================================== */
+
+/* Dynamics that were drawn with the decisions: see the header. */
+
+static json_t *object_by_name(const idm_labels *name, const double *value)
+{
+  json_t *object = json_object();
+  for (size_t i = 0; i < name->count; i++)
+    idm_json_set(&object, name->name[i], idm_json_number(value[i]));
+  return object;
+}
+
+json_t *idm_json_joint(const idm_joint_dynamics *dynamics)
+{
+  json_t *object = json_object();
+  idm_json_set(&object, "mean", object_by_name(&dynamics->name, dynamics->mean));
+  idm_json_set(&object, "sd", object_by_name(&dynamics->name, dynamics->sd));
+  idm_json_set(&object, "r_hat", idm_json_number(dynamics->rhat));
+  idm_json_set(&object, "ess_bulk", idm_json_number(dynamics->effective));
+  idm_json_set(&object, "observations_lost", idm_json_number(dynamics->lost));
+  return object;
+}
+
+json_t *idm_json_central(const idm_dynamics_sets *drawn)
+{
+  json_t *object = json_object();
+  if (drawn->of) idm_json_set(&object, "draw", json_integer((json_int_t)drawn->of));
+  idm_json_set(&object, "probability", idm_json_numbers(drawn->central, drawn->numbers));
+  return object;
+}
+
+/* === summary ================================================================================ */
+
+/* summary.json: what a fit found, as one JSON object.
+ *
+ * Contents: finding · summary */
+
+/* === finding ================================================================================== */
+
+/* Findings in summary.json: objective, certificate, what is left open, ranges, policy. */
+
+/* What the objective of an answer by the likelihood is. */
+static const char matched[] = "-log-likelihood";
+
+/* --- writing -------------------------------------------------------------------------------- */
+
+static json_t *directions(const idm_labels *name, const idm_optimality *f)
+{
+  json_t *list = json_array();
+  for (size_t i = 0; i < f->open; i++) {
+    json_t *one = json_object();
+    for (size_t k = 0; k < f->free; k++) {
+      const double weight = f->direction[i * f->free + k];
+      if (weight != 0) idm_json_set(&one, name->name[k], idm_json_number(weight));
+    }
+    idm_json_append(&list, one);
+  }
+  return list;
+}
+
+static json_t *ranges(const idm_labels *name, const idm_optimality *f)
+{
+  json_t *object = json_object();
+  for (size_t k = 0; k < f->free; k++)
+    idm_json_set(&object, name->name[k], idm_json_numbers(f->range + 2 * k, 2));
+  return object;
+}
+
+static json_t *at_box(const idm_labels *name, const idm_optimality *f)
+{
+  json_t *object = json_object();
+  for (size_t k = 0; k < f->free; k++) {
+    json_t *ends = json_array();
+    for (size_t end = 0; end < 2; end++)
+      idm_json_append(&ends, json_boolean(f->at_box[2 * k + end]));
+    idm_json_set(&object, name->name[k], ends);
+  }
+  return object;
+}
+
+static json_t *policy(const idm_optimality *f)
+{
+  json_t *object = json_object();
+  for (size_t s = 0; s < f->state.count; s++) {
+    json_t *row = json_object();
+    for (size_t u = 0; u < f->action.count; u++)
+      idm_json_set(&row, f->action.name[u], idm_json_number(f->policy[s * f->action.count + u]));
+    idm_json_set(&object, f->state.name[s], row);
+  }
+  return object;
+}
+
+void idm_finding_put(json_t **object, const idm_labels *name, const idm_optimality *f)
+{
+  idm_json_set(object, "objective", idm_json_number(f->objective));
+  idm_json_set(object, "certificate", idm_json_number(f->attained));
+  idm_json_set(object, "certificate_kind", json_string(f->certificate));
+  idm_json_set(object, "certificate_limit", idm_json_number(f->closed));
+  if (f->evaluated) idm_json_set(object, "open_directions", directions(name, f));
+  if (f->range) idm_json_set(object, "ranges", ranges(name, f));
+  if (f->at_box) idm_json_set(object, "ranges_at_box", at_box(name, f));
+  if (f->policy) idm_json_set(object, "policy", policy(f));
+}
+
+void idm_likelihood_finding_put(json_t **object, const idm_optimality *f)
+{
+  idm_json_set(object, "objective", idm_json_number(f->objective));
+  idm_json_set(object, "objective_kind", json_string(matched));
+  if (f->certificate[0]) {
+    idm_json_set(object, "certificate", idm_json_number(f->attained));
+    idm_json_set(object, "certificate_kind", json_string(f->certificate));
+    idm_json_set(object, "certificate_limit", idm_json_number(f->closed));
+  }
+  if (f->policy) idm_json_set(object, "policy", policy(f));
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static double number_at(const json_t *object, const char *key)
+{
+  double value = NAN;
+  return idm_json_read_number(json_object_get(object, key), &value) ? value : NAN;
+}
+
+static bool take_directions(const json_t *list, const idm_labels *name, idm_optimality *f)
+{
+  f->evaluated = json_is_array(list);
+  f->open = json_array_size(list);
+  f->direction = idm_new(idm_times(f->open, f->free), sizeof *f->direction);
+  if (!f->direction) return false;
+  for (size_t i = 0; i < f->open; i++)
+    for (size_t k = 0; k < f->free; k++) {
+      const double weight = number_at(json_array_get(list, i), name->name[k]);
+      f->direction[i * f->free + k] = isnan(weight) ? 0 : weight;
+    }
+  return true;
+}
+
+static bool take_ranges(const json_t *object, const json_t *box, const idm_labels *name,
+                        idm_optimality *f)
+{
+  if (!json_is_object(object)) return true;
+  f->range = idm_new(2 * f->free, sizeof *f->range);
+  f->at_box = idm_new(2 * f->free, sizeof *f->at_box);
+  if (!f->range || !f->at_box) return false;
+  for (size_t i = 0; i < 2 * f->free; i++) {
+    const json_t *ends = json_object_get(object, name->name[i / 2]);
+    f->range[i] = NAN;
+    idm_json_read_number(json_array_get(ends, i % 2), &f->range[i]);
+    f->at_box[i] = json_is_true(json_array_get(json_object_get(box, name->name[i / 2]), i % 2));
+  }
+  return true;
+}
+
+/* Names of an object's keys, in their order. */
+static idm_status take_names(json_t *object, idm_labels *labels, idm_error *opt_error)
+{
+  idm_status status = idm_labels_create(labels, json_object_size(object), opt_error);
+  const char *key;
+  json_t *value;
+  size_t i = 0;
+  json_object_foreach(object, key, value)
+  {
+    if (status == IDM_OK) status = idm_labels_set(labels, i++, key, strlen(key), opt_error);
+  }
+  return status;
+}
+
+static idm_status take_policy(json_t *object, idm_optimality *f, idm_error *opt_error)
+{
+  if (!json_object_size(object)) return IDM_OK;
+  json_t *first = json_object_iter_value(json_object_iter(object));
+  idm_status status = take_names(object, &f->state, opt_error);
+  if (status == IDM_OK) status = take_names(first, &f->action, opt_error);
+  if (status != IDM_OK) return status;
+  f->policy = idm_new(idm_times(f->state.count, f->action.count), sizeof *f->policy);
+  if (!f->policy) return idm_fail_memory(opt_error);
+  for (size_t s = 0; s < f->state.count; s++)
+    for (size_t u = 0; u < f->action.count; u++)
+      f->policy[s * f->action.count + u] =
+          number_at(json_object_get(object, f->state.name[s]), f->action.name[u]);
+  return IDM_OK;
+}
+
+/* What both kinds have. */
+static idm_status take_common(const json_t *object, const char *opt_kind, idm_optimality *f,
+                              idm_error *opt_error)
+{
+  snprintf(f->certificate, sizeof f->certificate, "%s", opt_kind ? opt_kind : "");
+  f->objective = number_at(object, "objective");
+  f->attained = number_at(object, "certificate");
+  f->closed = number_at(object, "certificate_limit");
+  return take_policy(json_object_get(object, "policy"), f, opt_error);
+}
+
+/* Whether a summary is of an answer by the likelihood. */
+static bool is_likelihood_kind(const json_t *object)
+{
+  const char *kind = json_string_value(json_object_get(object, "objective_kind"));
+  return kind && strcmp(kind, matched) == 0;
+}
+
+idm_status idm_finding_read(const json_t *object, const idm_labels *name,
+                            idm_optimality **ret_finding, idm_error *opt_error)
+{
+  *ret_finding = NULL;
+  const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
+  if (!kind || is_likelihood_kind(object)) return IDM_OK;
+  idm_optimality *f = NULL;
+  idm_status status = idm_optimality_create(name->count, &f, opt_error);
+  if (status != IDM_OK) return status;
+  if (!take_directions(json_object_get(object, "open_directions"), name, f) ||
+      !take_ranges(json_object_get(object, "ranges"), json_object_get(object, "ranges_at_box"),
+                   name, f))
+    status = idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = take_common(object, kind, f, opt_error);
+  if (status == IDM_OK)
+    *ret_finding = f;
+  else
+    idm_optimality_destroy(f);
+  return status;
+}
+
+idm_status idm_likelihood_finding_read(const json_t *object, idm_optimality **ret_matched,
+                                       idm_error *opt_error)
+{
+  *ret_matched = NULL;
+  if (!is_likelihood_kind(object)) return IDM_OK;
+  idm_optimality *f = NULL;
+  idm_status status = idm_optimality_create(0, &f, opt_error);
+  if (status != IDM_OK) return status;
+  const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
+  status = take_common(object, kind, f, opt_error);
+  if (status == IDM_OK)
+    *ret_matched = f;
+  else
+    idm_optimality_destroy(f);
+  return status;
+}
+
+/* === summary ================================================================================== */
+
+static const size_t max_bytes = (size_t)1 << 28;
 
 /* --- writing -------------------------------------------------------------------------------- */
 
@@ -83,7 +412,7 @@ static json_t *by_coordinate(const idm_posterior *p, const double *values, size_
 }
 
 /* In the unconstrained numbers, which have moments. */
-static json_t *independent_look(const idm_posterior *p, const idm_look *look)
+static json_t *importance_object(const idm_posterior *p, const idm_importance_check *look)
 {
   json_t *object = json_object();
   idm_json_set(&object, "checked", json_boolean(look->checked));
@@ -109,13 +438,13 @@ static json_t *sensitivity(const idm_posterior *p, const idm_assessment *a)
     set(&one, "value", s->value);
     set(&one, "step", s->step);
     if (s->dynamics) idm_json_set(&one, "dynamics", json_true());
-    idm_json_set(&one, "mean_change_per_unit", by_quantity(p, s->slope));
+    idm_json_set(&one, "mean_change_per_unit", by_quantity(p, s->derivative));
     idm_json_set(&object, s->name, one);
   }
   return object;
 }
 
-static void put_data_part(json_t **object, const idm_posterior *p, const idm_assessment *a)
+static void put_likelihood_part(json_t **object, const idm_posterior *p, const idm_assessment *a)
 {
   if (!a->identified) return;
   set(object, "maximum_log_likelihood", a->log_likelihood);
@@ -159,7 +488,7 @@ static json_t *extensions_object(const idm_model_check *m)
 {
   json_t *object = json_object();
   for (size_t i = 0; i < m->extensions; i++) {
-    const idm_extended *e = &m->extension[i];
+    const idm_score_test *e = &m->extension[i];
     json_t *one = json_object();
     set(&one, "held", e->held);
     set(&one, "value", e->value);
@@ -187,7 +516,7 @@ static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
   set(&object, "level", m->level);
   json_t *tests = json_object();
   for (size_t i = 0; i < IDM_TEST_COUNT; i++) {
-    if (!m->test[i].looked) continue;
+    if (!m->test[i].evaluated) continue;
     json_t *one = json_object();
     set(&one, "statistic", m->test[i].statistic);
     set(&one, "expected", m->test[i].expected);
@@ -245,13 +574,13 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (p->drawn) idm_json_set(&object, "planned_dynamics", idm_json_central(p->drawn));
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
-  if (a->look.points) idm_json_set(&object, "independent_look", independent_look(p, &a->look));
-  put_data_part(&object, p, a);
+  if (a->look.points) idm_json_set(&object, "independent_look", importance_object(p, &a->look));
+  put_likelihood_part(&object, p, a);
   if (a->identified || a->sensitivities) idm_json_set(&object, "sensitivity", sensitivity(p, a));
   if (a->finding) idm_finding_put(&object, &p->coordinate, a->finding);
-  if (a->matched) idm_matched_put(&object, a->matched);
+  if (a->matched) idm_likelihood_finding_put(&object, a->matched);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
-  if (a->model.looked) idm_json_set(&object, "model", model_object(p, &a->model));
+  if (a->model.evaluated) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
   json_t *verdict = json_object();
   idm_checks_put_trust(&verdict, &a->checks, a->trusted);
@@ -269,19 +598,19 @@ idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessmen
                              idm_error *opt_error)
 {
   idm_require(posterior, assessment, path);
-  const idm_place place = idm_place_of(path);
-  return idm_summary_write_at(posterior, assessment, opt_projection, &place, opt_error);
+  const idm_location location = idm_location_of(path);
+  return idm_summary_write_at(posterior, assessment, opt_projection, &location, opt_error);
 }
 
 idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assessment *assessment,
-                                const idm_projection *opt_projection, const idm_place *place,
+                                const idm_projection *opt_projection, const idm_location *location,
                                 idm_error *opt_error)
 {
   json_t *object = summary_object(posterior, assessment, opt_projection);
   char *text = idm_json_dump(object, JSON_INDENT(1));
   if (!text) return idm_fail_memory(opt_error);
   idm_file *file = NULL;
-  const idm_status status = idm_file_create_at(place, &file, opt_error);
+  const idm_status status = idm_file_create_at(location, &file, opt_error);
   if (status == IDM_OK) idm_file_printf(file, "%s\n", text);
   free(text);
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
@@ -344,7 +673,7 @@ static void take_profile(const json_t *one, idm_identification *id)
     id->low = ends[0];
     id->high = ends[1];
   }
-  while (id->regions < IDM_MOST_REGIONS &&
+  while (id->regions < IDM_MAX_REGIONS &&
          take_numbers(json_array_get(regions, id->regions), id->region[id->regions], 2) == 2)
     id->regions++;
   id->points = take_numbers(json_object_get(profile, "value"), id->value, IDM_PROFILE_POINTS);
@@ -379,17 +708,17 @@ idm_status idm_summary_read(const char *path, const idm_posterior *posterior,
                             idm_assessment *assessment, idm_error *opt_error)
 {
   idm_require(path, posterior, assessment);
-  const idm_place place = idm_place_of(path);
-  return idm_summary_read_at(&place, posterior, assessment, opt_error);
+  const idm_location location = idm_location_of(path);
+  return idm_summary_read_at(&location, posterior, assessment, opt_error);
 }
 
-idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *posterior,
+idm_status idm_summary_read_at(const idm_location *location, const idm_posterior *posterior,
                                idm_assessment *assessment, idm_error *opt_error)
 {
-  const char *path = place->path;
+  const char *path = location->path;
   char *text = NULL;
   size_t length = 0;
-  idm_status status = idm_file_read_at(place, most_bytes, &text, &length, opt_error);
+  idm_status status = idm_file_read_at(location, max_bytes, &text, &length, opt_error);
   if (status != IDM_OK) return status;
   json_t *object = NULL;
   status = idm_json_load(text, length, path, &object, opt_error);
@@ -410,18 +739,20 @@ idm_status idm_summary_read_at(const idm_place *place, const idm_posterior *post
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
     take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
-    idm_checks_take(json_object_get(object, "checks"), &assessment->checks);
+    idm_checks_read(json_object_get(object, "checks"), &assessment->checks);
     /* Audits of agents within groups that earlier versions wrote tested chance alone. */
-    assessment->model.looked = json_is_object(json_object_get(object, "model")) &&
-                               (!json_is_true(json_object_get(object, "people")) ||
-                                assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
+    assessment->model.evaluated =
+        json_is_object(json_object_get(object, "model")) &&
+        (!json_is_true(json_object_get(object, "people")) ||
+         assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
     assessment->trusted = assessment->trusted && !json_is_false(trusted);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);
-    if (status == IDM_OK) status = idm_people_take(object, posterior, assessment, opt_error);
+    if (status == IDM_OK) status = idm_people_read(object, posterior, assessment, opt_error);
     if (status == IDM_OK)
-      status = idm_finding_take(object, &posterior->coordinate, &assessment->finding, opt_error);
-    if (status == IDM_OK) status = idm_matched_take(object, &assessment->matched, opt_error);
+      status = idm_finding_read(object, &posterior->coordinate, &assessment->finding, opt_error);
+    if (status == IDM_OK)
+      status = idm_likelihood_finding_read(object, &assessment->matched, opt_error);
   }
   json_decref(object);
   return status;

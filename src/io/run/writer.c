@@ -6,7 +6,7 @@
  *
  * Contents: own files · taking a place · what a folder allows · beginning and ending */
 #define _XOPEN_SOURCE 700 /* mkdirat, renameat */
-#include "io/run/writer.h"
+#include "io/run/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,50 +16,50 @@
 #include <unistd.h>
 
 #include "base/door.h"
-#include "base/texts.h"
+#include "base/text.h"
 #include "idm/file.h"
 #include "io/run/request.h"
 
-static const char *const own_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,
+static const char *const run_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,
                                         IDM_FILE_CHECKPOINT};
-enum { own_count = sizeof own_files / sizeof *own_files };
+enum { run_file_count = sizeof run_files / sizeof *run_files };
 
 idm_status idm_folder_lock(const idm_folder *folder, idm_lock *lock, idm_error *opt_error)
 {
-  char path[IDM_PATH];
-  const idm_place place = idm_folder_place(folder, IDM_FILE_LOCK, path);
-  return idm_lock_take(lock, &place, opt_error);
+  char path[IDM_PATH_SIZE];
+  const idm_location location = idm_folder_location(folder, IDM_FILE_LOCK, path);
+  return idm_lock_take(lock, &location, opt_error);
 }
 
 /* --- own files ------------------------------------------------------------------------------ */
 
 /* Whether the program wrote a file, by words near its beginning: others use such names as well. */
-static bool has_words(const idm_place *place, const char *words)
+static bool has_words(const idm_location *location, const char *words)
 {
   char start[256] = "";
   int descriptor;
-  if (idm_place_open(place, &descriptor, NULL) != IDM_OK) return false;
+  if (idm_location_open(location, &descriptor, NULL) != IDM_OK) return false;
   const ssize_t length = read(descriptor, start, sizeof start - 1);
   close(descriptor);
   return length > 0 && strstr(start, words);
 }
 
 /* A file in CmdStan's layout, or a report. */
-static bool is_own_extra(const idm_place *place)
+static bool is_extra_file(const idm_location *location)
 {
-  if (idm_chain_name_is(place->name)) return has_words(place, "# idm_version");
-  return strcmp(place->name, IDM_FILE_REPORT) == 0 && has_words(place, IDM_REPORT_MARK);
+  if (idm_chain_name_is(location->name)) return has_words(location, "# idm_version");
+  return strcmp(location->name, IDM_FILE_REPORT) == 0 && has_words(location, IDM_REPORT_SIGNATURE);
 }
 
 /* Results that the run in a folder may have beside its three files. */
 static bool remove_extra(void *context, const char *name)
 {
   const idm_folder *folder = context;
-  char path[IDM_PATH];
-  const idm_place place = idm_folder_place(folder, name, path);
-  if (strcmp(name, IDM_FILE_CHECKPOINT) == 0 || is_own_extra(&place))
+  char path[IDM_PATH_SIZE];
+  const idm_location location = idm_folder_location(folder, name, path);
+  if (strcmp(name, IDM_FILE_CHECKPOINT) == 0 || is_extra_file(&location))
     idm_folder_remove(folder, name);
-  idm_folder_sweep(folder, name);
+  idm_folder_remove_stale(folder, name);
   return true;
 }
 
@@ -70,56 +70,56 @@ static void remove_extras(const idm_folder *folder)
 }
 
 /* Remove everything that the program wrote. */
-static void clear(const idm_folder *folder)
+static void remove_files(const idm_folder *folder)
 {
   if (folder->descriptor < 0) return;
   remove_extras(folder);
-  for (size_t i = 0; i < own_count; i++) idm_folder_remove(folder, own_files[i]);
+  for (size_t i = 0; i < run_file_count; i++) idm_folder_remove(folder, run_files[i]);
 }
 
 /* --- taking a place ------------------------------------------------------------------------- */
 
 /* A complete run in `next` counts from now on. */
-static idm_status promote(const idm_folder *run, const idm_folder *next, idm_error *opt_error)
+static idm_status mark_ready(const idm_folder *run, const idm_folder *next, idm_error *opt_error)
 {
-  if (!idm_folder_is_whole(next) ||
+  if (!idm_folder_is_complete(next) ||
       renameat(run->descriptor, IDM_FOLDER_NEXT, run->descriptor, IDM_FOLDER_READY) == 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_SYSTEM, "cannot rename '%s' to '%s': %s", next->path,
                   IDM_FOLDER_READY, strerror(errno));
 }
 
-typedef struct moving {
+typedef struct move_job {
   const idm_folder *ready;
   const idm_folder *run;
   idm_status status;
   idm_error *opt_error;
-} moving;
+} move_job;
 
-static void move_up(moving *m, const char *name)
+static void move_file(move_job *m, const char *name)
 {
   if (m->status == IDM_OK) m->status = idm_folder_move(m->ready, name, m->run, m->opt_error);
 }
 
 static bool move_chain(void *context, const char *name)
 {
-  moving *m = context;
-  if (idm_chain_name_is(name)) move_up(m, name);
+  move_job *m = context;
+  if (idm_chain_name_is(name)) move_file(m, name);
   return m->status == IDM_OK;
 }
 
 /* Files move up. Those of the old run that the new one has no name for go before config.yaml does:
  * where it is gone from `ready`, they are gone as well, and a chain-1.csv is one that has moved. */
-static idm_status settle(const idm_folder *run, idm_error *opt_error)
+static idm_status finish_move(const idm_folder *run, idm_error *opt_error)
 {
   idm_folder ready;
   const idm_status status = idm_folder_open_inner(run, IDM_FOLDER_READY, &ready, opt_error);
   if (status != IDM_OK || ready.descriptor < 0) return status;
-  moving m = {&ready, run, IDM_OK, opt_error};
-  move_up(&m, IDM_FILE_POSTERIOR);
+  move_job m = {&ready, run, IDM_OK, opt_error};
+  move_file(&m, IDM_FILE_POSTERIOR);
   if (m.status == IDM_OK && idm_folder_has(&ready, IDM_FILE_CONFIG)) remove_extras(run);
-  move_up(&m, IDM_FILE_CONFIG);
-  move_up(&m, IDM_FILE_SUMMARY);
+  move_file(&m, IDM_FILE_CONFIG);
+  move_file(&m, IDM_FILE_SUMMARY);
   if (m.status == IDM_OK) idm_folder_each(&ready, move_chain, &m);
   if (m.status == IDM_OK) idm_folder_remove_inner(run, IDM_FOLDER_READY);
   /* The next run could not take its place. */
@@ -138,19 +138,19 @@ static idm_status check_kinds(const idm_run_files *files, idm_error *opt_error)
   return status == IDM_OK ? idm_folder_check(&files->ready, opt_error) : status;
 }
 
-idm_status idm_run_settle(const char *run, idm_error *opt_error)
+idm_status idm_run_finish_move(const char *run, idm_error *opt_error)
 {
   idm_lock lock = {0};
   idm_run_files files;
   idm_status status = idm_run_files_open(&files, run, opt_error);
   if (status != IDM_OK) return status;
-  const bool waits = idm_run_files_wait(&files) || files.ready.descriptor >= 0;
-  if (waits) status = check_kinds(&files, opt_error);
-  if (waits && status == IDM_OK) status = idm_folder_lock(&files.run, &lock, opt_error);
-  if (waits && status == IDM_OK) {
-    status = settle(&files.run, opt_error);
-    if (status == IDM_OK) status = promote(&files.run, &files.next, opt_error);
-    if (status == IDM_OK) status = settle(&files.run, opt_error);
+  const bool is_pending = idm_run_files_is_pending(&files) || files.ready.descriptor >= 0;
+  if (is_pending) status = check_kinds(&files, opt_error);
+  if (is_pending && status == IDM_OK) status = idm_folder_lock(&files.run, &lock, opt_error);
+  if (is_pending && status == IDM_OK) {
+    status = finish_move(&files.run, opt_error);
+    if (status == IDM_OK) status = mark_ready(&files.run, &files.next, opt_error);
+    if (status == IDM_OK) status = finish_move(&files.run, opt_error);
   }
   idm_lock_release(&lock);
   idm_run_files_close(&files);
@@ -166,7 +166,7 @@ bool idm_run_complete(const char *run)
 {
   idm_run_files files;
   if (!run || idm_run_files_open(&files, run, NULL) != IDM_OK) return false;
-  const bool complete = idm_folder_is_whole(&files.run) && !idm_run_files_wait(&files) &&
+  const bool complete = idm_folder_is_complete(&files.run) && !idm_run_files_is_pending(&files) &&
                         idm_run_files_unfinished(&files) == &files.run;
   idm_run_files_close(&files);
   return complete;
@@ -174,13 +174,13 @@ bool idm_run_complete(const char *run)
 
 bool idm_run_has(const char *run, const char *path)
 {
-  char own[IDM_PATH];
+  char own[IDM_PATH_SIZE];
   idm_run_files files;
   bool found = false;
   if (!run || !path || !idm_folder_is(run) || idm_run_files_open(&files, run, NULL) != IDM_OK)
     return false;
-  for (size_t i = 0; i < own_count && !found; i++)
-    found = idm_file_same(idm_run_files_place(&files, own_files[i], own).path, path);
+  for (size_t i = 0; i < run_file_count && !found; i++)
+    found = idm_file_same(idm_run_files_location(&files, run_files[i], own).path, path);
   idm_run_files_close(&files);
   return found;
 }
@@ -191,11 +191,11 @@ bool idm_run_has(const char *run, const char *path)
 static idm_status check_content(const idm_run_files *files, idm_run_mode mode, bool *ret_run,
                                 idm_error *opt_error)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   char name[256];
   const idm_folder *run = &files->run;
-  const idm_place config = idm_folder_place(run, IDM_FILE_CONFIG, path);
-  idm_folder_content(run, name);
+  const idm_location config = idm_folder_location(run, IDM_FILE_CONFIG, path);
+  idm_folder_first_name(run, name);
   *ret_run = idm_request_is_at(&config) || idm_run_files_unfinished(files) != run;
   if (idm_folder_has(run, IDM_FILE_REPLICATIONS))
     return idm_fail(
@@ -218,10 +218,11 @@ static idm_status check_content(const idm_run_files *files, idm_run_mode mode, b
 static idm_status check_extra(const idm_folder *run, const char *name, const char *const *inputs,
                               size_t count, idm_error *opt_error)
 {
-  char path[IDM_PATH];
-  const idm_place place = idm_folder_place(run, name, path);
+  char path[IDM_PATH_SIZE];
+  const idm_location location = idm_folder_location(run, name, path);
   const idm_status status = idm_file_check_output(path, inputs, count, opt_error);
-  if (status != IDM_OK || !idm_place_exists(&place) || is_own_extra(&place)) return status;
+  if (status != IDM_OK || !idm_location_exists(&location) || is_extra_file(&location))
+    return status;
   return idm_fail(opt_error, IDM_USAGE,
                   "'%s' is not of a run: it is left as it is; take another folder", path);
 }
@@ -230,11 +231,11 @@ static idm_status check_extra(const idm_folder *run, const char *name, const cha
 static idm_status check_names(const idm_folder *run, const idm_request *request,
                               const char *const *inputs, size_t count, idm_error *opt_error)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   char name[IDM_CHAIN_NAME];
   idm_status status = idm_file_check_output(run->path, NULL, 0, opt_error);
-  for (size_t i = 0; i < own_count && status == IDM_OK; i++) {
-    idm_folder_place(run, own_files[i], path);
+  for (size_t i = 0; i < run_file_count && status == IDM_OK; i++) {
+    idm_folder_location(run, run_files[i], path);
     status = idm_file_check_output(path, inputs, count, opt_error);
   }
   if (status == IDM_OK) status = check_extra(run, IDM_FILE_REPORT, inputs, count, opt_error);
@@ -269,7 +270,7 @@ static idm_status make_next(idm_run_writer *w, idm_error *opt_error)
 {
   idm_status status = idm_folder_open_inner(&w->run, IDM_FOLDER_NEXT, &w->next, opt_error);
   if (status != IDM_OK) return status;
-  clear(&w->next);
+  remove_files(&w->next);
   idm_folder_close(&w->next);
   idm_folder_remove_inner(&w->run, IDM_FOLDER_NEXT);
   if (mkdirat(w->run.descriptor, IDM_FOLDER_NEXT, 0777) != 0 && errno != EEXIST)
@@ -300,30 +301,30 @@ static idm_status check_open(const idm_run_writer *w, const idm_request *request
 }
 
 /* Where the files of a run go that is locked and settled. */
-static idm_status choose_work(idm_run_writer *w, idm_run_mode mode, idm_error *opt_error)
+static idm_status choose_folder(idm_run_writer *w, idm_run_mode mode, idm_error *opt_error)
 {
   idm_run_files files;
   bool is_run = false;
   idm_status status = idm_run_files_of(&files, &w->run, opt_error);
   if (status != IDM_OK) return status;
   if (mode != IDM_RUN_RESUME) status = check_content(&files, mode, &is_run, opt_error);
-  const bool beside = idm_run_files_unfinished(&files) == &files.next;
+  const bool in_next = idm_run_files_unfinished(&files) == &files.next;
   idm_run_files_close(&files);
   if (status != IDM_OK) return status;
   if (is_run) return make_next(w, opt_error);
-  if (mode != IDM_RUN_RESUME || !beside) return IDM_OK;
+  if (mode != IDM_RUN_RESUME || !in_next) return IDM_OK;
   w->work = &w->next;
   return idm_folder_open_inner(&w->run, IDM_FOLDER_NEXT, &w->next, opt_error);
 }
 
 static void close_folders(idm_run_writer *w)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   snprintf(path, sizeof path, "%s", w->run.path);
   idm_lock_release(&w->lock);
   idm_folder_close(&w->next);
   idm_folder_close(&w->run);
-  if (w->made) rmdir(path);
+  if (w->created) rmdir(path);
 }
 
 idm_status idm_run_begin(idm_run_writer *w, const char *run, idm_run_mode mode,
@@ -334,12 +335,12 @@ idm_status idm_run_begin(idm_run_writer *w, const char *run, idm_run_mode mode,
   snprintf(w->run.path, sizeof w->run.path, "%s", run);
   if (mode == IDM_RUN_RESUME && !idm_folder_is(run))
     return idm_fail(opt_error, IDM_USAGE, "there is no run at '%s' to resume", run);
-  idm_status status = idm_folder_make(run, &w->made, opt_error);
+  idm_status status = idm_folder_make(run, &w->created, opt_error);
   if (status == IDM_OK) status = idm_folder_open(&w->run, run, opt_error);
-  if (status == IDM_OK && !w->made) status = check_open(w, request, opt_error);
+  if (status == IDM_OK && !w->created) status = check_open(w, request, opt_error);
   if (status == IDM_OK) status = idm_folder_lock(&w->run, &w->lock, opt_error);
-  if (status == IDM_OK) status = settle(&w->run, opt_error);
-  if (status == IDM_OK) status = choose_work(w, mode, opt_error);
+  if (status == IDM_OK) status = finish_move(&w->run, opt_error);
+  if (status == IDM_OK) status = choose_folder(w, mode, opt_error);
   if (status != IDM_OK) close_folders(w);
   return status;
 }
@@ -363,8 +364,8 @@ idm_status idm_run_check(const char *run, idm_run_mode mode, const idm_request *
 idm_status idm_run_commit(idm_run_writer *w, idm_error *opt_error)
 {
   if (w->work == &w->run) return IDM_OK;
-  idm_status status = promote(&w->run, &w->next, opt_error);
-  if (status == IDM_OK) status = settle(&w->run, opt_error);
+  idm_status status = mark_ready(&w->run, &w->next, opt_error);
+  if (status == IDM_OK) status = finish_move(&w->run, opt_error);
   /* Nothing has moved: the old run is the one that counts. */
   if (status != IDM_OK && idm_folder_has(&w->next, IDM_FILE_POSTERIOR))
     renameat(w->run.descriptor, IDM_FOLDER_READY, w->run.descriptor, IDM_FOLDER_NEXT);
@@ -374,10 +375,10 @@ idm_status idm_run_commit(idm_run_writer *w, idm_error *opt_error)
 void idm_run_end(idm_run_writer *w, bool keep)
 {
   if (!keep && !idm_folder_has(w->work, IDM_FILE_CHECKPOINT)) {
-    clear(w->work);
+    remove_files(w->work);
     if (w->work != &w->run) idm_folder_remove_inner(&w->run, IDM_FOLDER_NEXT);
   } else {
-    w->made = false;
+    w->created = false;
   }
   close_folders(w);
 }

@@ -8,18 +8,17 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 /* --- events --------------------------------------------------------------------------------- */
 
 /* Hand an event over; one that was not made for want of memory has `made` 0. */
-static void emit(idm_emitter *emitter, yaml_event_t *event, int made)
+static void emit(idm_emitter *emitter, yaml_event_t *event, int event_status)
 {
   idm_error *error = &emitter->error;
   if (error->status != IDM_OK) {
-    if (made) yaml_event_delete(event);
-  } else if (!made) {
+    if (event_status) yaml_event_delete(event);
+  } else if (!event_status) {
     (void)idm_fail_memory(error);
   } else if (!yaml_emitter_emit(&emitter->yaml, event)) {
     /* Only a stream in memory reports failed writes here, and those are for want of memory. */
@@ -65,11 +64,11 @@ static int write_file(void *file, unsigned char *bytes, size_t length)
 
 void idm_emit_begin(idm_emitter *emitter, const char *path)
 {
-  const idm_place place = idm_place_of(path);
+  const idm_location place = idm_location_of(path);
   idm_emit_begin_at(emitter, &place);
 }
 
-void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place)
+void idm_emit_begin_at(idm_emitter *emitter, const idm_location *place)
 {
   *emitter = (idm_emitter){0};
   if (idm_file_create_at(place, &emitter->file, &emitter->error) != IDM_OK) return;
@@ -191,7 +190,7 @@ void idm_emit_number(idm_emitter *emitter, const char *opt_key, double value)
   idm_emit_word(emitter, opt_key, text);
 }
 
-void idm_emit_whole(idm_emitter *emitter, const char *opt_key, uint64_t value)
+void idm_emit_integer(idm_emitter *emitter, const char *opt_key, uint64_t value)
 {
   char text[24];
   snprintf(text, sizeof text, "%" PRIu64, value);

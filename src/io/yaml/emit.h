@@ -22,7 +22,7 @@ typedef enum idm_emit_style { IDM_EMIT_BLOCK, IDM_EMIT_FLOW } idm_emit_style;
  * output. */
 void idm_emit_begin(idm_emitter *emitter, const char *path);
 /* The same for a file at a place. */
-void idm_emit_begin_at(idm_emitter *emitter, const idm_place *place);
+void idm_emit_begin_at(idm_emitter *emitter, const idm_location *place);
 /* Lines of comment at the head of the file, before anything else is emitted; a control character in
  * the text, a line's end apart, becomes '?'. */
 void idm_emit_head(idm_emitter *emitter, const char *text);
@@ -46,7 +46,7 @@ void idm_emit_text(idm_emitter *emitter, const char *opt_key, const char *text);
 void idm_emit_word(idm_emitter *emitter, const char *opt_key, const char *word);
 /* The shortest decimal that reads back as the same number. */
 void idm_emit_number(idm_emitter *emitter, const char *opt_key, double value);
-void idm_emit_whole(idm_emitter *emitter, const char *opt_key, uint64_t value);
+void idm_emit_integer(idm_emitter *emitter, const char *opt_key, uint64_t value);
 /* Lists in flow style. */
 void idm_emit_texts(idm_emitter *emitter, const char *opt_key, const char *const *text,
                     size_t count);

@@ -1,8 +1,6 @@
-/* A YAML document as a tree of nodes that know their place.
+/* YAML documents that are read: nodes, keys and names.
  *
- * Contents: loading and its checks; nodes; failures; values. */
-#include "io/yaml/tree.h"
-
+ * Contents: names · tree · key */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -12,12 +10,82 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/suggest.h"
-#include "io/yaml/names.h"
+#include "base/text.h"
+#include "io/yaml/tree.h"
+
+/* === names ================================================================================== */
+
+/* Sorted names: lookup and duplicates. */
+
+static int compare(const void *a, const void *b)
+{
+  const idm_name *x = a;
+  const idm_name *y = b;
+  const int order = strcmp(x->text, y->text);
+  if (order != 0) return order;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+void idm_names_sort(idm_names *names)
+{
+  qsort(names->entry, names->count, sizeof *names->entry, compare);
+}
+
+idm_status idm_names_create(const idm_labels *labels, idm_names *ret_names, idm_error *opt_error)
+{
+  *ret_names = (idm_names){0};
+  idm_name *entry = idm_new(labels->count, sizeof *entry);
+  if (!entry) return idm_fail_memory(opt_error);
+  for (size_t i = 0; i < labels->count; i++) entry[i] = (idm_name){labels->name[i], i};
+  *ret_names = (idm_names){labels->count, entry};
+  idm_names_sort(ret_names);
+  return IDM_OK;
+}
+
+void idm_names_destroy(idm_names *names)
+{
+  free(names->entry);
+  *names = (idm_names){0};
+}
+
+long idm_names_repeated(const idm_names *names)
+{
+  long first = -1;
+  for (size_t i = 1; i < names->count; i++) {
+    const long index = (long)names->entry[i].index;
+    if (strcmp(names->entry[i - 1].text, names->entry[i].text) == 0 && (first < 0 || index < first))
+      first = index;
+  }
+  return first;
+}
+
+long idm_names_find(const idm_names *names, const char *text)
+{
+  size_t low = 0;
+  size_t high = names->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (strcmp(names->entry[middle].text, text) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < names->count && strcmp(names->entry[low].text, text) == 0)
+    return (long)names->entry[low].index;
+  const size_t length = strlen(text);
+  if (length == 0 || length > 9 || strspn(text, "0123456789") != length) return -1;
+  const long number = strtol(text, NULL, 10);
+  return (size_t)number < names->count ? number : -1;
+}
+
+/* === tree =================================================================================== */
+
+/* A YAML document as a tree of nodes that know their place.
+ *
+ * Contents: loading and its checks; nodes; failures; values. */
 
 /* A problem needs no more levels of nesting and no more anchors than these. */
-enum { deepest = 32, most_anchors = 1000 };
+enum { max_depth = 32, max_anchors = 1000 };
 
 /* --- loading -------------------------------------------------------------------------------- */
 
@@ -53,18 +121,19 @@ static idm_status fail_event(const idm_yaml_tree *tree, const yaml_event_t *even
 }
 
 /* What the survey of a stream has met so far. */
-typedef struct survey {
+typedef struct stream_counts {
   int documents;
   int depth;
   int anchors;
-} survey;
+} stream_counts;
 
-static idm_status check_event(const idm_yaml_tree *tree, const yaml_event_t *event, survey *met)
+static idm_status check_event(const idm_yaml_tree *tree, const yaml_event_t *event,
+                              stream_counts *counts)
 {
   const yaml_char_t *anchor = NULL;
   switch (event->type) {
   case YAML_DOCUMENT_START_EVENT:
-    if (met->documents++)
+    if (counts->documents++)
       return fail_event(tree, event, "a second YAML document begins here; expected one only");
     break;
   case YAML_SCALAR_EVENT:
@@ -72,35 +141,35 @@ static idm_status check_event(const idm_yaml_tree *tree, const yaml_event_t *eve
     break;
   case YAML_SEQUENCE_START_EVENT:
     anchor = event->data.sequence_start.anchor;
-    met->depth++;
+    counts->depth++;
     break;
   case YAML_MAPPING_START_EVENT:
     anchor = event->data.mapping_start.anchor;
-    met->depth++;
+    counts->depth++;
     break;
   case YAML_SEQUENCE_END_EVENT:
   case YAML_MAPPING_END_EVENT:
-    met->depth--;
+    counts->depth--;
     break;
   default:
     break;
   }
-  met->anchors += anchor != NULL;
-  if (met->depth > deepest)
+  counts->anchors += anchor != NULL;
+  if (counts->depth > max_depth)
     return fail_event(tree, event, "lists are nested too deeply; expected at most 32 levels");
-  if (met->anchors > most_anchors)
+  if (counts->anchors > max_anchors)
     return fail_event(tree, event, "there are too many anchors; expected at most 1000");
   return IDM_OK;
 }
 
 /* The document API takes quadratic time on deep nesting, many anchors and many tag directives: a
  * pass over the events refuses these first. */
-static idm_status survey_stream(const idm_yaml_tree *tree, const char *text, size_t length)
+static idm_status check_stream_limits(const idm_yaml_tree *tree, const char *text, size_t length)
 {
   yaml_parser_t parser;
   if (!yaml_parser_initialize(&parser)) return idm_fail_memory(tree->opt_error);
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-  survey met = {0};
+  stream_counts counts = {0};
   idm_status status = IDM_OK;
   for (bool end = false; !end && status == IDM_OK;) {
     yaml_event_t event;
@@ -109,10 +178,10 @@ static idm_status survey_stream(const idm_yaml_tree *tree, const char *text, siz
       break;
     }
     end = event.type == YAML_STREAM_END_EVENT;
-    status = check_event(tree, &event, &met);
+    status = check_event(tree, &event, &counts);
     yaml_event_delete(&event);
   }
-  if (status == IDM_OK && !met.documents)
+  if (status == IDM_OK && !counts.documents)
     status =
         idm_fail_at(tree->opt_error, tree->file, 1, 1, "this is empty; expected a YAML document");
   yaml_parser_delete(&parser);
@@ -201,7 +270,7 @@ idm_status idm_yaml_load(const char *text, size_t length, const char *file,
   tree->file = file;
   tree->opt_error = opt_error;
   idm_status status = check_directives(tree, text, length);
-  if (status == IDM_OK) status = survey_stream(tree, text, length);
+  if (status == IDM_OK) status = check_stream_limits(tree, text, length);
   if (status == IDM_OK) status = load_document(tree, text, length);
   if (status == IDM_OK) status = check_nodes(tree);
   if (status == IDM_OK)
@@ -221,14 +290,14 @@ void idm_yaml_destroy(idm_yaml_tree *tree)
 /* --- nodes ---------------------------------------------------------------------------------- */
 
 /* libyaml numbers nodes from 1. */
-static const idm_yaml_node *numbered(const idm_yaml_tree *tree, int number)
+static const idm_yaml_node *node_at(const idm_yaml_tree *tree, int number)
 {
   return tree->document.nodes.start + number - 1;
 }
 
 const idm_yaml_node *idm_yaml_root(const idm_yaml_tree *tree)
 {
-  return numbered(tree, 1);
+  return node_at(tree, 1);
 }
 
 bool idm_yaml_is_scalar(const idm_yaml_node *node)
@@ -269,13 +338,13 @@ size_t idm_yaml_count(const idm_yaml_node *node)
 
 const idm_yaml_node *idm_yaml_item(const idm_yaml_tree *tree, const idm_yaml_node *node, size_t i)
 {
-  if (idm_yaml_is_list(node)) return numbered(tree, node->data.sequence.items.start[i]);
-  return numbered(tree, node->data.mapping.pairs.start[i].value);
+  if (idm_yaml_is_list(node)) return node_at(tree, node->data.sequence.items.start[i]);
+  return node_at(tree, node->data.mapping.pairs.start[i].value);
 }
 
 const idm_yaml_node *idm_yaml_key(const idm_yaml_tree *tree, const idm_yaml_node *node, size_t i)
 {
-  return numbered(tree, node->data.mapping.pairs.start[i].key);
+  return node_at(tree, node->data.mapping.pairs.start[i].key);
 }
 
 const idm_yaml_node *idm_yaml_find(const idm_yaml_tree *tree, const idm_yaml_node *node,
@@ -330,16 +399,16 @@ idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *n
 }
 
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
-                            const char *const *known, size_t count)
+                            const char *const *allowed, size_t count)
 {
-  return idm_yaml_unknown_word(tree, node, what, idm_yaml_text(node), known, count);
+  return idm_yaml_unknown_word(tree, node, what, idm_yaml_text(node), allowed, count);
 }
 
 idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
-                                 const char *what, const char *word, const char *const *known,
+                                 const char *what, const char *word, const char *const *allowed,
                                  size_t count)
 {
-  const char *nearest = idm_suggest(word, known, count);
+  const char *nearest = idm_suggest(word, allowed, count);
   if (nearest)
     return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; did you mean '%.60s'?", what, word,
                          nearest);
@@ -347,30 +416,30 @@ idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node 
   size_t length = 0;
   for (size_t i = 0; i < count; i++) {
     const size_t room = sizeof list - length;
-    if (strlen(known[i]) + 8 > room) {
+    if (strlen(allowed[i]) + 8 > room) {
       snprintf(list + length, room, ", ...");
       break;
     }
-    length += (size_t)snprintf(list + length, room, "%s%s", i ? ", " : "", known[i]);
+    length += (size_t)snprintf(list + length, room, "%s%s", i ? ", " : "", allowed[i]);
   }
   return idm_yaml_fail(tree, node, "%s '%.60s' is unknown; expected one of %s", what, word, list);
 }
 
 idm_status idm_yaml_check_keys(const idm_yaml_tree *tree, const idm_yaml_node *node,
-                               const char *what, const char *const *known)
+                               const char *what, const char *const *allowed)
 {
   if (!idm_yaml_is_mapping(node))
     return idm_yaml_unexpected(tree, node, what, "a mapping of keys to values");
-  size_t known_count = 0;
-  while (known[known_count]) known_count++;
+  size_t allowed_count = 0;
+  while (allowed[allowed_count]) allowed_count++;
   for (size_t i = 0; i < idm_yaml_count(node); i++) {
     const idm_yaml_node *key = idm_yaml_key(tree, node, i);
     size_t k = 0;
-    while (k < known_count && strcmp(known[k], idm_yaml_text(key)) != 0) k++;
-    if (k < known_count) continue;
+    while (k < allowed_count && strcmp(allowed[k], idm_yaml_text(key)) != 0) k++;
+    if (k < allowed_count) continue;
     char place[120];
     snprintf(place, sizeof place, "in %.100s, the key", what);
-    return idm_yaml_unknown(tree, key, place, known, known_count);
+    return idm_yaml_unknown(tree, key, place, allowed, allowed_count);
   }
   return IDM_OK;
 }
@@ -497,4 +566,95 @@ idm_status idm_yaml_choice(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                                 : ", ",
                                words[i]);
   return idm_yaml_unexpected(tree, node, what, expected);
+}
+
+/* === key ==================================================================================== */
+
+/* A field of a settings struct from a node of YAML, as its key describes it. */
+
+static idm_status fail_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                                  const idm_key *key, const char *what)
+{
+  char expected[160];
+  return idm_yaml_unexpected(tree, node, what, idm_key_expected(key, expected, sizeof expected));
+}
+
+static idm_status read_number(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                              const idm_key *key, const char *what, void *fields)
+{
+  double value = 0;
+  const idm_status status = idm_yaml_number(tree, node, what, false, &value);
+  if (status != IDM_OK) return status;
+  if (value < key->least || value > key->most || (key->above && value == key->least))
+    return fail_unexpected(tree, node, key, what);
+  idm_key_set_number(key, fields, value);
+  return IDM_OK;
+}
+
+static idm_status read_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                            const idm_key *key, const char *what, void *fields)
+{
+  size_t count = 0;
+  size_t index = 0;
+  while (key->words[count]) count++;
+  const idm_status status = idm_yaml_choice(tree, node, what, key->words, count, &index);
+  if (status == IDM_OK) idm_key_set_number(key, fields, (double)index);
+  return status;
+}
+
+/* As a person writes it. */
+static idm_status read_text(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                            const idm_key *key, const char *what, void *fields)
+{
+  if (idm_yaml_is_scalar(node) &&
+      idm_key_set_text(key, fields, idm_yaml_text(node), NULL) == IDM_OK)
+    return IDM_OK;
+  return fail_unexpected(tree, node, key, what);
+}
+
+/* One text, or a list of them. */
+static idm_status read_texts(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                             const idm_key *key, const char *what, void *fields)
+{
+  char *texts = (char *)fields + key->offset;
+  const bool list = idm_yaml_is_list(node);
+  texts[0] = '\0';
+  for (size_t i = 0; i < (list ? idm_yaml_count(node) : 1); i++) {
+    const idm_yaml_node *item = list ? idm_yaml_item(tree, node, i) : node;
+    if (!idm_yaml_is_scalar(item) ||
+        idm_texts_add(texts, (size_t)key->most, idm_yaml_text(item), NULL) != IDM_OK)
+      return fail_unexpected(tree, item, key, what);
+  }
+  return IDM_OK;
+}
+
+idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                             const idm_key *key, const char *what, void *fields)
+{
+  long whole = 0;
+  bool truth = false;
+  idm_status status;
+  switch (key->kind) {
+  case IDM_KEY_NUMBER:
+    return key->zero ? read_text(tree, node, key, what, fields)
+                     : read_number(tree, node, key, what, fields);
+  case IDM_KEY_ENUM:
+    return read_word(tree, node, key, what, fields);
+  case IDM_KEY_BOOL:
+    status = idm_yaml_boolean(tree, node, what, &truth);
+    if (status == IDM_OK) idm_key_set_number(key, fields, truth);
+    return status;
+  case IDM_KEY_TEXTS:
+    return read_texts(tree, node, key, what, fields);
+  case IDM_KEY_TEXT:
+  case IDM_KEY_SEED:
+    return read_text(tree, node, key, what, fields);
+  default:
+    if (key->zero) return read_text(tree, node, key, what, fields);
+    status = idm_yaml_integer(tree, node, what, (long)key->least, &whole);
+    if (status != IDM_OK) return status;
+    if ((double)whole > key->most) return fail_unexpected(tree, node, key, what);
+    idm_key_set_number(key, fields, (double)whole);
+    return IDM_OK;
+  }
 }

@@ -1,11 +1,19 @@
-/* A YAML document as a tree of nodes that know their place: a thin reader over libyaml. */
+/* YAML documents that are read: nodes, keys and names.
+ *
+ * Contents: tree · key · names */
 #ifndef IDM_IO_YAML_TREE_H
 #define IDM_IO_YAML_TREE_H
 
 #include <stdbool.h>
 #include <yaml.h>
 
+#include "idm/key.h"
+#include "idm/setting.h"
 #include "idm/status.h"
+
+/* === tree =================================================================================== */
+
+/* A YAML document as a tree of nodes that know their place: a thin reader over libyaml. */
 
 typedef yaml_node_t idm_yaml_node;
 
@@ -61,14 +69,14 @@ idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *n
                                const char *what, const char *expected);
 /* A word that is none of the known ones: names the nearest, or else lists them. */
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
-                            const char *const *known, size_t count);
+                            const char *const *allowed, size_t count);
 /* The same of a word that is not the text of the node. */
 idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
-                                 const char *what, const char *word, const char *const *known,
+                                 const char *what, const char *word, const char *const *allowed,
                                  size_t count);
 /* The node is a mapping with none but the known keys (NULL ends the list). */
 idm_status idm_yaml_check_keys(const idm_yaml_tree *tree, const idm_yaml_node *node,
-                               const char *what, const char *const *known);
+                               const char *what, const char *const *allowed);
 /* The node is a list of `count` items (0: of at least one). */
 idm_status idm_yaml_check_list(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                const char *what, const char *expected, size_t count);
@@ -85,5 +93,37 @@ idm_status idm_yaml_boolean(const idm_yaml_tree *tree, const idm_yaml_node *node
 /* One of `count` words; its index. */
 idm_status idm_yaml_choice(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                            const char *const *words, size_t count, size_t *ret_index);
+
+/* === key ==================================================================================== */
+
+/* A field of a settings struct from a node of YAML, as its key describes it. */
+
+/* `what` names the field in messages. */
+idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *node,
+                             const idm_key *key, const char *what, void *fields);
+
+/* === names ================================================================================== */
+
+/* Sorted names: lookup and duplicates in n log n, because a file may hold a million labels. */
+
+typedef struct idm_name {
+  const char *text; /* borrowed */
+  size_t index;     /* place in the list the names came from */
+} idm_name;
+
+/* Sorted by text, equal texts by index. Zero-initialise. */
+typedef struct idm_names {
+  size_t count;
+  idm_name *entry;
+} idm_names;
+
+/* Sort the entries of a list that the caller has filled (count, entry owned from now on). */
+void idm_names_sort(idm_names *names);
+idm_status idm_names_create(const idm_labels *labels, idm_names *ret_names, idm_error *opt_error);
+void idm_names_destroy(idm_names *names);
+/* The first index that repeats an earlier text, or -1 where all differ. */
+long idm_names_repeated(const idm_names *names);
+/* As idm_labels_find: a label, else a 0-based number in range, else -1. */
+long idm_names_find(const idm_names *names, const char *text);
 
 #endif

@@ -2,7 +2,7 @@
 #include "plan/believer/environment.h"
 
 #include "base/memory.h"
-#include "plan/believer/recognise.h"
+#include "plan/believer/believer.h"
 
 void idm_environment_destroy(environment *env)
 {
@@ -53,7 +53,7 @@ static void add_successor(const environment *env, const idm_event *event, size_t
   } else if (env->setting->terminal[u]) {
     memcpy(joint, e, k * sizeof *joint);
   } else if (env->setting->moves) {
-    idm_filter_move(env->setting->moves, u, k, e, joint);
+    idm_filter_predict_sparse(env->setting->moves, u, k, e, joint);
   } else {
     idm_filter_predict(k, env->transition + u * k * k, e, joint);
   }
@@ -63,12 +63,12 @@ static void add_successor(const environment *env, const idm_event *event, size_t
 /* Scale a belief to sum to 1, or to 0 where that is impossible. */
 static double normalise(double *e, size_t states, double total)
 {
-  const bool possible = total > idm_impossible;
+  const bool possible = total > idm_zero_probability;
   for (size_t s = 0; s < states; s++) e[s] = possible ? e[s] / total : 0;
   return possible ? total : 0;
 }
 
-double idm_environment_follow(const environment *env, const idm_event *event, const bool *opt_open,
+double idm_environment_update(const environment *env, const idm_event *event, const bool *opt_open,
                               const double *e, double *next, double *joint)
 {
   const size_t k = env->sizes.states;

@@ -42,25 +42,26 @@ static inline double idm_environment_joint(const environment *env, const double 
                                            size_t x, double *joint)
 {
   const size_t k = env->sizes.states;
-  const idm_moves *moves = env->setting->moves;
+  const idm_sparse_rows *moves = env->setting->moves;
   double p = 0;
   if (env->setting->terminal[u]) {
     for (size_t s = 0; s < k; s++) p += joint[s] = e[s];
     return p;
   }
   if (!env->setting->fully_observed) {
-    const idm_world world = {.states = k,
-                             .observations = env->sizes.observations,
-                             .transition = env->transition + u * k * k,
-                             .emission = env->emission + u * k * env->sizes.observations,
-                             .before = env->setting->emits_before};
-    return idm_filter_joint(&world, e, x, joint);
+    const idm_action_model action_model = {.states = k,
+                                           .observations = env->sizes.observations,
+                                           .transition = env->transition + u * k * k,
+                                           .emission =
+                                               env->emission + u * k * env->sizes.observations,
+                                           .before = env->setting->emits_before};
+    return idm_filter_joint(&action_model, e, x, joint);
   }
   for (size_t s = 0; s < k; s++) {
     if (!moves) p += e[s] * env->transition[(u * k + s) * k + x];
     joint[s] = 0;
   }
-  if (moves) p = idm_filter_arrive(moves, u, k, e, x);
+  if (moves) p = idm_filter_next_probability(moves, u, k, e, x);
   joint[x] = p;
   return p;
 }
@@ -68,7 +69,7 @@ static inline double idm_environment_joint(const environment *env, const double 
 /* e°, the belief given nothing but what was recorded, after an event: actions that were not are
  * averaged over by the action prior. Returns the probability of what was seen (1 where it was not
  * recorded); 0, and a belief of zeros, where that is impossible. `joint` is scratch, [state]. */
-double idm_environment_follow(const environment *env, const idm_event *event, const bool *opt_open,
+double idm_environment_update(const environment *env, const idm_event *event, const bool *opt_open,
                               const double *e, double *next, double *joint);
 
 #endif

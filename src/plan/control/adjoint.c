@@ -1,22 +1,321 @@
-/* The derivative of a lattice planner's policies in reverse, through its fixed point.
+/* The derivative of a lattice planner's policies in reverse, through its fixed point. With lambda
+ * the derivative with respect to the values, (I - gamma P)' lambda = what the policies ask of V*;
+ * the derivative with respect to theta is then that of one backup at V*, weighted by lambda (the
+ * implicit function theorem). With a horizon the layers do the same, one by one.
  *
- * With lambda the derivative with respect to the values, (I - gamma P)' lambda = what the policies
- * ask of V*; the derivative with respect to theta is then that of one backup at V*, weighted by
- * lambda (the implicit function theorem). With a horizon the layers do the same, one by one. */
+ * Contents: adjoint look · adjoint */
 #include "plan/control/adjoint.h"
-#include "base/log_sum.h"
-#include "plan/control/adjoint_dynamics.h"
-#include "plan/control/adjoint_look.h"
-#include "plan/control/adjoint_sweep.h"
-#include "plan/control/backup.h"
-#include "plan/control/precondition.h"
-#include "plan/smallest.h"
 
 #include <math.h>
 
-#include "base/krylov.h"
+#include "base/dense.h"
 #include "base/memory.h"
-#include "base/soft_block.h"
+#include "base/soft.h"
+#include "base/statistics.h"
+#include "plan/choice.h"
+#include "plan/control/control.h"
+
+/* === adjoint look ============================================================================= */
+
+/* The derivative in reverse of one step of lookahead, at a belief off the lattice. K(z,u,m) is
+ * differentiated as it is computed: p(x) V(z') is linear in the joint p(s',x) within a cell of the
+ * lattice, so that its derivative is the cell's own slope; so is the award for certainty but for
+ * its jumps. Where the update is not Bayes' rule adjoint_sweep.c does it. */
+
+/* One (action, model). */
+typedef struct action_model {
+  idm_action_model model;
+  const int *group; /* [x] */
+  size_t at;        /* of K among [action][model] */
+} action_model;
+
+static action_model action_model_of(const control *c, size_t u, size_t m)
+{
+  return (action_model){.model = control_action_model(c, u, m),
+                        .group = c->group + (m * c->sizes.actions + u) * c->sizes.observations,
+                        .at = u * c->models + m};
+}
+
+/* d(p(group) f(z')) / d emitter, f having the slopes [s'] and being 0 with them: the group's
+ * observations share z', so that theirs is a sum of joints. */
+static void add_emitter_gradient(const adjoint *a, const action_model *w, double factor,
+                                 const double *derivative)
+{
+  for (size_t s = 0; s < w->model.states; s++)
+    a->lookahead.emitter_gradient[s] +=
+        factor * a->lookahead.group_emission[s] * idm_filter_by_emitter(&w->model, derivative, s);
+}
+
+/* --- one group of observations -------------------------------------------------------------- */
+
+/* The value of the successor: entries of V, and gamma d(p V)/d emitter. */
+static void successor_value(adjoint *a, const double *v, const action_model *w, double total)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const idm_sizes n = c->sizes;
+  adjoint_cell *cell = &a->cell;
+  cell->count = idm_lattice_cell(c->lattice, lookahead->posterior, cell->vertex, cell->weight,
+                                 cell->step, cell->locate);
+  const idm_certainty_degree expected_certainty =
+      idm_belief_certainty(c->numbers.certainty, n.states, lookahead->posterior);
+  double value = c->numbers.arrival * expected_certainty.share;
+  lookahead->expected_certainty[w->at] += total * expected_certainty.share;
+  size_t *entries = &lookahead->entries[w->at];
+  const size_t first = w->at * n.observations * n.states;
+  for (size_t i = 0; i < cell->count; i++) {
+    cell->at[i] = v[cell->vertex[i]];
+    value += cell->weight[i] * cell->at[i];
+    if (!(cell->weight[i] > 0)) continue;
+    lookahead->column[first + *entries] = cell->vertex[i];
+    lookahead->value[first + *entries] = total * cell->weight[i];
+    ++*entries;
+  }
+  lookahead->future[w->at] += total * value;
+  idm_lattice_gradient(c->lattice, cell->count, cell->step, cell->at, cell->derivative);
+  cell->derivative[expected_certainty.state] += c->numbers.arrival * expected_certainty.derivative;
+  for (size_t s = 0; s < n.states; s++) value -= cell->derivative[s] * lookahead->posterior[s];
+  for (size_t s = 0; s < n.states; s++) cell->derivative[s] += value;
+  add_emitter_gradient(a, w, c->numbers.discount, cell->derivative);
+}
+
+/* -p (log p - log prior) for the probability of observation y, or of its whole group where they are
+ * merged; eta times its derivative goes into `gained`. */
+static double surprise_of(const adjoint *a, const action_model *w, double p, double log_prior,
+                          size_t y, bool merged)
+{
+  const idm_sizes n = a->c->sizes;
+  if (!(p > 0)) return 0;
+  const double off = log(p) - log_prior;
+  const double factor = -a->c->numbers.eta * (off + 1);
+  for (size_t s = 0; s < n.states; s++)
+    a->lookahead.emitter_gradient[s] +=
+        factor *
+        (merged ? a->lookahead.group_emission[s] : w->model.emission[s * n.observations + y]);
+  return -p * off;
+}
+
+/* The Dirichlet prior moves with the posterior: eta p(group) d log prior / d emitter. */
+static void prior_gradient(adjoint *a, const action_model *w)
+{
+  const control *c = a->c;
+  const idm_sizes n = c->sizes;
+  if (!c->belief_prior || c->numbers.eta == 0) return;
+  const double half_cell = 0.5 / c->lattice->resolution;
+  double *derivative = a->cell.derivative;
+  const double *q = a->lookahead.posterior;
+  double mean = 0;
+  for (size_t s = 0; s < n.states; s++) {
+    derivative[s] = (c->belief_prior[s] - 1) / (q[s] + half_cell);
+    mean += q[s] * derivative[s];
+  }
+  for (size_t s = 0; s < n.states; s++) derivative[s] -= mean;
+  add_emitter_gradient(a, w, c->numbers.eta, derivative);
+}
+
+static void group_forward(adjoint *a, const double *v, const action_model *w, size_t x)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const idm_sizes n = c->sizes;
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  if (!idm_group_correct(&w->model, w->group, x, lookahead->emitter, lookahead->posterior)) return;
+  const double log_prior =
+      idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, lookahead->posterior);
+  double total = 0;
+  memset(lookahead->group_emission, 0, n.states * sizeof *lookahead->group_emission);
+  for (size_t y = x; y < n.observations; y++) {
+    if (w->group[y] != (int)x) continue;
+    double probability_of_one = 0;
+    for (size_t s = 0; s < n.states; s++) {
+      lookahead->group_emission[s] += w->model.emission[s * n.observations + y];
+      probability_of_one += lookahead->emitter[s] * w->model.emission[s * n.observations + y];
+    }
+    total += probability_of_one;
+    if (!merge)
+      lookahead->surprise[w->at] += surprise_of(a, w, probability_of_one, log_prior, y, false);
+  }
+  if (merge) lookahead->surprise[w->at] += surprise_of(a, w, total, log_prior, x, true);
+  prior_gradient(a, w);
+  successor_value(a, v, w, total);
+}
+
+/* All groups at once, over three states. */
+static void triangle_forward(adjoint *a, const double *v, const action_model *w)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const size_t n = w->model.observations;
+  size_t at = w->at * n * 3;
+  for (size_t x = 0; x < n; x++) {
+    const double *group_emission = w->model.emission + x;
+    const double one = lookahead->emitter[1] * group_emission[n],
+                 two = lookahead->emitter[2] * group_emission[2 * n];
+    const double p = lookahead->emitter[0] * group_emission[0] + one + two;
+    if (!(p > 0)) continue;
+    const triangle_cell cell = triangle_locate(c->lattice->resolution, one / p, two / p);
+    double derivative[3];
+    const double value = triangle_gradient(c, &cell, v, one / p, two / p, derivative);
+    lookahead->future[w->at] += p * value;
+    lookahead->surprise[w->at] -= p * log(p); /* nothing but the slope by eta depends on it */
+    if (c->award_free)
+      lookahead->expected_certainty[w->at] += p * triangle_certainty(c, 1, one / p, two / p).share;
+    for (size_t s = 0; s < 3; s++)
+      lookahead->emitter_gradient[s] += c->numbers.discount * derivative[s] * group_emission[s * n];
+    lookahead->column[at] = (uint32_t)cell.at;
+    lookahead->column[at + 1] = (uint32_t)(cell.at + cell.middle);
+    lookahead->column[at + 2] = (uint32_t)(cell.at + cell.last);
+    lookahead->value[at] = p * (1 - cell.high);
+    lookahead->value[at + 1] = p * (cell.high - cell.low);
+    lookahead->value[at + 2] = p * cell.low;
+    at += 3;
+  }
+  lookahead->entries[w->at] = at - w->at * n * 3;
+}
+
+/* --- one belief ----------------------------------------------------------------------------- */
+
+/* K of one (action, model) with its derivatives. */
+static void model_forward(adjoint *a, const double *v, const double *z, size_t u, size_t m)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const idm_sizes n = c->sizes;
+  const action_model w = action_model_of(c, u, m);
+  idm_filter_emitter(&w.model, z, lookahead->emitter);
+  lookahead->future[w.at] = lookahead->surprise[w.at] = lookahead->expected_certainty[w.at] = 0;
+  lookahead->entries[w.at] = 0;
+  memset(lookahead->emitter_gradient, 0, n.states * sizeof *lookahead->emitter_gradient);
+  const bool is_three_state =
+      c->is_three_state[m * n.actions + u] && c->numbers.eta == 0 && !c->belief_prior;
+  if (is_three_state) triangle_forward(a, v, &w);
+  for (size_t x = 0; x < n.observations && !is_three_state; x++)
+    if (w.group[x] == (int)x) group_forward(a, v, &w, x);
+  lookahead->k[w.at] =
+      c->numbers.discount * lookahead->future[w.at] + c->numbers.eta * lookahead->surprise[w.at];
+  double *belief_gradient_k = lookahead->belief_gradient_k + w.at * n.states;
+  if (w.model.update.distorted) {
+    idm_adjoint_belief(a, v, z, u, m, belief_gradient_k);
+    return;
+  }
+  for (size_t s = 0; s < n.states; s++)
+    belief_gradient_k[s] = idm_filter_by_state(&w.model, lookahead->emitter_gradient, s);
+}
+
+/* Derivatives of K by gamma, eta, the award, the values that follow, z and the dynamics. */
+static void value_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t at,
+                           double derivative)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const size_t width = c->sizes.observations * c->sizes.states;
+  if (derivative == 0) return;
+  a->sums.discount += derivative * lookahead->future[at];
+  a->sums.eta += derivative * lookahead->surprise[at];
+  const double factor = c->numbers.discount * derivative;
+  a->sums.award += factor * lookahead->expected_certainty[at] *
+                   idm_control_arrivals(c, control_left(c, point->steps));
+  for (size_t e = 0; e < lookahead->entries[at]; e++)
+    to[lookahead->column[at * width + e]] += factor * lookahead->value[at * width + e];
+  for (size_t s = 0; point->opt_belief_gradient && s < c->sizes.states; s++)
+    point->opt_belief_gradient[s] +=
+        derivative * lookahead->belief_gradient_k[at * c->sizes.states + s];
+  if (c->belief_prior_free)
+    idm_adjoint_prior(a, point->belief, at / c->models, at % c->models, derivative);
+  if (c->dynamics_free)
+    idm_adjoint_dynamics(a, c->value + (to - a->value), point->belief, at / c->models,
+                         at % c->models, derivative);
+}
+
+/* The models of one action, from the slope of its Q and of its sigma. */
+static void models_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t u,
+                            double q_gradient, double future)
+{
+  const control *c = a->c;
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const double *prior = c->numbers.model_prior;
+  const double *k = lookahead->k + u * c->models;
+  const double *value_adjoint = point->specification_gradient + u * c->models;
+  const double inverse_beta = adjoint_inverse(c->numbers.beta);
+  double inverse;
+  idm_soft(c->numbers.beta, c->models, prior, k, lookahead->sigma);
+  idm_soft_derivative(c->numbers.beta, c->models, prior, k, future, lookahead->sigma, &inverse,
+                      lookahead->weights);
+  a->sums.inverse_beta += q_gradient * inverse;
+  double mean = 0;
+  for (size_t m = 0; m < c->models; m++) mean += lookahead->sigma[m] * value_adjoint[m];
+  for (size_t m = 0; m < c->models; m++) {
+    const double h = lookahead->sigma[m] * (value_adjoint[m] - mean);
+    if (adjoint_moves(c->numbers.beta)) a->sums.inverse_beta += h * (k[m] - future);
+    a->sums.model_prior[m] +=
+        q_gradient * lookahead->weights[m] + (prior[m] > 0 ? h / prior[m] : 0);
+    value_backward(a, point, to, u * c->models + m,
+                   q_gradient * lookahead->sigma[m] + h * inverse_beta);
+  }
+}
+
+/* Derivatives of Q by the weights of utilities of beliefs, and through these utilities by z. */
+static void belief_reward_backward(adjoint *a, const idm_policy_adjoint *point, size_t u,
+                                   double q_gradient)
+{
+  const control *c = a->c;
+  for (size_t t = 0; t < BELIEF_REWARD_TERMS; t++)
+    a->sums.belief_reward[t * c->sizes.actions + u] += q_gradient * a->lookahead.term[t];
+  if (c->has_belief_reward && point->opt_belief_gradient)
+    idm_belief_reward_gradient(&c->numbers.belief_reward, u, point->belief, q_gradient,
+                               point->opt_belief_gradient);
+}
+
+/* One action, from the slope g of its logit. */
+static void action_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t u,
+                            double g)
+{
+  const control *c = a->c;
+  const size_t k = c->sizes.states;
+  const size_t row = (point->variant * c->sizes.actions + u) * k;
+  const double q_gradient = g * adjoint_inverse(c->numbers.temperature);
+  if (adjoint_moves(c->numbers.temperature))
+    a->sums.inverse_temperature[point->variant] += g * a->lookahead.q[u];
+  if (c->numbers.action_prior[u] > 0) a->sums.action_prior[u] += g / c->numbers.action_prior[u];
+  for (size_t s = 0; s < k; s++) {
+    a->sums.utility[row + s] += point->belief[s] * q_gradient;
+    if (point->opt_belief_gradient)
+      point->opt_belief_gradient[s] += c->utility[row + s] * q_gradient;
+  }
+  belief_reward_backward(a, point, u, q_gradient);
+  if (c->setting->terminal[u]) {
+    for (size_t m = 0; m < c->models; m++)
+      a->sums.model_prior[m] += point->specification_gradient[u * c->models + m];
+    return;
+  }
+  const double reward = idm_control_reward(c, point->variant, point->belief, u);
+  models_backward(a, point, to, u, q_gradient, a->lookahead.q[u] - reward);
+}
+
+void idm_adjoint_lookahead(adjoint *a, const idm_policy_adjoint *point)
+{
+  control *c = a->c;
+  const size_t actions = c->sizes.actions;
+  const int left = control_left(c, point->steps);
+  const int follows = c->setting->horizon > 0 ? left - 1 : 1;
+  c->numbers.arrival = idm_control_arrival(c, left);
+  const double *v = control_layer(c, point->variant, follows);
+  double *to = a->value + (v - c->value);
+  double total = 0;
+  idm_belief_reward_terms(c->sizes.states, point->belief, a->lookahead.term);
+  for (size_t u = 0; u < actions; u++) {
+    total += point->log_decision_gradient[u];
+    a->lookahead.q[u] = idm_control_reward(c, point->variant, point->belief, u);
+    if (c->setting->terminal[u]) continue;
+    for (size_t m = 0; m < c->models; m++) model_forward(a, v, point->belief, u, m);
+    a->lookahead.q[u] += idm_soft(c->numbers.beta, c->models, c->numbers.model_prior,
+                                  a->lookahead.k + u * c->models, NULL);
+  }
+  for (size_t u = 0; u < actions; u++)
+    action_backward(a, point, to, u, point->log_decision_gradient[u] - total * point->decision[u]);
+}
+
+/* === adjoint ================================================================================== */
 
 /* --- making one ----------------------------------------------------------------------------- */
 
@@ -29,7 +328,7 @@ void idm_adjoint_destroy(void *content)
                          a->sums.inverse_temperature,
                          a->sums.action_prior,
                          a->sums.model_prior,
-                         a->sums.worth,
+                         a->sums.belief_reward,
                          a->sums.belief_prior,
                          a->sums.transition,
                          a->sums.emission,
@@ -39,17 +338,17 @@ void idm_adjoint_destroy(void *content)
                          a->value,
                          a->decision,
                          a->specification,
-                         a->touched,
+                         a->has_gradient,
                          a->own_quality,
                          a->own_decision,
                          a->own_specification,
                          a->lanes,
                          a->cell.vertex,
                          a->cell.weight,
-                         a->look.q,
-                         a->look.entries,
-                         a->look.column,
-                         a->look.value};
+                         a->lookahead.q,
+                         a->lookahead.entries,
+                         a->lookahead.column,
+                         a->lookahead.value};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(a);
 }
@@ -73,35 +372,35 @@ static bool allocate_cell(adjoint *a)
   if (!cell->vertex || !cell->weight) return false;
   cell->step = cell->vertex + k;
   cell->at = cell->weight + k;
-  cell->slope = cell->at + k;
-  cell->locate = cell->slope + k;
+  cell->derivative = cell->at + k;
+  cell->locate = cell->derivative + k;
   cell->logs = cell->locate + 2 * k;
   return true;
 }
 
-static bool allocate_look(adjoint *a)
+static bool allocate_lookahead(adjoint *a)
 {
   const idm_sizes n = a->c->sizes;
   const size_t pairs = n.actions * a->c->models;
   const size_t entries = idm_times(pairs, n.observations * n.states);
-  adjoint_look *look = &a->look;
-  look->entries = idm_new(pairs, sizeof *look->entries);
-  look->column = idm_new(entries, sizeof *look->column);
-  look->value = idm_new(entries, sizeof *look->value);
-  look->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (4 + n.states) + 4 * n.states,
-                    sizeof *look->q);
-  if (!look->entries || !look->column || !look->value || !look->q) return false;
-  look->k = look->q + n.actions;
-  look->future = look->k + pairs;
-  look->surprise = look->future + pairs;
-  look->certain = look->surprise + pairs;
-  look->moved = look->certain + pairs;
-  look->emitter = look->moved + pairs * n.states;
-  look->posterior = look->emitter + n.states;
-  look->gained = look->posterior + n.states;
-  look->seen = look->gained + n.states;
-  look->sigma = look->seen + n.states;
-  look->weights = look->sigma + a->c->models;
+  adjoint_lookahead *lookahead = &a->lookahead;
+  lookahead->entries = idm_new(pairs, sizeof *lookahead->entries);
+  lookahead->column = idm_new(entries, sizeof *lookahead->column);
+  lookahead->value = idm_new(entries, sizeof *lookahead->value);
+  lookahead->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (4 + n.states) + 4 * n.states,
+                         sizeof *lookahead->q);
+  if (!lookahead->entries || !lookahead->column || !lookahead->value || !lookahead->q) return false;
+  lookahead->k = lookahead->q + n.actions;
+  lookahead->future = lookahead->k + pairs;
+  lookahead->surprise = lookahead->future + pairs;
+  lookahead->expected_certainty = lookahead->surprise + pairs;
+  lookahead->belief_gradient_k = lookahead->expected_certainty + pairs;
+  lookahead->emitter = lookahead->belief_gradient_k + pairs * n.states;
+  lookahead->posterior = lookahead->emitter + n.states;
+  lookahead->emitter_gradient = lookahead->posterior + n.states;
+  lookahead->group_emission = lookahead->emitter_gradient + n.states;
+  lookahead->sigma = lookahead->group_emission + n.states;
+  lookahead->weights = lookahead->sigma + a->c->models;
   return true;
 }
 
@@ -114,12 +413,12 @@ static bool allocate_tables(adjoint *a)
     a->own_quality = idm_new(layer, sizeof *a->own_quality);
     a->own_decision = idm_new(layer, sizeof *a->own_decision);
     a->own_specification = idm_new(idm_times(layer, c->models), sizeof *a->own_specification);
-    return a->own_quality && a->own_decision && a->own_specification && allocate_look(a);
+    return a->own_quality && a->own_decision && a->own_specification && allocate_lookahead(a);
   }
   a->decision = idm_new(table_count(c), sizeof *a->decision);
   a->specification = idm_new(idm_times(table_count(c), c->models), sizeof *a->specification);
-  a->touched = idm_new(table_count(c) / IDM_LANES, sizeof *a->touched);
-  return a->decision && a->specification && a->touched;
+  a->has_gradient = idm_new(table_count(c) / IDM_LANES, sizeof *a->has_gradient);
+  return a->decision && a->specification && a->has_gradient;
 }
 
 /* Scratch of what makes beliefs, and sums where it moves. */
@@ -127,11 +426,11 @@ static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
   a->dynamics = idm_new(idm_adjoint_dynamics_scratch(c), sizeof *a->dynamics);
-  if (c->primes) {
+  if (c->belief_prior_free) {
     a->sums.belief_prior = idm_new(c->sizes.states, sizeof *a->sums.belief_prior);
     if (!a->sums.belief_prior) return false;
   }
-  if (!c->learns) return a->dynamics;
+  if (!c->dynamics_free) return a->dynamics;
   a->sums.transition = idm_new(control_transitions(c), sizeof *a->sums.transition);
   a->sums.emission = idm_new(control_emissions(c), sizeof *a->sums.emission);
   return a->sums.transition && a->sums.emission && a->dynamics;
@@ -150,14 +449,15 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
   a->sums.inverse_temperature = idm_new(c->variants, sizeof *a->sums.inverse_temperature);
   a->sums.action_prior = idm_new(n.actions, sizeof *a->sums.action_prior);
   a->sums.model_prior = idm_new(c->models, sizeof *a->sums.model_prior);
-  a->sums.worth = idm_new(WORTH_TERMS * n.actions, sizeof *a->sums.worth);
-  a->term = idm_new(WORTH_TERMS * c->padded, sizeof *a->term);
+  a->sums.belief_reward = idm_new(BELIEF_REWARD_TERMS * n.actions, sizeof *a->sums.belief_reward);
+  a->term = idm_new(BELIEF_REWARD_TERMS * c->padded, sizeof *a->term);
   a->belief = idm_new(c->lattice->corners ? 0 : n.states * c->padded, sizeof *a->belief);
   a->value = idm_new(value_count(c), sizeof *a->value);
   a->lanes = idm_new(idm_adjoint_lanes(c), sizeof *a->lanes);
   if (!a->sums.utility || !a->sums.inverse_alpha || !a->sums.inverse_temperature ||
-      !a->sums.action_prior || !a->sums.model_prior || !a->sums.worth || !a->term || !a->belief ||
-      !a->value || !a->lanes || !allocate_cell(a) || !allocate_tables(a) || !allocate_dynamics(a)) {
+      !a->sums.action_prior || !a->sums.model_prior || !a->sums.belief_reward || !a->term ||
+      !a->belief || !a->value || !a->lanes || !allocate_cell(a) || !allocate_tables(a) ||
+      !allocate_dynamics(a)) {
     idm_adjoint_destroy(a);
     return idm_fail_memory(opt_error);
   }
@@ -165,9 +465,10 @@ idm_status idm_adjoint_create(void *content, void **ret_adjoint, idm_error *opt_
     for (size_t s = 0; s < n.states; s++)
       a->belief[s * c->padded + i] = c->lattice->belief[i * n.states + s];
   for (size_t i = 0; i < c->lattice->points; i++) {
-    double term[WORTH_TERMS] = {[WORTH_GUESS] = 1};
-    if (!c->lattice->corners) idm_worth_terms(n.states, c->lattice->belief + i * n.states, term);
-    for (size_t t = 0; t < WORTH_TERMS; t++) a->term[t * c->padded + i] = term[t];
+    double term[BELIEF_REWARD_TERMS] = {[BELIEF_REWARD_GUESS] = 1};
+    if (!c->lattice->corners)
+      idm_belief_reward_terms(n.states, c->lattice->belief + i * n.states, term);
+    for (size_t t = 0; t < BELIEF_REWARD_TERMS; t++) a->term[t * c->padded + i] = term[t];
   }
   *ret_adjoint = a;
   return IDM_OK;
@@ -186,14 +487,14 @@ void idm_adjoint_begin(void *content)
   sums->discount = sums->eta = 0;
   sums->inverse_beta = 0;
   sums->prior_weight = sums->evidence_weight = sums->award = 0;
-  zero(sums->worth, WORTH_TERMS * c->sizes.actions);
-  if (c->primes) zero(sums->belief_prior, c->sizes.states);
+  zero(sums->belief_reward, BELIEF_REWARD_TERMS * c->sizes.actions);
+  if (c->belief_prior_free) zero(sums->belief_prior, c->sizes.states);
   zero(sums->inverse_alpha, c->variants);
   zero(sums->inverse_temperature, c->variants);
   zero(sums->utility, c->variants * c->sizes.actions * c->sizes.states);
   zero(sums->action_prior, c->sizes.actions);
   zero(sums->model_prior, c->models);
-  if (c->learns) {
+  if (c->dynamics_free) {
     zero(sums->transition, control_transitions(c));
     zero(sums->emission, control_emissions(c));
   }
@@ -201,7 +502,7 @@ void idm_adjoint_begin(void *content)
   if (!a->decision) return;
   zero(a->decision, table_count(c));
   zero(a->specification, table_count(c) * c->models);
-  memset(a->touched, 0, table_count(c) / IDM_LANES * sizeof *a->touched);
+  memset(a->has_gradient, 0, table_count(c) / IDM_LANES * sizeof *a->has_gradient);
 }
 
 /* --- one belief ----------------------------------------------------------------------------- */
@@ -226,68 +527,68 @@ static double log_mixture(adjoint *a, size_t row, size_t u)
 
 /* The decision: pi(u|z) is the mean of the vertices' pi_i(u), so log pi_i(u) gets the share
  * w_i pi_i(u)/pi(u) of the slope; pi_i(u)/pi(u) itself moves the weights. */
-static void decision_slopes(adjoint *a, const idm_policy_slope *point, size_t row, size_t u)
+static void decision_gradients(adjoint *a, const idm_policy_adjoint *point, size_t row, size_t u)
 {
   const control *c = a->c;
   adjoint_cell *cell = &a->cell;
-  const double slope = point->log_decision_slope[u];
+  const double derivative = point->log_decision_gradient[u];
   const double pi = point->decision[u];
-  const bool tiny = !(pi > idm_smallest);
-  const double log_pi = tiny ? log_mixture(a, row, u) : 0;
-  const double scale = slope / pi;
+  const bool use_logs = !(pi > idm_min_probability);
+  const double log_pi = use_logs ? log_mixture(a, row, u) : 0;
+  const double scale = derivative / pi;
   const size_t first = row + u * c->padded;
   for (size_t i = 0; i < cell->count; i++) {
-    const double part = tiny ? slope * exp(fmin(600, cell->logs[i] - log_pi))
-                             : scale * c->decision[first + cell->vertex[i]];
+    const double part = use_logs ? derivative * exp(fmin(600, cell->logs[i] - log_pi))
+                                 : scale * c->decision[first + cell->vertex[i]];
     cell->at[i] += part;
     a->decision[first + cell->vertex[i]] += cell->weight[i] * part;
   }
 }
 
-static void specification_slopes(adjoint *a, size_t row, double slope)
+static void specification_gradients(adjoint *a, size_t row, double derivative)
 {
   const control *c = a->c;
   adjoint_cell *cell = &a->cell;
   for (size_t i = 0; i < cell->count; i++) {
-    cell->at[i] += slope * c->specification[row + cell->vertex[i]];
-    a->specification[row + cell->vertex[i]] += cell->weight[i] * slope;
+    cell->at[i] += derivative * c->specification[row + cell->vertex[i]];
+    a->specification[row + cell->vertex[i]] += cell->weight[i] * derivative;
   }
 }
 
-static void table_point(adjoint *a, const idm_policy_slope *point)
+static void table_point(adjoint *a, const idm_policy_adjoint *point)
 {
   const control *c = a->c;
   adjoint_cell *cell = &a->cell;
   const size_t row = control_row(c, point->variant, control_left(c, point->steps));
-  bool *touched = a->touched + row / c->sizes.actions / IDM_LANES;
+  bool *has_gradient = a->has_gradient + row / c->sizes.actions / IDM_LANES;
   cell->count = idm_lattice_cell(c->lattice, point->belief, cell->vertex, cell->weight, cell->step,
                                  cell->locate);
   for (size_t i = 0; i < cell->count; i++) {
     cell->at[i] = 0;
-    touched[cell->vertex[i] / IDM_LANES] = true;
+    has_gradient[cell->vertex[i] / IDM_LANES] = true;
   }
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    if (point->log_decision_slope[u] != 0) decision_slopes(a, point, row, u);
+    if (point->log_decision_gradient[u] != 0) decision_gradients(a, point, row, u);
     for (size_t m = 0; m < c->models; m++) {
       const size_t pair = u * c->models + m;
-      if (point->specification_slope[pair] != 0)
-        specification_slopes(a, row * c->models + pair * c->padded,
-                             point->specification_slope[pair]);
+      if (point->specification_gradient[pair] != 0)
+        specification_gradients(a, row * c->models + pair * c->padded,
+                                point->specification_gradient[pair]);
     }
   }
-  if (!point->opt_belief_slope) return;
-  idm_lattice_slope(c->lattice, cell->count, cell->step, cell->at, cell->slope);
-  for (size_t s = 0; s < c->sizes.states; s++) point->opt_belief_slope[s] += cell->slope[s];
+  if (!point->opt_belief_gradient) return;
+  idm_lattice_gradient(c->lattice, cell->count, cell->step, cell->at, cell->derivative);
+  for (size_t s = 0; s < c->sizes.states; s++) point->opt_belief_gradient[s] += cell->derivative[s];
 }
 
-void idm_adjoint_point(void *content, const idm_policy_slope *point)
+void idm_adjoint_point(void *content, const idm_policy_adjoint *point)
 {
   adjoint *a = content;
   idm_control_select(a->c, point->variant);
   if (a->decision)
     table_point(a, point);
   else
-    idm_adjoint_look(a, point);
+    idm_adjoint_lookahead(a, point);
 }
 
 /* --- the fixed point ------------------------------------------------------------------------ */
@@ -301,15 +602,15 @@ static double size_of(const double *x, size_t count)
 
 /* lambda = (I - gamma P')^-1 asked, with P in control->mix: Krylov, and should that stall the
  * recursion lambda = asked + gamma P' lambda, which contracts. `residual` is scratch. */
-static bool solve(const control *c, const double *asked, double *lambda, double *residual)
+static bool solve(const control *c, const double *value_adjoint, double *lambda, double *residual)
 {
   enum { products = 2000, recursions = 200000 };
   const double tolerance = 1e-9;
-  const double enough = 1e-7 * size_of(asked, c->padded);
+  const double residual_tolerance = 1e-7 * size_of(value_adjoint, c->padded);
   double *work = c->vector + CONTROL_VECTORS * c->padded;
   const double left = idm_gmres(
       c->padded, c->preconditioner ? idm_control_transposed_preconditioned : idm_control_transposed,
-      c, asked, lambda, tolerance, c->basis, products, work, NULL);
+      c, value_adjoint, lambda, tolerance, c->basis, products, work, NULL);
   if (c->preconditioner) {
     idm_control_apply_transposed(c, lambda, residual);
     memcpy(lambda, residual, c->padded * sizeof *lambda);
@@ -317,8 +618,8 @@ static bool solve(const control *c, const double *asked, double *lambda, double 
   if (left <= tolerance) return true;
   for (int i = 0; i < recursions; i++) {
     idm_control_transposed(c, lambda, residual);
-    for (size_t j = 0; j < c->padded; j++) residual[j] = asked[j] - residual[j];
-    if (size_of(residual, c->padded) <= enough) return true;
+    for (size_t j = 0; j < c->padded; j++) residual[j] = value_adjoint[j] - residual[j];
+    if (size_of(residual, c->padded) <= residual_tolerance) return true;
     for (size_t j = 0; j < c->padded; j++) lambda[j] += residual[j];
   }
   return false;
@@ -338,9 +639,9 @@ static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
     layer.quality = c->quality + row;
     layer.decision = c->decision + row;
     layer.specification = c->specification + row * c->models;
-    layer.opt_decision_slope = a->decision + row;
-    layer.opt_specification_slope = a->specification + row * c->models;
-    layer.touched = a->touched + row / c->sizes.actions / IDM_LANES;
+    layer.opt_decision_gradient = a->decision + row;
+    layer.opt_specification_gradient = a->specification + row * c->models;
+    layer.has_gradient = a->has_gradient + row / c->sizes.actions / IDM_LANES;
   } else {
     layer.quality = out.quality = a->own_quality;
     layer.decision = out.decision = a->own_decision;
@@ -351,27 +652,28 @@ static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
 }
 
 /* Whether anything was asked of the tables of a layer. */
-static bool any_touched(const adjoint *a, size_t variant, int left)
+static bool any_gradient(const adjoint *a, size_t variant, int left)
 {
   const control *c = a->c;
-  if (!a->touched) return false;
-  const bool *touched = a->touched + control_row(c, variant, left) / c->sizes.actions / IDM_LANES;
+  if (!a->has_gradient) return false;
+  const bool *has_gradient =
+      a->has_gradient + control_row(c, variant, left) / c->sizes.actions / IDM_LANES;
   for (size_t i = 0; i < c->successors->slices; i++)
-    if (touched[i]) return true;
+    if (has_gradient[i]) return true;
   return false;
 }
 
 static bool finish_stationary(adjoint *a, size_t variant)
 {
   control *c = a->c;
-  double *asked = a->value + (control_layer(c, variant, 1) - c->value);
+  double *value_adjoint = a->value + (control_layer(c, variant, 1) - c->value);
   double *lambda = c->vector;
-  const bool tables = any_touched(a, variant, 1);
-  if (!tables && !(size_of(asked, c->padded) > 0)) return true;
+  const bool tables = any_gradient(a, variant, 1);
+  if (!tables && !(size_of(value_adjoint, c->padded) > 0)) return true;
   adjoint_layer layer = layer_of(a, variant, 1, true);
-  if (tables) idm_adjoint_direct(a, &layer, asked);
+  if (tables) idm_adjoint_direct(a, &layer, value_adjoint);
   idm_control_fold(c);
-  if (!solve(c, asked, lambda, c->vector + c->padded)) return false;
+  if (!solve(c, value_adjoint, lambda, c->vector + c->padded)) return false;
   layer.opt_lambda = lambda;
   idm_adjoint_sweep(a, &layer, NULL);
   return true;
@@ -383,7 +685,7 @@ static void finish_horizon(adjoint *a, size_t variant)
   for (int left = c->layers; left > 0; left--) {
     double *own = a->value + (control_layer(c, variant, left) - c->value);
     const double *lambda = size_of(own, c->padded) > 0 ? own : NULL;
-    if (!lambda && !any_touched(a, variant, left)) continue;
+    if (!lambda && !any_gradient(a, variant, left)) continue;
     adjoint_layer layer = layer_of(a, variant, left, false);
     layer.opt_lambda = lambda;
     /* Nothing follows the last layer: its values are 0 whatever theta is. */
@@ -393,67 +695,67 @@ static void finish_horizon(adjoint *a, size_t variant)
 
 /* --- handing back --------------------------------------------------------------------------- */
 
-static void add(idm_theta *slope, idm_block_id id, const double *from, size_t count)
+static void add(idm_theta *derivative, idm_block_id id, const double *from, size_t count)
 {
-  for (size_t i = 0; i < count; i++) slope->block[id].value[i] += from[i];
+  for (size_t i = 0; i < count; i++) derivative->block[id].value[i] += from[i];
 }
 
 /* Alpha, and where it is in units of the range R of a variant's utilities those too: 1/alpha counts
  * as 1/(alpha R) there. R moves with the largest and the smallest of them; tied ones share. */
-static void hand_back_alpha(const adjoint *a, size_t variant, idm_theta *slope)
+static void add_alpha(const adjoint *a, size_t variant, idm_theta *derivative)
 {
   const control *c = a->c;
   const size_t pairs = c->sizes.actions * c->sizes.states;
   const double unit = c->unit[variant];
   const double *utility = c->utility + variant * pairs;
-  double *to = slope->block[IDM_UTILITY].value + variant * pairs;
-  const double asked = a->sums.inverse_alpha[variant] +
-                       (c->own_temperature ? 0 : a->sums.inverse_temperature[variant]);
-  slope->block[IDM_ALPHA].value[0] += asked / unit;
+  double *to = derivative->block[IDM_UTILITY].value + variant * pairs;
+  const double value_adjoint = a->sums.inverse_alpha[variant] +
+                               (c->own_temperature ? 0 : a->sums.inverse_temperature[variant]);
+  derivative->block[IDM_ALPHA].value[0] += value_adjoint / unit;
   if (c->agent.alpha_unit != IDM_ALPHA_RANGE) return;
-  const double by_range = -asked * adjoint_inverse(c->alpha[variant]) / unit;
-  size_t most = 0, least = 0;
+  const double by_range = -value_adjoint * adjoint_inverse(c->alpha[variant]) / unit;
+  size_t at_maximum = 0, at_minimum = 0;
   double low = INFINITY, high = -INFINITY;
   for (size_t i = 0; i < pairs; i++) {
     low = fmin(low, utility[i]);
     high = fmax(high, utility[i]);
   }
   for (size_t i = 0; i < pairs; i++) {
-    most += utility[i] == high;
-    least += utility[i] == low;
+    at_maximum += utility[i] == high;
+    at_minimum += utility[i] == low;
   }
   for (size_t i = 0; i < pairs && high > low; i++) {
-    if (utility[i] == high) to[i] += by_range / (double)most;
-    if (utility[i] == low) to[i] -= by_range / (double)least;
+    if (utility[i] == high) to[i] += by_range / (double)at_maximum;
+    if (utility[i] == low) to[i] -= by_range / (double)at_minimum;
   }
 }
 
-static void hand_back(const adjoint *a, idm_theta *slope)
+static void add_to_theta(const adjoint *a, idm_theta *derivative)
 {
   const control *c = a->c;
   const adjoint_sums *sums = &a->sums;
-  add(slope, IDM_UTILITY, sums->utility, c->variants * c->sizes.actions * c->sizes.states);
-  add(slope, IDM_ACTION_PRIOR, sums->action_prior, c->sizes.actions);
-  add(slope, IDM_MODEL_PRIOR, sums->model_prior, c->models);
-  if (c->learns) {
-    add(slope, IDM_TRANSITION, sums->transition, control_transitions(c));
-    add(slope, IDM_EMISSION, sums->emission, control_emissions(c));
-    add(slope, IDM_PRIOR_WEIGHT, &sums->prior_weight, 1);
-    add(slope, IDM_EVIDENCE_WEIGHT, &sums->evidence_weight, 1);
+  add(derivative, IDM_UTILITY, sums->utility, c->variants * c->sizes.actions * c->sizes.states);
+  add(derivative, IDM_ACTION_PRIOR, sums->action_prior, c->sizes.actions);
+  add(derivative, IDM_MODEL_PRIOR, sums->model_prior, c->models);
+  if (c->dynamics_free) {
+    add(derivative, IDM_TRANSITION, sums->transition, control_transitions(c));
+    add(derivative, IDM_EMISSION, sums->emission, control_emissions(c));
+    add(derivative, IDM_PRIOR_WEIGHT, &sums->prior_weight, 1);
+    add(derivative, IDM_EVIDENCE_WEIGHT, &sums->evidence_weight, 1);
   }
-  add(slope, IDM_BELIEF_UTILITY, sums->worth, WORTH_TERMS * c->sizes.actions);
-  if (c->primes) add(slope, IDM_BELIEF_PRIOR, sums->belief_prior, c->sizes.states);
-  slope->block[IDM_CERTAINTY].value[1] += sums->award;
-  add(slope, IDM_DISCOUNT, &sums->discount, 1);
-  add(slope, IDM_ETA, &sums->eta, 1);
-  add(slope, IDM_BETA, &sums->inverse_beta, 1);
+  add(derivative, IDM_BELIEF_UTILITY, sums->belief_reward, BELIEF_REWARD_TERMS * c->sizes.actions);
+  if (c->belief_prior_free) add(derivative, IDM_BELIEF_PRIOR, sums->belief_prior, c->sizes.states);
+  derivative->block[IDM_CERTAINTY].value[1] += sums->award;
+  add(derivative, IDM_DISCOUNT, &sums->discount, 1);
+  add(derivative, IDM_ETA, &sums->eta, 1);
+  add(derivative, IDM_BETA, &sums->inverse_beta, 1);
   for (size_t v = 0; v < c->variants; v++) {
-    hand_back_alpha(a, v, slope);
-    if (c->own_temperature) add(slope, IDM_TEMPERATURE, &sums->inverse_temperature[v], 1);
+    add_alpha(a, v, derivative);
+    if (c->own_temperature) add(derivative, IDM_TEMPERATURE, &sums->inverse_temperature[v], 1);
   }
 }
 
-idm_status idm_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_error)
+idm_status idm_adjoint_finish(void *content, idm_theta *derivative, idm_error *opt_error)
 {
   adjoint *a = content;
   control *c = a->c;
@@ -464,6 +766,6 @@ idm_status idm_adjoint_finish(void *content, idm_theta *slope, idm_error *opt_er
     else if (!finish_stationary(a, variant))
       return idm_fail(opt_error, IDM_NUMERICAL, "the derivative of the values did not converge");
   }
-  hand_back(a, slope);
+  add_to_theta(a, derivative);
   return IDM_OK;
 }

@@ -1,11 +1,257 @@
-/* The derivative in reverse over a layer of the lattice: about the cost of one backup. */
+/* The derivative of one layer of values and tables.
+ *
+ * Contents: adjoint dynamics · adjoint sweep */
 #include <math.h>
 
-#include "base/soft_slope.h"
+#include "base/soft.h"
 #include "base/vector.h"
-#include "plan/control/adjoint_dynamics.h"
-#include "plan/control/adjoint_sweep.h"
-#include "plan/control/backup.h"
+#include "belief/filter.h"
+#include "plan/control/adjoint.h"
+#include "plan/control/control.h"
+
+/* === adjoint dynamics ======================================================================= */
+
+/* The derivative of K by what makes beliefs, at any of them.
+ *
+ * K = sum_x p(x) (gamma V(z') - eta (log p(x) - log prior(z'))): within a cell of the lattice V is
+ * linear in z', which follows from z, tau and omega as p does. Observations that are merged share
+ * z' and one logarithm; each has its own p. */
+
+/* One K, and what is asked of it. */
+typedef struct value_adjoint {
+  idm_action_model action_model;
+  const int *group; /* [x] */
+  const double *v;
+  const double *z;
+  double derivative;
+  idm_filter_gradient sink;
+  double *emitter;   /* [state] */
+  double *posterior; /* [state] */
+  double *scratch;
+} value_adjoint;
+
+size_t idm_adjoint_dynamics_scratch(const control *c)
+{
+  return 2 * c->sizes.states + idm_filter_backward_scratch(c->sizes.states);
+}
+
+/* gamma V + eta log prior at the posterior into *ret_value (the prior's part into *ret_log_prior
+ * too); its slopes into cell->slope. */
+static void successor_gradient(adjoint *a, const value_adjoint *k, double *ret_value,
+                               double *ret_log_prior)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const double half_cell = 0.5 / c->lattice->resolution;
+  adjoint_cell *cell = &a->cell;
+  cell->count = idm_lattice_cell(c->lattice, k->posterior, cell->vertex, cell->weight, cell->step,
+                                 cell->locate);
+  const idm_certainty_degree expected_certainty =
+      idm_belief_certainty(c->numbers.certainty, states, k->posterior);
+  double value = c->numbers.arrival * expected_certainty.share;
+  for (size_t i = 0; i < cell->count; i++) {
+    cell->at[i] = k->v[cell->vertex[i]];
+    value += cell->weight[i] * cell->at[i];
+  }
+  idm_lattice_gradient(c->lattice, cell->count, cell->step, cell->at, cell->derivative);
+  cell->derivative[expected_certainty.state] += c->numbers.arrival * expected_certainty.derivative;
+  *ret_value = c->numbers.discount * value;
+  *ret_log_prior =
+      idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, k->posterior);
+  for (size_t s = 0; s < states; s++) {
+    cell->derivative[s] *= c->numbers.discount;
+    if (c->belief_prior)
+      cell->derivative[s] +=
+          c->numbers.eta * (c->belief_prior[s] - 1) / (k->posterior[s] + half_cell);
+  }
+}
+
+static double probability(const value_adjoint *k, size_t x)
+{
+  double p = 0;
+  for (size_t s = 0; s < k->action_model.states; s++)
+    p += k->emitter[s] * k->action_model.emission[s * k->action_model.observations + x];
+  return p;
+}
+
+/* One group of observations. */
+static void group_backward(adjoint *a, const value_adjoint *k, size_t leader)
+{
+  const control *c = a->c;
+  const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
+  double value, log_prior, total = 0;
+  if (!idm_group_correct(&k->action_model, k->group, leader, k->emitter, k->posterior)) return;
+  successor_gradient(a, k, &value, &log_prior);
+  for (size_t x = leader; x < c->sizes.observations; x++)
+    if (k->group[x] == (int)leader) total += probability(k, x);
+  for (size_t x = leader; x < c->sizes.observations; x++) {
+    const double p = k->group[x] == (int)leader ? probability(k, x) : 0;
+    if (!(p > 0)) continue;
+    const double seen = c->numbers.eta != 0
+                            ? value - c->numbers.eta * (log(merge ? total : p) - log_prior + 1)
+                            : value;
+    idm_filter_backward(&k->action_model, k->z, x, a->cell.derivative, k->derivative * p,
+                        k->derivative * seen, &k->sink, k->scratch);
+  }
+}
+
+/* Derivatives by the weights of the update, from those of p V(z') by the joint, [state], at Bayes'
+ * rule: the posterior moves with the logarithms of emitter and likelihood, off their means. */
+static void weights_backward(const value_adjoint *k, size_t x, const double *log_emitter,
+                             const double *log_emission, double p, const double *derivative)
+{
+  const size_t n = k->action_model.observations;
+  double mean[3] = {0, 0, 0}, sum[2] = {0, 0}; /* of slopes, priors and likelihoods */
+  for (size_t s = 0; s < 3; s++) {
+    const double q = k->emitter[s] * k->action_model.emission[s * n + x] / p;
+    if (!(q > 0)) continue;
+    mean[0] += q * derivative[s];
+    mean[1] += q * log_emitter[s];
+    mean[2] += q * log_emission[s * n + x];
+    sum[0] += q * derivative[s] * log_emitter[s];
+    sum[1] += q * derivative[s] * log_emission[s * n + x];
+  }
+  *k->sink.prior += p * (sum[0] - mean[0] * mean[1]);
+  *k->sink.evidence += p * (sum[1] - mean[0] * mean[2]);
+}
+
+/* All observations at once, over three states. */
+static void triangle_backward(const control *c, const value_adjoint *k)
+{
+  const idm_action_model *w = &k->action_model;
+  const size_t n = w->observations;
+  const double *log_emission = c->log_emission + (w->emission - c->emission);
+  double emitter_gradient[3] = {0, 0, 0}, log_emitter[3];
+  for (size_t s = 0; s < 3; s++) log_emitter[s] = log(k->emitter[s]);
+  for (size_t x = 0; x < n; x++) {
+    const double *seen = w->emission + x;
+    const double one = k->emitter[1] * seen[n], two = k->emitter[2] * seen[2 * n];
+    const double p = k->emitter[0] * seen[0] + one + two;
+    if (!(p > 0)) continue;
+    const triangle_cell cell = triangle_locate(c->lattice->resolution, one / p, two / p);
+    double derivative[3];
+    triangle_gradient(c, &cell, k->v, one / p, two / p, derivative);
+    for (size_t s = 0; s < 3; s++) {
+      derivative[s] *= k->derivative * c->numbers.discount;
+      k->sink.emission[s * n + x] += derivative[s] * k->emitter[s];
+      emitter_gradient[s] += derivative[s] * seen[s * n];
+    }
+    weights_backward(k, x, log_emitter, log_emission, p, derivative);
+  }
+  for (size_t s = 0; s < 3; s++)
+    for (size_t t = 0; t < 3; t++) k->sink.transition[s * 3 + t] += k->z[s] * emitter_gradient[t];
+}
+
+/* One (action, model) with a slope of its K. */
+static void backpropagate(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                          double derivative, idm_filter_gradient sink)
+{
+  const control *c = a->c;
+  const idm_sizes n = c->sizes;
+  value_adjoint k = {.action_model = control_action_model(c, u, m),
+                     .group = c->group + (m * n.actions + u) * n.observations,
+                     .v = v,
+                     .z = z,
+                     .derivative = derivative,
+                     .sink = sink,
+                     .emitter = a->dynamics,
+                     .posterior = a->dynamics + n.states,
+                     .scratch = a->dynamics + 2 * n.states};
+  idm_filter_emitter(&k.action_model, z, k.emitter);
+  if (c->is_three_state[m * n.actions + u] && c->numbers.eta == 0 && sink.emission &&
+      !c->belief_prior) {
+    triangle_backward(c, &k);
+    return;
+  }
+  for (size_t x = 0; x < n.observations; x++)
+    if (k.group[x] == (int)x) group_backward(a, &k, x);
+}
+
+void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                          double derivative)
+{
+  const idm_sizes n = a->c->sizes;
+  const size_t at = m * n.actions + u;
+  const idm_filter_gradient sink = {.transition = a->sums.transition + at * n.states * n.states,
+                                    .emission = a->sums.emission + at * n.states * n.observations,
+                                    .prior = &a->sums.prior_weight,
+                                    .evidence = &a->sums.evidence_weight};
+  if (derivative != 0) backpropagate(a, v, z, u, m, derivative, sink);
+}
+
+void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
+                        double *belief_gradient_k)
+{
+  memset(belief_gradient_k, 0, a->c->sizes.states * sizeof *belief_gradient_k);
+  backpropagate(a, v, z, u, m, 1, (idm_filter_gradient){.belief = belief_gradient_k});
+}
+
+/* The same in an MDP, where what is seen is the next state. */
+static void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, size_t m,
+                               double derivative)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const size_t row = ((m * c->sizes.actions + u) * states + state) * states;
+  if (derivative == 0) return;
+  for (size_t next = 0; next < states; next++) {
+    const double p = c->transition[row + next];
+    double by = c->numbers.discount * v[next];
+    if (!(p > 0)) continue;
+    if (c->numbers.eta != 0)
+      by -= c->numbers.eta * (log(p) + 1 - idm_state_prior_log(states, c->belief_prior, next));
+    a->sums.transition[row + next] += derivative * by;
+  }
+}
+
+/* eta p log prior of every state that may follow an observed one. */
+static void state_prior_backward(adjoint *a, size_t state, size_t u, size_t m, double factor)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states;
+  const idm_sparse_rows *moves = c->setting->moves;
+  const size_t row = moves ? u * states + state : (m * c->sizes.actions + u) * states + state;
+  const size_t entries = moves ? moves->first[row + 1] - moves->first[row] : states;
+  for (size_t i = 0; i < entries; i++) {
+    const size_t next = moves ? moves->next[moves->first[row] + i] : i;
+    const double p =
+        moves ? moves->probability[moves->first[row] + i] : c->transition[row * states + i];
+    if (p > 0)
+      idm_state_prior_gradient(states, c->belief_prior, next, factor * p, a->sums.belief_prior);
+  }
+}
+
+void idm_adjoint_prior(adjoint *a, const double *z, size_t u, size_t m, double derivative)
+{
+  const control *c = a->c;
+  const size_t states = c->sizes.states, observations = c->sizes.observations;
+  const idm_action_model action_model = control_action_model(c, u, m);
+  const int *group = c->group + (m * c->sizes.actions + u) * observations;
+  double *emitter = a->dynamics, *posterior = emitter + states;
+  if (derivative == 0 || c->numbers.eta == 0) return;
+  idm_filter_emitter(&action_model, z, emitter);
+  for (size_t leader = 0; leader < observations; leader++) {
+    double total = 0;
+    if (group[leader] != (int)leader ||
+        !idm_group_correct(&action_model, group, leader, emitter, posterior))
+      continue;
+    for (size_t x = leader; x < observations; x++)
+      for (size_t s = 0; group[x] == (int)leader && s < states; s++)
+        total += emitter[s] * action_model.emission[s * observations + x];
+    idm_belief_prior_gradient(states, c->belief_prior, c->lattice->resolution, posterior,
+                              derivative * c->numbers.eta * total, a->sums.belief_prior);
+  }
+}
+
+static void idm_adjoint_state_prior(adjoint *a, size_t state, size_t u, size_t m, double derivative)
+{
+  const double factor = derivative * a->c->numbers.eta;
+  if (factor != 0) state_prior_backward(a, state, u, m, factor);
+}
+
+/* === adjoint sweep ========================================================================== */
+
+/* The derivative in reverse over a layer of the lattice: about the cost of one backup. */
 
 /* One number a lane. */
 typedef struct lanes {
@@ -15,14 +261,14 @@ typedef struct lanes {
 /* Scratch of a sweep, cut from adjoint->lanes. The second half are sums over the slices. */
 typedef struct sweep {
   lanes *q;              /* [action] */
-  lanes *q_slope;        /* [action] */
+  lanes *q_gradient;     /* [action] */
   lanes *pi;             /* [action] */
   lanes *action_weights; /* [action] */
   lanes *k;              /* [model] */
-  lanes *k_slope;        /* [model] */
+  lanes *k_gradient;     /* [model] */
   lanes *expected;       /* [model] */
   lanes *sigma;          /* [model] */
-  lanes *sigma_slope;    /* [model]: of the logits */
+  lanes *sigma_gradient; /* [model]: of the logits */
   lanes *model_weights;  /* [model] */
   lanes *sums;           /* first of the sums */
   lanes *discount;
@@ -33,13 +279,13 @@ typedef struct sweep {
   lanes *action_prior; /* [action] */
   lanes *model_prior;  /* [model] */
   lanes *award;
-  lanes *worth;   /* [term][action] */
-  lanes *utility; /* [action][state] */
+  lanes *belief_reward; /* [term][action] */
+  lanes *utility;       /* [action][state] */
 } sweep;
 
 size_t idm_adjoint_lanes(const control *c)
 {
-  return ((5 + WORTH_TERMS) * c->sizes.actions + 7 * c->models + 6 +
+  return ((5 + BELIEF_REWARD_TERMS) * c->sizes.actions + 7 * c->models + 6 +
           c->sizes.actions * c->sizes.states) *
          IDM_LANES;
 }
@@ -50,15 +296,15 @@ static sweep sweep_of(const adjoint *a)
   const size_t models = a->c->models;
   sweep s;
   s.q = (lanes *)(void *)a->lanes;
-  s.q_slope = s.q + actions;
-  s.pi = s.q_slope + actions;
+  s.q_gradient = s.q + actions;
+  s.pi = s.q_gradient + actions;
   s.action_weights = s.pi + actions;
   s.k = s.action_weights + actions;
-  s.k_slope = s.k + models;
-  s.expected = s.k_slope + models;
+  s.k_gradient = s.k + models;
+  s.expected = s.k_gradient + models;
   s.sigma = s.expected + models;
-  s.sigma_slope = s.sigma + models;
-  s.model_weights = s.sigma_slope + models;
+  s.sigma_gradient = s.sigma + models;
+  s.model_weights = s.sigma_gradient + models;
   s.sums = s.model_weights + models;
   s.discount = s.sums;
   s.eta = s.discount + 1;
@@ -68,8 +314,8 @@ static sweep sweep_of(const adjoint *a)
   s.action_prior = s.inverse_temperature + 1;
   s.model_prior = s.action_prior + actions;
   s.award = s.model_prior + models;
-  s.worth = s.award + 1;
-  s.utility = s.worth + WORTH_TERMS * actions;
+  s.belief_reward = s.award + 1;
+  s.utility = s.belief_reward + BELIEF_REWARD_TERMS * actions;
   return s;
 }
 
@@ -102,7 +348,7 @@ IDM_INLINE void slice_logits(const control *c, const adjoint_layer *layer, size_
 {
   lanes total = {{0}};
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    load(&g[u], layer->opt_decision_slope + u * c->padded + at);
+    load(&g[u], layer->opt_decision_gradient + u * c->padded + at);
     for (int l = 0; l < IDM_LANES; l++) total.at[l] += g[u].at[l];
   }
   for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -117,7 +363,7 @@ IDM_INLINE void slice_specification(const control *c, const adjoint_layer *layer
 {
   lanes mean = {{0}};
   for (size_t m = 0; m < c->models; m++) {
-    load(&h[m], layer->opt_specification_slope + (u * c->models + m) * c->padded + at);
+    load(&h[m], layer->opt_specification_gradient + (u * c->models + m) * c->padded + at);
     add_product(&mean, &sigma[m], &h[m]);
   }
   for (size_t m = 0; m < c->models; m++)
@@ -132,12 +378,14 @@ IDM_INLINE void load_sigma(const control *c, const adjoint_layer *layer, size_t 
 }
 
 /* Slope of K: Qbar sigma + h/beta. */
-IDM_INLINE void slice_k_slope(const control *c, const lanes *q_slope, const sweep *s, bool direct)
+IDM_INLINE void slice_value_gradient(const control *c, const lanes *q_gradient, const sweep *s,
+                                     bool direct)
 {
   const double inverse = adjoint_inverse(c->numbers.beta);
   for (size_t m = 0; m < c->models; m++) {
-    for (int l = 0; l < IDM_LANES; l++) s->k_slope[m].at[l] = q_slope->at[l] * s->sigma[m].at[l];
-    if (direct) add_scaled(&s->k_slope[m], inverse, &s->sigma_slope[m]);
+    for (int l = 0; l < IDM_LANES; l++)
+      s->k_gradient[m].at[l] = q_gradient->at[l] * s->sigma[m].at[l];
+    if (direct) add_scaled(&s->k_gradient[m], inverse, &s->sigma_gradient[m]);
   }
 }
 
@@ -146,7 +394,7 @@ IDM_INLINE void slice_scatter(const control *c, size_t slice, size_t u, const sw
 {
   for (size_t m = 0; m < c->models; m++) {
     lanes scale;
-    for (int l = 0; l < IDM_LANES; l++) scale.at[l] = c->numbers.discount * s->k_slope[m].at[l];
+    for (int l = 0; l < IDM_LANES; l++) scale.at[l] = c->numbers.discount * s->k_gradient[m].at[l];
     idm_control_scatter(c, u, m, slice, scale.at, to);
   }
 }
@@ -159,14 +407,14 @@ IDM_KERNEL(, idm_adjoint_direct, (adjoint * a, const adjoint_layer *layer, doubl
   const double inverse = adjoint_inverse(c->numbers.temperature);
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
-    if (!layer->touched[slice]) continue;
-    slice_logits(c, layer, at, s.q_slope);
+    if (!layer->has_gradient[slice]) continue;
+    slice_logits(c, layer, at, s.q_gradient);
     for (size_t u = 0; u < c->sizes.actions; u++) {
       if (c->setting->terminal[u]) continue;
-      for (int l = 0; l < IDM_LANES; l++) s.q_slope[u].at[l] *= inverse;
+      for (int l = 0; l < IDM_LANES; l++) s.q_gradient[u].at[l] *= inverse;
       load_sigma(c, layer, at, u, s.sigma);
-      slice_specification(c, layer, at, u, s.sigma, s.sigma_slope);
-      slice_k_slope(c, &s.q_slope[u], &s, true);
+      slice_specification(c, layer, at, u, s.sigma, s.sigma_gradient);
+      slice_value_gradient(c, &s.q_gradient[u], &s, true);
       slice_scatter(c, slice, u, &s, to);
     }
   }
@@ -174,124 +422,127 @@ IDM_KERNEL(, idm_adjoint_direct, (adjoint * a, const adjoint_layer *layer, doubl
 
 /* --- everything ----------------------------------------------------------------------------- */
 
-/* Slopes of Q from the policy shown: into q_slope, and into the sums of 1/T and pi~. */
-IDM_INLINE void shown_slopes(const control *c, const adjoint_layer *layer, size_t at,
-                             const sweep *s)
+/* Slopes of Q from the policy shown: into q_gradient, and into the sums of 1/T and pi~. */
+IDM_INLINE void policy_gradients(const control *c, const adjoint_layer *layer, size_t at,
+                                 const sweep *s)
 {
   const double inverse = adjoint_inverse(c->numbers.temperature);
-  slice_logits(c, layer, at, s->q_slope);
+  slice_logits(c, layer, at, s->q_gradient);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (adjoint_moves(c->numbers.temperature))
-      add_product(s->inverse_temperature, &s->q_slope[u], &s->q[u]);
+      add_product(s->inverse_temperature, &s->q_gradient[u], &s->q[u]);
     if (c->numbers.action_prior[u] > 0)
-      add_scaled(&s->action_prior[u], 1 / c->numbers.action_prior[u], &s->q_slope[u]);
-    for (int l = 0; l < IDM_LANES; l++) s->q_slope[u].at[l] *= inverse;
+      add_scaled(&s->action_prior[u], 1 / c->numbers.action_prior[u], &s->q_gradient[u]);
+    for (int l = 0; l < IDM_LANES; l++) s->q_gradient[u].at[l] *= inverse;
   }
 }
 
 /* Slopes of Q from V = soft_alpha Q, whose slope is lambda. */
-IDM_INLINE void value_slopes(const control *c, const double *lambda, const sweep *s)
+IDM_INLINE void value_gradients(const control *c, const double *lambda, const sweep *s)
 {
   lanes value, inverse, weight;
   load(&weight, lambda);
   idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s->q->at, value.at,
                  s->pi->at);
-  idm_soft_slope_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s->q->at,
-                       value.at, s->pi->at, inverse.at, s->action_weights->at);
+  idm_soft_derivative_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s->q->at,
+                            value.at, s->pi->at, inverse.at, s->action_weights->at);
   add_product(s->inverse_alpha, &weight, &inverse);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     add_product(&s->action_prior[u], &weight, &s->action_weights[u]);
-    add_product(&s->q_slope[u], &weight, &s->pi[u]);
+    add_product(&s->q_gradient[u], &weight, &s->pi[u]);
   }
 }
 
 /* E V and K of one action's models over a slice; the sums of gamma and eta. */
-IDM_INLINE void model_slopes(const control *c, const adjoint_layer *layer, size_t slice, size_t u,
-                             const sweep *s)
+IDM_INLINE void model_gradients(const control *c, const adjoint_layer *layer, size_t slice,
+                                size_t u, const sweep *s)
 {
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
-    lanes surprise, certain;
+    lanes surprise, expected_certainty;
     if (block->rows == 1) {
       const double expected =
-          idm_successor_row(block, 0, layer->v) + c->numbers.arrival * block->certain[0];
+          idm_successor_row(block, 0, layer->v) + c->numbers.arrival * block->expected_certainty[0];
       for (int l = 0; l < IDM_LANES; l++) {
         s->expected[m].at[l] = expected;
         surprise.at[l] = block->surprise[0];
-        certain.at[l] = block->certain[0];
+        expected_certainty.at[l] = block->expected_certainty[0];
       }
     } else {
       idm_successor_expect(block, slice, layer->v, s->expected[m].at);
       load(&surprise, block->surprise + slice * IDM_LANES);
-      load(&certain, block->certain + slice * IDM_LANES);
-      add_scaled(&s->expected[m], c->numbers.arrival, &certain);
+      load(&expected_certainty, block->expected_certainty + slice * IDM_LANES);
+      add_scaled(&s->expected[m], c->numbers.arrival, &expected_certainty);
     }
-    add_product(s->discount, &s->k_slope[m], &s->expected[m]);
-    add_product(s->eta, &s->k_slope[m], &surprise);
-    add_product(s->award, &s->k_slope[m], &certain);
+    add_product(s->discount, &s->k_gradient[m], &s->expected[m]);
+    add_product(s->eta, &s->k_gradient[m], &surprise);
+    add_product(s->award, &s->k_gradient[m], &expected_certainty);
     for (int l = 0; l < IDM_LANES; l++)
       s->k[m].at[l] = c->numbers.discount * s->expected[m].at[l] + c->numbers.eta * surprise.at[l];
   }
 }
 
 /* The sums of 1/beta and sigma~, from the slopes of Q and of sigma's logits. */
-IDM_INLINE void prior_slopes(const control *c, size_t at, size_t u, const sweep *s, bool direct)
+IDM_INLINE void model_prior_gradients(const control *c, size_t at, size_t u, const sweep *s,
+                                      bool direct)
 {
   if (c->models == 1) return;
   const double *prior = c->numbers.model_prior;
   const double *reward = c->reward + u * c->padded + at;
   lanes future, inverse;
   for (int l = 0; l < IDM_LANES; l++) future.at[l] = s->q[u].at[l] - reward[l];
-  idm_soft_slope_block(c->numbers.beta, c->models, prior, s->k->at, future.at, s->sigma->at,
-                       inverse.at, s->model_weights->at);
-  add_product(s->inverse_beta, &s->q_slope[u], &inverse);
+  idm_soft_derivative_block(c->numbers.beta, c->models, prior, s->k->at, future.at, s->sigma->at,
+                            inverse.at, s->model_weights->at);
+  add_product(s->inverse_beta, &s->q_gradient[u], &inverse);
   for (size_t m = 0; m < c->models; m++) {
-    add_product(&s->model_prior[m], &s->q_slope[u], &s->model_weights[m]);
+    add_product(&s->model_prior[m], &s->q_gradient[u], &s->model_weights[m]);
     if (!direct) continue;
-    if (prior[m] > 0) add_scaled(&s->model_prior[m], 1 / prior[m], &s->sigma_slope[m]);
+    if (prior[m] > 0) add_scaled(&s->model_prior[m], 1 / prior[m], &s->sigma_gradient[m]);
     for (int l = 0; adjoint_moves(c->numbers.beta) && l < IDM_LANES; l++)
-      s->inverse_beta->at[l] += s->sigma_slope[m].at[l] * (s->k[m].at[l] - future.at[l]);
+      s->inverse_beta->at[l] += s->sigma_gradient[m].at[l] * (s->k[m].at[l] - future.at[l]);
   }
 }
 
 /* A terminal action recognises nothing: its sigma is sigma~. */
-static void terminal_slopes(const control *c, const adjoint_layer *layer, size_t at, size_t u,
-                            const sweep *s)
+static void terminal_gradients(const control *c, const adjoint_layer *layer, size_t at, size_t u,
+                               const sweep *s)
 {
   for (size_t m = 0; m < c->models; m++) {
-    const double *slope = layer->opt_specification_slope + (u * c->models + m) * c->padded + at;
-    for (int l = 0; l < IDM_LANES; l++) s->model_prior[m].at[l] += slope[l];
+    const double *derivative =
+        layer->opt_specification_gradient + (u * c->models + m) * c->padded + at;
+    for (int l = 0; l < IDM_LANES; l++) s->model_prior[m].at[l] += derivative[l];
   }
 }
 
 /* Derivatives by the prior of beliefs, from those by K of one action's models over a slice. */
-static void belief_prior_slopes(adjoint *a, size_t slice, size_t u, const sweep *s)
+static void belief_prior_gradients(adjoint *a, size_t slice, size_t u, const sweep *s)
 {
   const control *c = a->c;
   const size_t first = slice * IDM_LANES;
   for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
     for (size_t m = 0; m < c->models; m++) {
-      const double slope = s->k_slope[m].at[i - first];
+      const double derivative = s->k_gradient[m].at[i - first];
       if (c->lattice->corners)
-        idm_adjoint_state_prior(a, i, u, m, slope);
+        idm_adjoint_state_prior(a, i, u, m, derivative);
       else
-        idm_adjoint_prior(a, c->lattice->belief + i * c->sizes.states, u, m, slope);
+        idm_adjoint_prior(a, c->lattice->belief + i * c->sizes.states, u, m, derivative);
     }
 }
 
 /* What the slopes of K of one action's models over a slice ask of the dynamics. */
-static void dynamics_slopes(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
-                            const sweep *s)
+static void dynamics_gradients(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
+                               const sweep *s)
 {
   const control *c = a->c;
   const size_t first = slice * IDM_LANES;
   for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
     for (size_t m = 0; m < c->models; m++) {
-      const double slope = s->k_slope[m].at[i - first];
+      const double derivative = s->k_gradient[m].at[i - first];
       if (c->lattice->corners)
-        idm_adjoint_corner(a, layer->v, i, u, m, slope);
+        idm_adjoint_corner(a, layer->v, i, u, m, derivative);
       else
-        idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m, slope);
+        idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m,
+                             derivative);
     }
 }
 
@@ -317,41 +568,41 @@ static void reduce(adjoint *a, const adjoint_layer *layer, const sweep *s)
   for (size_t m = 0; m < c->models; m++) a->sums.model_prior[m] += total_of(&s->model_prior[m]);
   a->sums.award += c->numbers.discount * layer->arrivals * total_of(s->award);
   const double share = idm_control_corner_share(c);
-  for (size_t i = 0; i < WORTH_TERMS * c->sizes.actions; i++) {
-    const double sum = total_of(&s->worth[i]);
-    a->sums.worth[i] += sum;
+  for (size_t i = 0; i < BELIEF_REWARD_TERMS * c->sizes.actions; i++) {
+    const double sum = total_of(&s->belief_reward[i]);
+    a->sums.belief_reward[i] += sum;
     /* At corners the likeliest state is certain. */
-    if (i / c->sizes.actions == WORTH_GUESS) a->sums.award += share * sum;
+    if (i / c->sizes.actions == BELIEF_REWARD_GUESS) a->sums.award += share * sum;
   }
   for (size_t i = 0; i < pairs; i++)
     a->sums.utility[variant * pairs + i] += total_of(&s->utility[i]);
 }
 
 /* Q is linear in the utilities, by the belief. */
-IDM_INLINE void utility_slopes(const adjoint *a, size_t at, size_t u, const sweep *s)
+IDM_INLINE void utility_gradients(const adjoint *a, size_t at, size_t u, const sweep *s)
 {
   const control *c = a->c;
   const size_t k = c->sizes.states;
   if (c->lattice->corners) {
     for (size_t l = 0; l < IDM_LANES && at + l < k; l++)
-      s->utility[u * k + at + l].at[0] += s->q_slope[u].at[l];
+      s->utility[u * k + at + l].at[0] += s->q_gradient[u].at[l];
     return;
   }
   for (size_t state = 0; state < k; state++) {
     lanes z;
     load(&z, a->belief + state * c->padded + at);
-    add_product(&s->utility[u * k + state], &z, &s->q_slope[u]);
+    add_product(&s->utility[u * k + state], &z, &s->q_gradient[u]);
   }
 }
 
 /* And in the weights of beliefs themselves. */
-IDM_INLINE void worth_slopes(const adjoint *a, size_t at, size_t u, const sweep *s)
+IDM_INLINE void belief_reward_gradients(const adjoint *a, size_t at, size_t u, const sweep *s)
 {
   const control *c = a->c;
-  for (size_t t = 0; t < WORTH_TERMS; t++) {
+  for (size_t t = 0; t < BELIEF_REWARD_TERMS; t++) {
     lanes term;
     load(&term, a->term + t * c->padded + at);
-    add_product(&s->worth[t * c->sizes.actions + u], &term, &s->q_slope[u]);
+    add_product(&s->belief_reward[t * c->sizes.actions + u], &term, &s->q_gradient[u]);
   }
 }
 
@@ -362,24 +613,24 @@ IDM_INLINE void slice_sweep(adjoint *a, const adjoint_layer *layer, size_t slice
   const size_t at = slice * IDM_LANES;
   for (size_t u = 0; u < c->sizes.actions; u++) {
     load(&s->q[u], layer->quality + u * c->padded + at);
-    clear(&s->q_slope[u]);
+    clear(&s->q_gradient[u]);
   }
-  if (direct) shown_slopes(c, layer, at, s);
-  if (layer->opt_lambda) value_slopes(c, layer->opt_lambda + at, s);
+  if (direct) policy_gradients(c, layer, at, s);
+  if (layer->opt_lambda) value_gradients(c, layer->opt_lambda + at, s);
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    utility_slopes(a, at, u, s);
-    worth_slopes(a, at, u, s);
+    utility_gradients(a, at, u, s);
+    belief_reward_gradients(a, at, u, s);
     if (c->setting->terminal[u]) {
-      if (direct) terminal_slopes(c, layer, at, u, s);
+      if (direct) terminal_gradients(c, layer, at, u, s);
       continue;
     }
     load_sigma(c, layer, at, u, s->sigma);
-    if (direct) slice_specification(c, layer, at, u, s->sigma, s->sigma_slope);
-    slice_k_slope(c, &s->q_slope[u], s, direct);
-    model_slopes(c, layer, slice, u, s);
-    prior_slopes(c, at, u, s, direct);
-    if (c->primes) belief_prior_slopes(a, slice, u, s);
-    if (c->learns) dynamics_slopes(a, layer, slice, u, s);
+    if (direct) slice_specification(c, layer, at, u, s->sigma, s->sigma_gradient);
+    slice_value_gradient(c, &s->q_gradient[u], s, direct);
+    model_gradients(c, layer, slice, u, s);
+    model_prior_gradients(c, at, u, s, direct);
+    if (c->belief_prior_free) belief_prior_gradients(a, slice, u, s);
+    if (c->dynamics_free) dynamics_gradients(a, layer, slice, u, s);
     if (opt_to) slice_scatter(c, slice, u, s, opt_to);
   }
 }
@@ -392,7 +643,7 @@ IDM_KERNEL(, idm_adjoint_sweep, (adjoint * a, const adjoint_layer *layer, double
   const size_t sums = (size_t)(s.utility - s.sums) + c->sizes.actions * c->sizes.states;
   memset(s.sums, 0, sums * sizeof *s.sums);
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
-    const bool direct = layer->opt_decision_slope && layer->touched[slice];
+    const bool direct = layer->opt_decision_gradient && layer->has_gradient[slice];
     if (direct || layer->opt_lambda) slice_sweep(a, layer, slice, &s, direct, opt_to);
   }
   reduce(a, layer, &s);

@@ -1,11 +1,141 @@
-/* The operator B* on the lattice and its derivative gamma P. */
+/* The operator B* on the lattice, the utility of beliefs and the specification policy.
+ *
+ * Contents: worth · specify · backup */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/soft_block.h"
-#include "plan/control/backup.h"
-#include "plan/control/specify.h"
+#include "base/soft.h"
+#include "base/statistics.h"
+#include "plan/control/control.h"
+
+/* === worth ================================================================================== */
+
+/* The utility of a belief: see the header. */
+
+static double weight_of(const belief_reward *w, size_t term, size_t action)
+{
+  return w->weight[term * w->actions + action];
+}
+
+static const double *piece_of(const belief_reward *w, size_t action, size_t i)
+{
+  return w->piece + (i * w->actions + action) * w->states;
+}
+
+static size_t likeliest(size_t states, const double *z)
+{
+  size_t best = 0;
+  for (size_t s = 1; s < states; s++)
+    if (z[s] > z[best]) best = s;
+  return best;
+}
+
+static double minus_entropy(size_t states, const double *z)
+{
+  double sum = 0;
+  for (size_t s = 0; s < states; s++)
+    if (z[s] > 0) sum += z[s] * log(z[s]);
+  return sum;
+}
+
+/* The best piece, and what it pays: 0 where there is none. */
+static size_t best_piece(const belief_reward *w, size_t action, const double *z,
+                         double *ret_piece_reward)
+{
+  size_t best = 0;
+  *ret_piece_reward = 0;
+  for (size_t i = 0; i < w->pieces; i++) {
+    const double *piece = piece_of(w, action, i);
+    double sum = 0;
+    for (size_t s = 0; s < w->states; s++) sum += z[s] * piece[s];
+    if (i && !(sum > *ret_piece_reward)) continue;
+    *ret_piece_reward = sum;
+    best = i;
+  }
+  return best;
+}
+
+void idm_belief_reward_terms(size_t states, const double *z, double *term)
+{
+  term[BELIEF_REWARD_ENTROPY] = minus_entropy(states, z);
+  term[BELIEF_REWARD_GUESS] = z[likeliest(states, z)];
+}
+
+double idm_belief_reward_at(const belief_reward *w, size_t action, const double *z)
+{
+  const double entropy = weight_of(w, BELIEF_REWARD_ENTROPY, action);
+  const double guess = weight_of(w, BELIEF_REWARD_GUESS, action);
+  double sum = 0;
+  if (w->pieces) (void)best_piece(w, action, z, &sum);
+  if (entropy != 0) sum += entropy * minus_entropy(w->states, z);
+  if (guess != 0) sum += guess * z[likeliest(w->states, z)];
+  return sum;
+}
+
+double idm_belief_reward_corner(const belief_reward *w, size_t action, size_t state)
+{
+  double best = w->pieces ? -INFINITY : 0;
+  for (size_t i = 0; i < w->pieces; i++) best = fmax(best, piece_of(w, action, i)[state]);
+  return best + weight_of(w, BELIEF_REWARD_GUESS, action);
+}
+
+void idm_belief_reward_gradient(const belief_reward *w, size_t action, const double *z,
+                                double factor, double *derivative)
+{
+  const double entropy = factor * weight_of(w, BELIEF_REWARD_ENTROPY, action);
+  for (size_t s = 0; s < w->states && entropy != 0; s++)
+    if (z[s] > 0) derivative[s] += entropy * (log(z[s]) + 1);
+  derivative[likeliest(w->states, z)] += factor * weight_of(w, BELIEF_REWARD_GUESS, action);
+  if (!w->pieces) return;
+  double piece_reward;
+  const double *piece = piece_of(w, action, best_piece(w, action, z, &piece_reward));
+  for (size_t s = 0; s < w->states; s++) derivative[s] += factor * piece[s];
+}
+
+/* === specify ================================================================================ */
+
+/* The specification policy. */
+
+double idm_control_specify(const control *c, const double *k, double *opt_sigma)
+{
+  const control_numbers *n = &c->numbers;
+  return c->robust ? idm_cvar(n->risk, c->models, n->model_prior, k, opt_sigma)
+                   : idm_soft(n->beta, c->models, n->model_prior, k, opt_sigma);
+}
+
+/* The same for IDM_LANES points side by side, k and opt_sigma [model][lane]. */
+static void idm_control_specify_block(const control *c, const double *k, double *value,
+                                      double *opt_sigma)
+{
+  const control_numbers *n = &c->numbers;
+  if (!c->robust) {
+    idm_soft_block(n->beta, c->models, n->model_prior, k, value, opt_sigma);
+    return;
+  }
+  for (size_t l = 0; l < IDM_LANES; l++) {
+    double *const point_values = c->cvar_scratch; /* K at a point, then sigma */
+    for (size_t m = 0; m < c->models; m++) point_values[m] = k[m * IDM_LANES + l];
+    value[l] = idm_cvar(n->risk, c->models, n->model_prior, point_values, point_values + c->models);
+    for (size_t m = 0; opt_sigma && m < c->models; m++)
+      opt_sigma[m * IDM_LANES + l] = point_values[c->models + m];
+  }
+}
+
+double idm_control_specification(const control *c, const double *k, double *sigma)
+{
+  const double *prior = c->numbers.model_prior;
+  idm_control_specify(c, k, sigma);
+  if (!c->robust) return idm_soft_divergence(c->numbers.beta, c->models, prior, k);
+  double kl = 0;
+  for (size_t m = 0; m < c->models; m++)
+    if (sigma[m] > 0) kl += sigma[m] * log(sigma[m] / prior[m]);
+  return kl > 0 ? kl : 0;
+}
+
+/* === backup ================================================================================= */
+
+/* The operator B* on the lattice and its derivative gamma P. */
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
 {
@@ -18,14 +148,14 @@ double idm_control_reward(const control *c, size_t variant, const double *z, siz
   const double *utility = c->utility + (variant * c->sizes.actions + action) * k;
   double sum = 0;
   for (size_t s = 0; s < k; s++) sum += z[s] * utility[s];
-  return sum + idm_worth_at(&c->numbers.worth, action, z);
+  return sum + idm_belief_reward_at(&c->numbers.belief_reward, action, z);
 }
 
 double idm_control_award(const control *c, const double *z)
 {
   const control_numbers *n = &c->numbers;
   if (c->lattice->corners) return 0;
-  return n->certainty_award * idm_belief_certain(n->certainty, c->sizes.states, z).share;
+  return n->certainty_award * idm_belief_certainty(n->certainty, c->sizes.states, z).share;
 }
 
 double idm_control_arrivals(const control *c, int left)
@@ -43,7 +173,7 @@ double idm_control_arrival(const control *c, int left)
 double idm_control_corner_share(const control *c)
 {
   const double corner[] = {1};
-  return c->lattice->corners ? idm_belief_certain(c->numbers.certainty, 1, corner).share : 0;
+  return c->lattice->corners ? idm_belief_certainty(c->numbers.certainty, 1, corner).share : 0;
 }
 
 void idm_control_rewards(control *c, size_t variant)
@@ -51,13 +181,13 @@ void idm_control_rewards(control *c, size_t variant)
   const size_t k = c->sizes.states;
   double *reward = c->rewards + variant * c->sizes.actions * c->padded;
   const double *utility = c->utility + variant * c->sizes.actions * k;
-  const double sure = c->numbers.certainty_award * idm_control_corner_share(c);
+  const double certainty_reward = c->numbers.certainty_award * idm_control_corner_share(c);
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (size_t i = 0; i < c->lattice->points; i++)
       reward[u * c->padded + i] =
-          c->lattice->corners
-              ? utility[u * k + i] + sure + idm_worth_corner(&c->numbers.worth, u, i)
-              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
+          c->lattice->corners ? utility[u * k + i] + certainty_reward +
+                                    idm_belief_reward_corner(&c->numbers.belief_reward, u, i)
+                              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 
 void idm_control_select(control *c, size_t variant)
@@ -73,7 +203,7 @@ static double future_of(const control *c, const idm_successor_block *block, size
 {
   const size_t row = block->rows == 1 ? 0 : point;
   const double expected =
-      idm_successor_row(block, row, v) + c->numbers.arrival * block->certain[row];
+      idm_successor_row(block, row, v) + c->numbers.arrival * block->expected_certainty[row];
   return c->numbers.discount * expected + c->numbers.eta * block->surprise[row];
 }
 
@@ -93,11 +223,11 @@ double idm_control_point(const control *c, const double *v, size_t point, double
 
 /* K and the soft value of the models for each forgetful action, at the head of the sweep.
  * future[u]. */
-static void forgetful_futures(control *c, const double *v, double *future, double *k)
+static void reset_values(control *c, const double *v, double *future, double *k)
 {
   for (size_t u = 0; u < c->sizes.actions; u++) {
     future[u] = 0;
-    if (!c->forgetful[u] || c->setting->terminal[u]) continue;
+    if (!c->is_reset[u] || c->setting->terminal[u]) continue;
     for (size_t m = 0; m < c->models; m++) k[m] = future_of(c, block_of(c, u, m), 0, v);
     future[u] = idm_control_specify(c, k, c->constant + u * c->models);
   }
@@ -140,9 +270,10 @@ IDM_INLINE void slice_futures(const control *c, const idm_successor_block *block
       for (int l = 0; l < IDM_LANES; l++) k[l] = all;
     } else {
       const double *restrict h = block[m].surprise + slice * IDM_LANES;
-      const double *restrict sure = block[m].certain + slice * IDM_LANES;
+      const double *restrict certainty_reward = block[m].expected_certainty + slice * IDM_LANES;
       idm_successor_expect(&block[m], slice, v, k);
-      for (int l = 0; l < IDM_LANES; l++) k[l] = gamma * (k[l] + arrival * sure[l]) + eta * h[l];
+      for (int l = 0; l < IDM_LANES; l++)
+        k[l] = gamma * (k[l] + arrival * certainty_reward[l]) + eta * h[l];
     }
   }
 }
@@ -154,7 +285,7 @@ IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u
   const size_t at = slice * IDM_LANES;
   const double *reward = c->reward + u * c->padded + at;
   double *q = s.q + u * IDM_LANES;
-  if (c->setting->terminal[u] || c->forgetful[u]) {
+  if (c->setting->terminal[u] || c->is_reset[u]) {
     for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + s.future[u];
     const double *sigma =
         c->setting->terminal[u] ? c->numbers.model_prior : c->constant + u * c->models;
@@ -167,10 +298,10 @@ IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u
   }
   slice_futures(c, block_of(c, u, 0), v, slice, s.k);
   double future[IDM_LANES];
-  const bool want = out->specification || out->mix;
-  idm_control_specify_block(c, s.k, future, want ? s.sigma : NULL);
+  const bool wants_policy = out->specification || out->mix;
+  idm_control_specify_block(c, s.k, future, wants_policy ? s.sigma : NULL);
   for (int l = 0; l < IDM_LANES; l++) q[l] = reward[l] + future[l];
-  for (size_t m = 0; want && m < c->models; m++) {
+  for (size_t m = 0; wants_policy && m < c->models; m++) {
     const size_t row = (u * c->models + m) * c->padded + at;
     if (out->mix) memcpy(c->mix + row, s.sigma + m * IDM_LANES, IDM_LANES * sizeof *c->mix);
     if (out->specification)
@@ -186,7 +317,7 @@ IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
   for (size_t u = 0; u < c->sizes.actions; u++, pi += IDM_LANES) {
     if (c->setting->terminal[u]) continue;
     double *restrict mix = c->mix + u * c->models * c->padded + at;
-    if (c->forgetful[u]) {
+    if (c->is_reset[u]) {
       for (int l = 0; l < IDM_LANES; l++) mix[l] = pi[l];
       continue;
     }
@@ -196,22 +327,22 @@ IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
 }
 
 /* Nothing follows where everything is over: the derivative does not return there. */
-static void leave_out_ended(control *c, size_t slice)
+static void mask_absorbing(control *c, size_t slice)
 {
   for (size_t s = slice * IDM_LANES; s < (slice + 1) * IDM_LANES && s < c->sizes.states; s++)
-    for (size_t row = 0; c->ended[s] && row < c->sizes.actions * c->models; row++)
+    for (size_t row = 0; c->absorbing[s] && row < c->sizes.actions * c->models; row++)
       c->mix[row * c->padded + s] = 0;
 }
 
 /* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
-IDM_INLINE void slice_held(const control *c, size_t slice, const double *q, double *value,
-                           double *pi)
+IDM_INLINE void slice_fixed(const control *c, size_t slice, const double *q, double *value,
+                            double *pi)
 {
   const size_t at = slice * IDM_LANES;
   for (int l = 0; l < IDM_LANES; l++) value[l] = -c->penalty[at + (size_t)l];
   for (size_t u = 0; u < c->sizes.actions; u++)
     for (int l = 0; l < IDM_LANES; l++) {
-      const double p = c->held[u * c->padded + at + (size_t)l];
+      const double p = c->fixed_policy[u * c->padded + at + (size_t)l];
       pi[u * IDM_LANES + (size_t)l] = p;
       value[l] += p * q[u * IDM_LANES + (size_t)l];
     }
@@ -242,8 +373,8 @@ typedef struct lane_extremes {
   double size[IDM_LANES];
 } lane_extremes;
 
-IDM_INLINE void note_extremes(const control *c, const double *restrict v, size_t slice,
-                              const double *restrict value, lane_extremes *restrict e)
+IDM_INLINE void update_extremes(const control *c, const double *restrict v, size_t slice,
+                                const double *restrict value, lane_extremes *restrict e)
 {
   double d[IDM_LANES];
   v += slice * IDM_LANES;
@@ -293,8 +424,8 @@ static void slice_tables(const control *c, size_t slice, const double *q, double
   }
 }
 
-IDM_KERNEL(, idm_control_backup, (control * c, const double *v, bool hold, backup_output *out),
-           (c, v, hold, out))
+IDM_KERNEL(, idm_control_backup, (control * c, const double *v, bool fixed, backup_output *out),
+           (c, v, fixed, out))
 {
   const slice_scratch s = scratch_of(c);
   lane_extremes extremes;
@@ -303,35 +434,35 @@ IDM_KERNEL(, idm_control_backup, (control * c, const double *v, bool hold, backu
     extremes.highest[l] = -INFINITY;
     extremes.size[l] = 0;
   }
-  forgetful_futures(c, v, s.future, s.k);
-  const bool want = out->mix || out->quality;
+  reset_values(c, v, s.future, s.k);
+  const bool wants_policy = out->mix || out->quality;
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     for (size_t u = 0; u < c->sizes.actions; u++) slice_action(c, v, slice, u, s, out);
     double value[IDM_LANES];
-    if (hold)
-      slice_held(c, slice, s.q, value, s.pi);
+    if (fixed)
+      slice_fixed(c, slice, s.q, value, s.pi);
     else
       idm_soft_block(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, s.q, value,
-                     want ? s.pi : NULL);
+                     wants_policy ? s.pi : NULL);
     if (out->mix) slice_mix(c, slice, s.pi);
-    if (out->mix && c->ended) leave_out_ended(c, slice);
+    if (out->mix && c->absorbing) mask_absorbing(c, slice);
     clear_padding(c, slice, value, out->mix);
-    note_extremes(c, v, slice, value, &extremes);
+    update_extremes(c, v, slice, value, &extremes);
     if (out->value) memcpy(out->value + at, value, sizeof value);
-    if (out->quality) slice_tables(c, slice, s.q, s.pi, !hold, out);
+    if (out->quality) slice_tables(c, slice, s.q, s.pi, !fixed, out);
   }
   reduce_extremes(&extremes, out);
 }
 
-void idm_control_hold(control *c, const double *v)
+void idm_control_fix_policy(control *c, const double *v)
 {
   const slice_scratch s = scratch_of(c);
   const size_t actions = c->sizes.actions;
   for (size_t i = 0; i < c->lattice->points; i++) {
     idm_control_point(c, v, i, s.point, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
-    for (size_t u = 0; u < actions; u++) c->held[u * c->padded + i] = s.pi[u];
+    for (size_t u = 0; u < actions; u++) c->fixed_policy[u * c->padded + i] = s.pi[u];
     /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
     const double kl = idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q);
     c->penalty[i] = kl > 0 && c->numbers.alpha != 0 ? c->numbers.alpha * kl : 0;
@@ -341,7 +472,7 @@ void idm_control_hold(control *c, const double *v)
 /* --- the derivative ------------------------------------------------------------------------- */
 
 /* For blocks that are one row: sum over the models that share a scalar product with x. */
-static double forgetful_product(const control *c, size_t u, const double *x)
+static double reset_product(const control *c, size_t u, const double *x)
 {
   double sum = 0;
   for (size_t m = 0; m < c->models; m++)
@@ -361,30 +492,31 @@ IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, s
 }
 
 /* The joined matrix: every entry of an action and model adds mix * value to its own. */
-IDM_INLINE void fill_joined(control *c)
+IDM_INLINE void fill_merged(control *c)
 {
-  const uint32_t *restrict join = c->join;
-  double *restrict to = c->joined.value;
-  memset(to, 0, c->joined.offset[c->joined.slices] * sizeof *to);
+  const uint32_t *restrict merged_index = c->merged_index;
+  double *restrict to = c->merged.value;
+  memset(to, 0, c->merged.offset[c->merged.slices] * sizeof *to);
   for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
     const idm_successor_block *block = &c->successors->block[b];
-    if (c->forgetful[b / c->models] || c->setting->terminal[b / c->models]) continue;
+    if (c->is_reset[b / c->models] || c->setting->terminal[b / c->models]) continue;
     for (size_t slice = 0; slice < block->slices; slice++) {
       const double *restrict mix = c->mix + b * c->padded + slice * IDM_LANES;
       for (size_t at = block->offset[slice]; at < block->offset[slice + 1]; at += IDM_LANES)
-        for (size_t l = 0; l < IDM_LANES; l++) to[join[at + l]] += mix[l] * block->value[at + l];
+        for (size_t l = 0; l < IDM_LANES; l++)
+          to[merged_index[at + l]] += mix[l] * block->value[at + l];
     }
-    join += block->offset[block->slices];
+    merged_index += block->offset[block->slices];
   }
 }
 
 IDM_KERNEL(, idm_control_fold, (control * c), (c))
 {
-  if (c->joined.rows) fill_joined(c);
+  if (c->merged.rows) fill_merged(c);
   if (!c->folds) return;
   size_t at = 0; /* first fold of the block at hand */
   for (size_t u = 0; u < c->sizes.actions; u++) {
-    if (c->forgetful[u] || c->setting->terminal[u]) continue;
+    if (c->is_reset[u] || c->setting->terminal[u]) continue;
     for (size_t m = 0; m < c->models; m++) {
       const idm_successor_block *block = block_of(c, u, m);
       const double *mix = c->mix + (u * c->models + m) * c->padded;
@@ -454,16 +586,16 @@ IDM_KERNEL(, idm_control_derivative, (const void *context, const double *x, doub
   const control *c = context;
   double *product = c->lanes;
   for (size_t u = 0; u < c->sizes.actions; u++)
-    product[u] = c->forgetful[u] && !c->setting->terminal[u] ? forgetful_product(c, u, x) : 0;
+    product[u] = c->is_reset[u] && !c->setting->terminal[u] ? reset_product(c, u, x) : 0;
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     double sum[IDM_LANES] = {0};
-    const bool whole = c->folds || c->joined.rows; /* of actions that do not forget */
+    const bool whole = c->folds || c->merged.rows; /* of actions that do not forget */
     if (c->folds) slice_folded(c, slice, x, sum);
-    if (c->joined.rows) idm_successor_expect(&c->joined, slice, x, sum);
+    if (c->merged.rows) idm_successor_expect(&c->merged, slice, x, sum);
     for (size_t u = 0; u < c->sizes.actions; u++) {
       if (c->setting->terminal[u]) continue;
-      if (!c->forgetful[u]) {
+      if (!c->is_reset[u]) {
         if (!whole) slice_product(c, u, slice, x, sum);
         continue;
       }
@@ -533,13 +665,13 @@ IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *rest
 }
 
 /* y -= gamma F' x with the joined matrix. */
-static void scatter_joined(const control *c, const double *x, double *y)
+static void scatter_merged(const control *c, const double *x, double *y)
 {
-  for (size_t slice = 0; slice < c->joined.slices; slice++) {
+  for (size_t slice = 0; slice < c->merged.slices; slice++) {
     double scale[IDM_LANES];
     for (size_t l = 0; l < IDM_LANES; l++)
       scale[l] = -c->numbers.discount * x[slice * IDM_LANES + l];
-    slice_scatter(&c->joined, slice, points_of(c, slice), scale, y);
+    slice_scatter(&c->merged, slice, points_of(c, slice), scale, y);
   }
 }
 
@@ -567,21 +699,21 @@ IDM_KERNEL(, idm_control_transposed, (const void *context, const double *x, doub
     scatter_folds(c, 6, x, y);
   else if (c->folds)
     scatter_folds(c, c->folds, x, y);
-  if (c->joined.rows) scatter_joined(c, x, y);
+  if (c->merged.rows) scatter_merged(c, x, y);
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (c->setting->terminal[u]) continue;
-    if (!c->forgetful[u]) {
-      if (!c->folds && !c->joined.rows) scatter_action(c, u, x, y);
+    if (!c->is_reset[u]) {
+      if (!c->folds && !c->merged.rows) scatter_action(c, u, x, y);
       continue;
     }
     const double *mix = c->mix + u * c->models * c->padded;
     double lane[IDM_LANES] = {0};
     for (size_t i = 0; i < c->padded; i += IDM_LANES)
       for (size_t l = 0; l < IDM_LANES; l++) lane[l] += mix[i + l] * x[i + l];
-    double mass = 0;
-    for (int l = 0; l < IDM_LANES; l++) mass += lane[l];
+    double reset_mass = 0;
+    for (int l = 0; l < IDM_LANES; l++) reset_mass += lane[l];
     for (size_t m = 0; m < c->models; m++)
       idm_successor_scatter(block_of(c, u, m), 0,
-                            -c->numbers.discount * mass * c->constant[u * c->models + m], y);
+                            -c->numbers.discount * reset_mass * c->constant[u * c->models + m], y);
   }
 }

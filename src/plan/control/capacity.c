@@ -6,14 +6,14 @@
 #include "idm/planner.h"
 #include "idm/workspace.h"
 
-typedef struct search {
+typedef struct multiplier_search {
   idm_theta *theta;
   const idm_solver *solver;
   idm_workspace *workspace;
   idm_plan_report *report;
   idm_block_id block;
   double capacity;
-} search;
+} multiplier_search;
 
 static double complexity_of(const idm_forward *forward, idm_block_id block)
 {
@@ -23,26 +23,26 @@ static double complexity_of(const idm_forward *forward, idm_block_id block)
 }
 
 /* Complexity at a multiplier, less the capacity. */
-static idm_status excess(const search *s, double multiplier, double *ret_excess,
-                         idm_error *opt_error)
+static idm_status constraint_violation(const multiplier_search *s, double multiplier,
+                                       double *ret_violation, idm_error *opt_error)
 {
   idm_theta_set_scalar(s->theta, s->block, multiplier);
   idm_status status = idm_plan(s->theta, s->solver, s->workspace, s->report, opt_error);
   idm_forward forward;
   if (status == IDM_OK) status = idm_plan_forward(s->workspace, 0, &forward, NULL, opt_error);
-  if (status == IDM_OK) *ret_excess = complexity_of(&forward, s->block) - s->capacity;
+  if (status == IDM_OK) *ret_violation = complexity_of(&forward, s->block) - s->capacity;
   return status;
 }
 
 /* A multiplier large enough that the capacity is not exceeded: it falls as the multiplier grows. */
-static idm_status bracket(const search *s, double *ret_high, idm_error *opt_error)
+static idm_status bracket(const multiplier_search *s, double *ret_high, idm_error *opt_error)
 {
   for (int i = 0; i <= 40; i++) {
     const double high = ldexp(1, i);
-    double over;
-    const idm_status status = excess(s, high, &over, opt_error);
+    double violation;
+    const idm_status status = constraint_violation(s, high, &violation, opt_error);
     if (status != IDM_OK) return status;
-    if (over <= 0) {
+    if (violation <= 0) {
       *ret_high = high;
       return IDM_OK;
     }
@@ -53,89 +53,92 @@ static idm_status bracket(const search *s, double *ret_high, idm_error *opt_erro
 
 /* Bisect log multiplier: complexities may jump where a policy switches, so nothing smoother is
  * safe. */
-static idm_status bisect(const search *s, double high, idm_error *opt_error)
+static idm_status bisect(const multiplier_search *s, double high, idm_error *opt_error)
 {
   double low = 1e-12;
   idm_status status = IDM_OK;
   for (int i = 0; i < 200 && high / low > 1 + 1e-12 && status == IDM_OK; i++) {
     const double middle = sqrt(low * high);
-    double over;
-    status = excess(s, middle, &over, opt_error);
-    if (status == IDM_OK && over > 0)
+    double violation;
+    status = constraint_violation(s, middle, &violation, opt_error);
+    if (status == IDM_OK && violation > 0)
       low = middle;
     else
       high = middle;
   }
   if (status != IDM_OK) return status;
-  double over;
-  return excess(s, high, &over, opt_error);
+  double violation;
+  return constraint_violation(s, high, &violation, opt_error);
 }
 
 /* Solve for one multiplier with the others as they are. Returns whether the constraint binds. */
-static idm_status settle(const search *s, bool *ret_binds, idm_error *opt_error)
+static idm_status solve_multiplier(const multiplier_search *s, bool *ret_binds,
+                                   idm_error *opt_error)
 {
-  double over;
+  double violation;
   *ret_binds = false;
-  idm_status status = excess(s, 0, &over, opt_error);
-  if (status != IDM_OK || over <= 0) return status;
+  idm_status status = constraint_violation(s, 0, &violation, opt_error);
+  if (status != IDM_OK || violation <= 0) return status;
   *ret_binds = true;
   /* No information at all: the prior itself, which only the limit reaches. */
-  if (s->capacity == 0 && s->block != IDM_ETA) return excess(s, INFINITY, &over, opt_error);
+  if (s->capacity == 0 && s->block != IDM_ETA)
+    return constraint_violation(s, INFINITY, &violation, opt_error);
   double high = 1;
   status = bracket(s, &high, opt_error);
   return status == IDM_OK ? bisect(s, high, opt_error) : status;
 }
 
-idm_status idm_plan_capacity(idm_theta *theta, const idm_agent *agent, const idm_solver *opt_solver,
-                             idm_workspace *workspace, idm_plan_report *opt_report,
-                             idm_notes *opt_notes, idm_error *opt_error)
+idm_status idm_plan_capacity(idm_theta *theta, const idm_agent_options *agent,
+                             const idm_solver *opt_solver, idm_workspace *workspace,
+                             idm_plan_report *opt_report, idm_notes *opt_notes,
+                             idm_error *opt_error)
 {
   idm_require(theta, agent, workspace);
-  enum { most_rounds = 100 };
+  enum { max_rounds = 100 };
   const struct {
     idm_block_id block;
     const char *name;
     double capacity;
-  } wanted[] = {{IDM_ALPHA, "decision", agent->decision_capacity},
-                {IDM_BETA, "specification", agent->specification_capacity},
-                {IDM_ETA, "recognition", agent->recognition_capacity}};
+  } constraints[] = {{IDM_ALPHA, "decision", agent->decision_capacity},
+                     {IDM_BETA, "specification", agent->specification_capacity},
+                     {IDM_ETA, "recognition", agent->recognition_capacity}};
   bool binds[3] = {false};
   double before[3] = {NAN, NAN, NAN};
   size_t count = 0;
-  for (size_t i = 0; i < 3; i++) count += isnan(wanted[i].capacity) ? 0 : 1;
+  for (size_t i = 0; i < 3; i++) count += isnan(constraints[i].capacity) ? 0 : 1;
   if (!count) return idm_plan(theta, opt_solver, workspace, opt_report, opt_error);
   if (idm_theta_variants(theta) > 1)
     return idm_fail(opt_error, IDM_USAGE, "a capacity needs one setting, not a family of %zu",
                     idm_theta_variants(theta));
   for (size_t i = 0; i < 3; i++)
-    if (!isnan(wanted[i].capacity) &&
-        !idm_planner_reads(idm_workspace_planner(workspace), wanted[i].block))
+    if (!isnan(constraints[i].capacity) &&
+        !idm_planner_reads(idm_workspace_planner(workspace), constraints[i].block))
       return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no %s to find for the %s capacity",
-                      idm_workspace_planner(workspace)->name, idm_block_name(wanted[i].block),
-                      wanted[i].name);
+                      idm_workspace_planner(workspace)->name, idm_block_name(constraints[i].block),
+                      constraints[i].name);
   idm_status status = IDM_OK;
-  bool moved = true;
+  bool changed = true;
   /* One constraint at a time until none moves its multiplier: the dual is convex, so this settles.
    */
-  for (int round = 0; moved && status == IDM_OK && round < most_rounds; round++) {
-    moved = false;
+  for (int round = 0; changed && status == IDM_OK && round < max_rounds; round++) {
+    changed = false;
     for (size_t i = 0; i < 3 && status == IDM_OK; i++) {
-      if (isnan(wanted[i].capacity)) continue;
-      const search s = {theta,      opt_solver,      workspace,
-                        opt_report, wanted[i].block, wanted[i].capacity};
-      status = settle(&s, &binds[i], opt_error);
-      const double now = idm_theta_scalar(theta, wanted[i].block);
-      moved =
-          moved || (count > 1 && now != before[i] && !(fabs(now - before[i]) <= 1e-9 * fabs(now)));
+      if (isnan(constraints[i].capacity)) continue;
+      const multiplier_search s = {theta,      opt_solver,           workspace,
+                                   opt_report, constraints[i].block, constraints[i].capacity};
+      status = solve_multiplier(&s, &binds[i], opt_error);
+      const double now = idm_theta_scalar(theta, constraints[i].block);
+      changed = changed ||
+                (count > 1 && now != before[i] && !(fabs(now - before[i]) <= 1e-9 * fabs(now)));
       before[i] = now;
     }
   }
-  if (status == IDM_OK && moved)
+  if (status == IDM_OK && changed)
     status = idm_fail(opt_error, IDM_NUMERICAL, "the capacities did not settle in %d rounds",
-                      most_rounds);
+                      max_rounds);
   for (size_t i = 0; i < 3 && status == IDM_OK; i++)
-    if (!isnan(wanted[i].capacity) && !binds[i])
+    if (!isnan(constraints[i].capacity) && !binds[i])
       idm_notes_add(opt_notes, "the %s capacity of %g nats does not bind: its multiplier is 0",
-                    wanted[i].name, wanted[i].capacity);
+                    constraints[i].name, constraints[i].capacity);
   return status;
 }

@@ -1,23 +1,21 @@
 /* The planners `bounded-rational` and `rational`: control on a lattice. */
-#include "base/number.h"
-#include "plan/control/backup.h"
-#include "plan/control/precondition.h"
-#include "plan/control/solve.h"
-#include "plan/update.h"
+#include "plan/control/control.h"
+#include "base/text.h"
+#include "plan/choice.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/krylov.h"
+#include "base/dense.h"
 #include "base/memory.h"
-#include "base/soft_block.h"
+#include "base/soft.h"
 #include "setting/freedom.h"
 
 /* --- memory --------------------------------------------------------------------------------- */
 
 /* What may be perceived: an observation, and with a limited sensor nothing. */
-static size_t perceptions(const control *c)
+static size_t perception_count(const control *c)
 {
   return c->sizes.observations + idm_sensor_is_limited(&c->sensor);
 }
@@ -32,7 +30,7 @@ static double bytes_a_point(const control *c)
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
   numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* the forward recursion's own */
   if (c->sizes.states == 2)                         /* folds */
-    numbers += 2.5 * pairs * (double)perceptions(c) + CONTROL_STRANDS;
+    numbers += 2.5 * pairs * (double)perception_count(c) + CONTROL_STRANDS;
   if (c->agent.discounting != IDM_EXPONENTIAL)
     numbers += ((double)c->variants + 1) * (c->layers + 1);
   if (c->agent.evaluate == IDM_INTERPOLATE)
@@ -41,27 +39,27 @@ static double bytes_a_point(const control *c)
 }
 
 /* Entries of the successors beyond which the derivative is not joined. */
-enum { most_joined = 1 << 24 };
+enum { max_merged = 1 << 24 };
 
 /* Bytes of the joined derivative, at most: its pattern, its values and where each entry goes. */
-static double bytes_joined(const control *c, size_t points)
+static double bytes_merged(const control *c, size_t points)
 {
-  const double row = (double)(c->sizes.actions * c->models * perceptions(c));
+  const double row = (double)(c->sizes.actions * c->models * perception_count(c));
   const double entries = (double)points * row * (double)c->sizes.states;
   const bool joins = c->sizes.states > 2 && !c->setting->fully_observed;
-  return joins && entries <= most_joined ? 2 * sizeof(double) * entries : 0;
+  return joins && entries <= max_merged ? 2 * sizeof(double) * entries : 0;
 }
 
 /* Bytes of everything at so many points. */
 static double bytes_of(const control *c, const idm_successor_request *request, size_t points)
 {
-  return (double)points * bytes_a_point(c) + bytes_joined(c, points) +
+  return (double)points * bytes_a_point(c) + bytes_merged(c, points) +
          idm_successors_bytes(request, points, c->setting->fully_observed);
 }
 
 /* Bytes to be had; of a system that does not say, as a page's does not, a part of what it could
  * address. */
-static double memory_there(void)
+static double available_memory(void)
 {
   const double pages = (double)sysconf(_SC_PHYS_PAGES), page = (double)sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? 0.8 * pages * page : 0.25 * (double)SIZE_MAX;
@@ -73,7 +71,7 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
 {
   const size_t k = c->sizes.states;
   const bool corners = c->setting->fully_observed;
-  const double budget = memory_there();
+  const double budget = available_memory();
   const size_t points = corners ? k : idm_lattice_count(k, resolution);
   const double needed = bytes_of(c, request, points);
   if (points < UINT32_MAX - 64 && needed <= budget) return IDM_OK;
@@ -99,14 +97,15 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
 static idm_certainty certainty_of(const idm_theta *theta)
 {
   const double *field = idm_theta_values(theta, IDM_CERTAINTY, 0);
-  return (idm_certainty){.above = field[0], .width = field[2]};
+  return (idm_certainty){.threshold = field[0], .width = field[2]};
 }
 
 /* The utility of beliefs, in an array like that of its block. */
-static worth worth_of(const idm_theta *theta, const double *numbers)
+static belief_reward belief_reward_of(const idm_theta *theta, const double *numbers)
 {
-  const size_t weights = WORTH_TERMS * theta->sizes.actions;
-  worth w = {.states = theta->sizes.states, .actions = theta->sizes.actions, .weight = numbers};
+  const size_t weights = BELIEF_REWARD_TERMS * theta->sizes.actions;
+  belief_reward w = {
+      .states = theta->sizes.states, .actions = theta->sizes.actions, .weight = numbers};
   (void)idm_theta_rows(theta, IDM_BELIEF_UTILITY, &w.pieces);
   if (w.pieces && numbers) w.piece = numbers + weights;
   return w;
@@ -118,7 +117,7 @@ static idm_successor_request request_of(const control *c)
                                  .models = c->models,
                                  .transition = c->transition,
                                  .emission = c->emission,
-                                 .opt_moves = c->setting->moves,
+                                 .opt_sparse = c->setting->moves,
                                  .before = c->setting->emits_before,
                                  .update = c->update,
                                  .opt_sensor =
@@ -130,12 +129,12 @@ static idm_successor_request request_of(const control *c)
 }
 
 /* Columns of the folded derivative: those of every block that does not forget, side by side. */
-static idm_status lay_folds(control *c, idm_error *opt_error)
+static idm_status build_folds(control *c, idm_error *opt_error)
 {
   if (c->sizes.states != 2 || c->lattice->corners) return IDM_OK;
   size_t folds = 0;
   for (size_t b = 0; b < c->sizes.actions * c->models; b++)
-    if (!c->forgetful[b / c->models]) folds += c->successors->block[b].pairs;
+    if (!c->is_reset[b / c->models]) folds += c->successors->block[b].pairs;
   uint32_t *columns = idm_new(idm_times(c->padded, folds), sizeof *columns);
   double *values = idm_new(idm_times(c->padded, 2 * folds), sizeof *values);
   if (!columns || !values) {
@@ -152,7 +151,7 @@ static idm_status lay_folds(control *c, idm_error *opt_error)
     uint32_t *column = columns + i * folds;
     for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
       const idm_successor_block *block = &c->successors->block[b];
-      if (c->forgetful[b / c->models] || !block->pairs) continue;
+      if (c->is_reset[b / c->models] || !block->pairs) continue;
       memcpy(column, block->column + (block->rows == 1 ? 0 : i) * block->pairs,
              block->pairs * sizeof *column);
       column += block->pairs;
@@ -168,51 +167,51 @@ static size_t entries_of(const idm_successor_block *block)
 }
 
 /* Whether the blocks of an action are part of the joined derivative. */
-static bool is_joined(const control *c, size_t u)
+static bool is_merged(const control *c, size_t u)
 {
-  return !c->forgetful[u] && !c->setting->terminal[u];
+  return !c->is_reset[u] && !c->setting->terminal[u];
 }
 
 /* Entries of all blocks that are joined; 0 where some of them have one row for all points. */
-static size_t count_joined(const control *c)
+static size_t count_merged(const control *c)
 {
   size_t count = 0;
   for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
     const idm_successor_block *block = &c->successors->block[b];
-    if (!is_joined(c, b / c->models)) continue;
+    if (!is_merged(c, b / c->models)) continue;
     if (block->rows == 1) return 0;
     count += entries_of(block);
   }
   return count;
 }
 
-static void clear_joined(control *c)
+static void clear_merged(control *c)
 {
-  free(c->joined.offset);
-  free(c->joined.column);
-  free(c->joined.value);
-  free(c->join);
-  c->joined = (idm_successor_block){0};
-  c->join = NULL;
+  free(c->merged.offset);
+  free(c->merged.column);
+  free(c->merged.value);
+  free(c->merged_index);
+  c->merged = (idm_successor_block){0};
+  c->merged_index = NULL;
 }
 
 /* One row of the joined derivative: its columns, in order of appearance, from `column` on, a slice
  * apart, and the entries that add to each. `seen` has the index + 1 of every column of the row, and
  * is left 0. Returns how many there are. */
-static size_t join_row(control *c, size_t slice, size_t lane, uint32_t *column, uint32_t *seen)
+static size_t merge_row(control *c, size_t slice, size_t lane, uint32_t *column, uint32_t *seen)
 {
-  const size_t first = c->joined.offset[slice];
+  const size_t first = c->merged.offset[slice];
   size_t count = 0, before = 0;
   for (size_t b = 0; b < c->sizes.actions * c->models; b++) {
     const idm_successor_block *block = &c->successors->block[b];
-    if (!is_joined(c, b / c->models)) continue;
+    if (!is_merged(c, b / c->models)) continue;
     for (size_t e = block->offset[slice] + lane; e < block->offset[slice + 1]; e += IDM_LANES) {
       uint32_t *at = &seen[block->column[e]];
       if (!*at) {
         column[count * IDM_LANES] = block->column[e];
         *at = (uint32_t)++count;
       }
-      c->join[before + e] = (uint32_t)(first + (*at - 1) * IDM_LANES + lane);
+      c->merged_index[before + e] = (uint32_t)(first + (*at - 1) * IDM_LANES + lane);
     }
     before += entries_of(block);
   }
@@ -222,60 +221,61 @@ static size_t join_row(control *c, size_t slice, size_t lane, uint32_t *column, 
 
 /* The pattern of the joined derivative. Entries that a block lacks are (column 0, value 0) and are
  * joined as such. */
-static void join_rows(control *c, uint32_t *seen)
+static void merge_rows(control *c, uint32_t *seen)
 {
-  c->joined.rows = c->lattice->points;
-  c->joined.slices = c->successors->slices;
-  for (size_t slice = 0; slice < c->joined.slices; slice++) {
-    const size_t first = c->joined.offset[slice];
-    size_t most = 0;
+  c->merged.rows = c->lattice->points;
+  c->merged.slices = c->successors->slices;
+  for (size_t slice = 0; slice < c->merged.slices; slice++) {
+    const size_t first = c->merged.offset[slice];
+    size_t max_value = 0;
     for (size_t lane = 0; lane < IDM_LANES; lane++) {
-      const size_t own = join_row(c, slice, lane, c->joined.column + first + lane, seen);
-      most = own > most ? own : most;
+      const size_t own = merge_row(c, slice, lane, c->merged.column + first + lane, seen);
+      max_value = own > max_value ? own : max_value;
     }
-    c->joined.offset[slice + 1] = first + most * IDM_LANES;
+    c->merged.offset[slice + 1] = first + max_value * IDM_LANES;
   }
 }
 
 /* The joined derivative, where it has at most half of the entries. */
-static idm_status lay_joined(control *c, idm_error *opt_error)
+static idm_status build_merged(control *c, idm_error *opt_error)
 {
-  const size_t entries = c->sizes.states == 2 || c->lattice->corners ? 0 : count_joined(c);
-  clear_joined(c);
-  if (!entries || entries > most_joined) return IDM_OK;
+  const size_t entries = c->sizes.states == 2 || c->lattice->corners ? 0 : count_merged(c);
+  clear_merged(c);
+  if (!entries || entries > max_merged) return IDM_OK;
   uint32_t *seen = idm_new(c->padded, sizeof *seen);
-  c->join = idm_new(entries, sizeof *c->join);
-  c->joined.offset = idm_new(c->successors->slices + 1, sizeof *c->joined.offset);
-  c->joined.column = idm_new(entries, sizeof *c->joined.column);
-  bool made = seen && c->join && c->joined.offset && c->joined.column;
+  c->merged_index = idm_new(entries, sizeof *c->merged_index);
+  c->merged.offset = idm_new(c->successors->slices + 1, sizeof *c->merged.offset);
+  c->merged.column = idm_new(entries, sizeof *c->merged.column);
+  bool made = seen && c->merged_index && c->merged.offset && c->merged.column;
   if (made) {
-    join_rows(c, seen);
-    c->joined.value = idm_new(entries_of(&c->joined), sizeof *c->joined.value);
-    made = c->joined.value != NULL;
+    merge_rows(c, seen);
+    c->merged.value = idm_new(entries_of(&c->merged), sizeof *c->merged.value);
+    made = c->merged.value != NULL;
   }
   free(seen);
-  if (made && 2 * entries_of(&c->joined) <= entries) return IDM_OK;
-  clear_joined(c);
+  if (made && 2 * entries_of(&c->merged) <= entries) return IDM_OK;
+  clear_merged(c);
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 static double largest(const double *x, size_t count)
 {
-  double most = 0;
-  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-  return most;
+  double max_value = 0;
+  for (size_t i = 0; i < count; i++) max_value = fmax(max_value, fabs(x[i]));
+  return max_value;
 }
 
 static void group_observations(control *c, size_t u, size_t m)
 {
-  const idm_world world = control_world(c, u, m);
+  const idm_action_model action_model = control_action_model(c, u, m);
   const size_t at = m * c->sizes.actions + u;
   int *group = c->group + at * c->sizes.observations;
-  idm_observation_groups(&world, group);
-  c->idle[at] = idm_observation_idle(&world, group);
-  c->plane[at] = world.states == 3 && !world.before && !world.update.bent;
+  idm_observation_groups(&action_model, group);
+  c->uninformative[at] = idm_observation_uninformative(&action_model, group);
+  c->is_three_state[at] =
+      action_model.states == 3 && !action_model.before && !action_model.update.distorted;
   for (int x = 0; x < (int)c->sizes.observations; x++)
-    c->plane[at] = c->plane[at] && (group[x] == x || group[x] < 0);
+    c->is_three_state[at] = c->is_three_state[at] && (group[x] == x || group[x] < 0);
 }
 
 /* Build the successor operator for the dynamics held in the control. */
@@ -283,31 +283,31 @@ static idm_status build_successors(control *c, idm_error *opt_error)
 {
   const idm_sizes n = c->sizes;
   const idm_successor_request request = request_of(c);
-  idm_successors *fresh;
-  const idm_status status = idm_successors_create(c->lattice, &request, &fresh, opt_error);
+  idm_successors *new_successors;
+  const idm_status status = idm_successors_create(c->lattice, &request, &new_successors, opt_error);
   if (status != IDM_OK) return status;
   idm_successors_destroy(c->successors);
-  c->successors = fresh;
+  c->successors = new_successors;
   for (size_t i = 0; i < control_emissions(c); i++) c->log_emission[i] = log(c->emission[i]);
   for (size_t u = 0; u < n.actions; u++) {
-    c->forgetful[u] = true;
+    c->is_reset[u] = true;
     for (size_t m = 0; m < c->models; m++) {
       if (!c->lattice->corners) group_observations(c, u, m);
-      c->forgetful[u] = c->forgetful[u] && fresh->block[u * c->models + m].rows == 1;
+      c->is_reset[u] = c->is_reset[u] && new_successors->block[u * c->models + m].rows == 1;
     }
   }
   c->largest_surprise = 0;
   for (size_t b = 0; b < n.actions * c->models; b++)
-    c->largest_surprise =
-        fmax(c->largest_surprise, largest(fresh->block[b].surprise, fresh->block[b].rows));
-  idm_status laid = lay_folds(c, opt_error);
-  if (laid == IDM_OK) laid = lay_joined(c, opt_error);
-  c->built = laid == IDM_OK;
-  return laid;
+    c->largest_surprise = fmax(c->largest_surprise, largest(new_successors->block[b].surprise,
+                                                            new_successors->block[b].rows));
+  idm_status built_status = build_folds(c, opt_error);
+  if (built_status == IDM_OK) built_status = build_merged(c, opt_error);
+  c->built = built_status == IDM_OK;
+  return built_status;
 }
 
 /* The sensor of a theta over the dynamics and weights held in the control. */
-static void attend(control *c, const idm_theta *theta)
+static void set_sensor(control *c, const idm_theta *theta)
 {
   c->sensor = idm_sensor_of(c->setting, theta);
   memcpy(c->numbers.model_prior, c->sensor.model_prior, c->models * sizeof(double));
@@ -323,7 +323,7 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
   c->numbers.model_prior = idm_new(c->models, sizeof(double));
   const idm_block *belief = &theta->block[IDM_BELIEF_UTILITY];
   c->numbers.belief_utility = idm_duplicate(belief->value, belief->size, sizeof(double));
-  c->numbers.worth = worth_of(theta, c->numbers.belief_utility);
+  c->numbers.belief_reward = belief_reward_of(theta, c->numbers.belief_utility);
   c->transition = idm_duplicate(idm_theta_values(theta, IDM_TRANSITION, 0), control_transitions(c),
                                 sizeof(double));
   c->log_emission = idm_new(control_emissions(c), sizeof(double));
@@ -333,17 +333,18 @@ static bool allocate_numbers(control *c, const idm_theta *theta)
     c->belief_prior =
         idm_duplicate(idm_theta_values(theta, IDM_BELIEF_PRIOR, 0), n.states, sizeof(double));
   c->group = idm_new(c->models * n.actions * n.observations, sizeof *c->group);
-  c->idle = idm_new(c->models * n.actions, sizeof *c->idle);
-  c->plane = idm_new(c->models * n.actions, sizeof *c->plane);
-  c->forgetful = idm_new(n.actions, sizeof *c->forgetful);
+  c->uninformative = idm_new(c->models * n.actions, sizeof *c->uninformative);
+  c->is_three_state = idm_new(c->models * n.actions, sizeof *c->is_three_state);
+  c->is_reset = idm_new(n.actions, sizeof *c->is_reset);
   c->utility = idm_new(c->variants * n.actions * n.states, sizeof(double));
   c->unit = idm_new(c->variants, sizeof *c->unit);
   c->alpha = idm_new(c->variants, sizeof *c->alpha);
   c->solved = idm_new(c->variants, sizeof *c->solved);
   return c->numbers.action_prior && c->numbers.model_prior && c->numbers.belief_utility &&
          c->transition && c->emission && c->log_emission &&
-         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group && c->idle &&
-         c->plane && c->forgetful && c->utility && c->unit && c->alpha && c->solved;
+         (c->belief_prior || !theta->block[IDM_BELIEF_PRIOR].size) && c->group &&
+         c->uninformative && c->is_three_state && c->is_reset && c->utility && c->unit &&
+         c->alpha && c->solved;
 }
 
 static bool allocate_vectors(control *c)
@@ -356,7 +357,7 @@ static bool allocate_vectors(control *c)
   c->value = idm_new(idm_times(layers, c->padded), sizeof(double));
   c->mix = idm_new(n.actions * c->models * c->padded, sizeof(double));
   c->constant = idm_new(n.actions * c->models, sizeof(double));
-  c->held = idm_new(n.actions * c->padded, sizeof(double));
+  c->fixed_policy = idm_new(n.actions * c->padded, sizeof(double));
   c->strands = idm_new((n.states == 2 ? CONTROL_STRANDS : 0) * c->padded, sizeof(double));
   c->penalty = idm_new(c->padded, sizeof(double));
   c->vector = idm_new((CONTROL_VECTORS + IDM_GMRES_WORK(c->basis)) * c->padded, sizeof(double));
@@ -365,7 +366,7 @@ static bool allocate_vectors(control *c)
   const bool delays = c->agent.discounting != IDM_EXPONENTIAL;
   if (delays) {
     const size_t own = c->variants * (size_t)c->layers;
-    c->follow = idm_new(idm_times(own, c->padded), sizeof(double));
+    c->continuation = idm_new(idm_times(own, c->padded), sizeof(double));
     c->delayed = idm_new(idm_times((size_t)c->layers + 1, c->padded), sizeof(double));
   }
   const bool interpolate = c->agent.evaluate == IDM_INTERPOLATE;
@@ -374,8 +375,8 @@ static bool allocate_vectors(control *c)
     c->decision = idm_new(idm_times(tables, c->padded), sizeof(double));
     c->specification = idm_new(idm_times(tables, c->models * c->padded), sizeof(double));
   }
-  return c->rewards && c->value && c->mix && c->constant && c->held && c->penalty && c->strands &&
-         c->vector && c->lanes && (!delays || (c->follow && c->delayed)) &&
+  return c->rewards && c->value && c->mix && c->constant && c->fixed_policy && c->penalty &&
+         c->strands && c->vector && c->lanes && (!delays || (c->continuation && c->delayed)) &&
          (!interpolate || (c->quality && c->decision && c->specification));
 }
 
@@ -383,7 +384,7 @@ void idm_control_destroy(void *content)
 {
   control *c = content;
   if (!c) return;
-  clear_joined(c);
+  clear_merged(c);
   idm_successors_destroy(c->successors);
   idm_lattice_destroy(c->lattice);
   void *const owned[] = {c->numbers.action_prior,
@@ -394,18 +395,18 @@ void idm_control_destroy(void *content)
                          c->log_emission,
                          c->belief_prior,
                          c->group,
-                         c->idle,
-                         c->plane,
-                         c->forgetful,
+                         c->uninformative,
+                         c->is_three_state,
+                         c->is_reset,
                          c->utility,
                          c->unit,
                          c->alpha,
                          c->rewards,
                          c->value,
-                         c->follow,
+                         c->continuation,
                          c->delayed,
                          c->solved,
-                         c->kept,
+                         c->stored,
                          c->inverse,
                          c->quality,
                          c->decision,
@@ -414,19 +415,20 @@ void idm_control_destroy(void *content)
                          c->folded_column,
                          c->folded,
                          c->constant,
-                         c->held,
+                         c->fixed_policy,
                          c->penalty,
                          c->strands,
                          c->vector,
                          c->lanes,
-                         c->risky,
-                         c->ended};
+                         c->cvar_scratch,
+                         c->absorbing};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(c);
 }
 
 idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta,
-                              const idm_agent *agent, void **ret_content, idm_error *opt_error)
+                              const idm_agent_options *agent, void **ret_content,
+                              idm_error *opt_error)
 {
   *ret_content = NULL;
   control *c = idm_new(1, sizeof *c);
@@ -439,9 +441,10 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->models = theta->models;
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
-  c->learns = idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
-  c->primes = theta->block[IDM_BELIEF_PRIOR].role == IDM_DESCRIPTIVE;
-  c->awards = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
+  c->dynamics_free =
+      idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
+  c->belief_prior_free = theta->block[IDM_BELIEF_PRIOR].role == IDM_DESCRIPTIVE;
+  c->award_free = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
   c->update = idm_update_of(theta);
   c->numbers.certainty = certainty_of(theta);
   for (size_t u = 0; u < c->sizes.actions; u++)
@@ -468,7 +471,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->basis = points > 200000 ? 8 : IDM_GMRES_BASIS;
   idm_status status = allocate_numbers(c, theta) ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    attend(c, theta);
+    set_sensor(c, theta);
     const idm_successor_request request = request_of(c);
     status = check_memory(c, &request, resolution, opt_error);
   }
@@ -488,17 +491,18 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 /* --- planning ------------------------------------------------------------------------------- */
 
 /* Whether the sensor passes what it passed; the weights of models count where it is limited. */
-static bool attends_alike(const control *c, const idm_theta *theta)
+static bool same_sensor(const control *c, const idm_theta *theta)
 {
-  const idm_sensor fresh = idm_sensor_of(c->setting, theta);
-  return fresh.capacity == c->sensor.capacity &&
-         (!idm_sensor_is_limited(&fresh) ||
-          memcmp(fresh.model_prior, c->numbers.model_prior, c->models * sizeof(double)) == 0);
+  const idm_sensor new_successors = idm_sensor_of(c->setting, theta);
+  return new_successors.capacity == c->sensor.capacity &&
+         (!idm_sensor_is_limited(&new_successors) ||
+          memcmp(new_successors.model_prior, c->numbers.model_prior, c->models * sizeof(double)) ==
+              0);
 }
 
 /* Take new dynamics in; the operator is rebuilt only when they, what is certain or what the sensor
  * passes changed. */
-static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
+static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
 {
   const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
   const double *emission = idm_theta_values(theta, IDM_EMISSION, 0);
@@ -508,10 +512,10 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   const size_t prior_bytes = c->belief_prior ? c->sizes.states * sizeof *prior : 0;
   const idm_update update = idm_update_of(theta);
   const idm_certainty certainty = certainty_of(theta);
-  const bool as_certain = certainty.above == c->numbers.certainty.above &&
-                          certainty.width == c->numbers.certainty.width;
+  const bool same_certainty = certainty.threshold == c->numbers.certainty.threshold &&
+                              certainty.width == c->numbers.certainty.width;
   const bool same = update.prior == c->update.prior && update.evidence == c->update.evidence &&
-                    as_certain && attends_alike(c, theta);
+                    same_certainty && same_sensor(c, theta);
   if (c->built && same && memcmp(c->transition, transition, transition_bytes) == 0 &&
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
@@ -521,37 +525,38 @@ static idm_status renew_dynamics(control *c, const idm_theta *theta, idm_error *
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
   c->update = update;
-  attend(c, theta);
-  c->rewarded = c->rewarded && as_certain;
+  set_sensor(c, theta);
+  c->rewards_current = c->rewards_current && same_certainty;
   c->numbers.certainty = certainty;
   return build_successors(c, opt_error);
 }
 
 /* Take the utility of a variant in; rewards on the lattice follow only when it, or the award,
  * changed. */
-static bool renew_utility(control *c, const idm_theta *theta, size_t variant)
+static bool update_utility(control *c, const idm_theta *theta, size_t variant)
 {
   const size_t pairs = c->sizes.actions * c->sizes.states;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
   double *own = c->utility + variant * pairs;
-  if (c->rewarded && memcmp(own, utility, pairs * sizeof *own) == 0) return false;
+  if (c->rewards_current && memcmp(own, utility, pairs * sizeof *own) == 0) return false;
   memcpy(own, utility, pairs * sizeof *own);
   idm_control_rewards(c, variant);
   return true;
 }
 
 /* Take in what a belief is worth by itself; rewards on the lattice follow where that changed. */
-static void renew_awards(control *c, const idm_theta *theta)
+static void update_awards(control *c, const idm_theta *theta)
 {
   const double award = idm_theta_values(theta, IDM_CERTAINTY, 0)[1];
   const idm_block *belief = &theta->block[IDM_BELIEF_UTILITY];
   const size_t bytes = belief->size * sizeof *belief->value;
   control_numbers *n = &c->numbers;
-  c->rewarded = c->rewarded && n->certainty_award == award &&
-                memcmp(n->belief_utility, belief->value, bytes) == 0;
+  c->rewards_current = c->rewards_current && n->certainty_award == award &&
+                       memcmp(n->belief_utility, belief->value, bytes) == 0;
   n->certainty_award = award;
-  c->worthy = false;
-  for (size_t i = 0; i < belief->size; i++) c->worthy = c->worthy || belief->value[i] != 0;
+  c->has_belief_reward = false;
+  for (size_t i = 0; i < belief->size; i++)
+    c->has_belief_reward = c->has_belief_reward || belief->value[i] != 0;
   memcpy(n->belief_utility, belief->value, bytes);
 }
 
@@ -559,7 +564,7 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
                             idm_plan_report *report, idm_error *opt_error)
 {
   control *c = content;
-  const idm_status status = renew_dynamics(c, theta, opt_error);
+  const idm_status status = update_dynamics(c, theta, opt_error);
   if (status != IDM_OK) return status;
   control_numbers *numbers = &c->numbers;
   numbers->beta = idm_theta_scalar(theta, IDM_BETA);
@@ -569,26 +574,26 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
   numbers->delay_rate = idm_theta_scalar(theta, IDM_DELAY_RATE);
   if (c->own_temperature) numbers->temperature = idm_theta_scalar(theta, IDM_TEMPERATURE);
   for (size_t v = 0; v < c->variants; v++) {
-    c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;
+    c->unit[v] = c->agent.alpha_unit == IDM_ALPHA_RANGE ? idm_variant_utility_range(theta, v) : 1;
     c->alpha[v] = idm_theta_scalar(theta, IDM_ALPHA) * c->unit[v];
   }
-  renew_awards(c, theta);
+  update_awards(c, theta);
   memcpy(numbers->action_prior, idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
          c->sizes.actions * sizeof(double));
   memcpy(numbers->model_prior, idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
          c->models * sizeof(double));
-  bool renewed = false;
-  for (size_t v = 0; v < c->variants; v++) renewed = renew_utility(c, theta, v) || renewed;
-  if (renewed) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
+  bool updated = false;
+  for (size_t v = 0; v < c->variants; v++) updated = update_utility(c, theta, v) || updated;
+  if (updated) c->largest_reward = largest(c->rewards, c->variants * c->sizes.actions * c->padded);
   c->largest =
       c->largest_reward + fabs(numbers->certainty_award) + fabs(numbers->eta) * c->largest_surprise;
-  c->rewarded = true;
+  c->rewards_current = true;
   c->preconditions = solver->precondition;
   idm_control_choose_preconditioner(c, solver);
   return idm_control_solve(c, solver, report, opt_error);
 }
 
-idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error)
+idm_status idm_control_store(void *content, size_t slot, idm_error *opt_error)
 {
   control *c = content;
   if (c->setting->horizon > 0) return IDM_OK; /* backward induction starts from nothing */
@@ -599,21 +604,21 @@ idm_status idm_control_keep(void *content, size_t slot, idm_error *opt_error)
     return idm_fail(opt_error, IDM_USAGE, "slot %zu is kept before slot %zu", slot, c->slots);
   const size_t one = idm_times(c->variants, c->padded);
   if (slot == c->slots) {
-    double *kept = idm_new(idm_times(slot + 1, one), sizeof *kept);
-    if (!kept) return idm_fail_memory(opt_error);
-    if (slot) memcpy(kept, c->kept, slot * one * sizeof *kept);
-    free(c->kept);
-    c->kept = kept;
+    double *stored = idm_new(idm_times(slot + 1, one), sizeof *stored);
+    if (!stored) return idm_fail_memory(opt_error);
+    if (slot) memcpy(stored, c->stored, slot * one * sizeof *stored);
+    free(c->stored);
+    c->stored = stored;
     c->slots = slot + 1;
   }
   for (size_t v = 0; v < c->variants; v++)
-    memcpy(c->kept + slot * one + v * c->padded, control_layer(c, v, 1),
-           c->padded * sizeof *c->kept);
+    memcpy(c->stored + slot * one + v * c->padded, control_layer(c, v, 1),
+           c->padded * sizeof *c->stored);
   return c->preconditions ? idm_control_precondition(c, slot, opt_error) : IDM_OK;
 }
 
 idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_theta *theta,
-                                          const idm_agent *agent, void **ret_content,
+                                          const idm_agent_options *agent, void **ret_content,
                                           idm_error *opt_error)
 {
   const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
@@ -622,15 +627,15 @@ idm_status idm_control_create_exploratory(const idm_setting *setting, const idm_
 }
 
 idm_status idm_control_create_robust(const idm_setting *setting, const idm_theta *theta,
-                                     const idm_agent *agent, void **ret_content,
+                                     const idm_agent_options *agent, void **ret_content,
                                      idm_error *opt_error)
 {
   const idm_status status = idm_control_create(setting, theta, agent, ret_content, opt_error);
   if (status != IDM_OK) return status;
   control *c = *ret_content;
   c->robust = true;
-  c->risky = idm_new(2 * c->models, sizeof *c->risky);
-  if (c->risky) return IDM_OK;
+  c->cvar_scratch = idm_new(2 * c->models, sizeof *c->cvar_scratch);
+  if (c->cvar_scratch) return IDM_OK;
   idm_control_destroy(c);
   *ret_content = NULL;
   return idm_fail_memory(opt_error);

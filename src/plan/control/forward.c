@@ -3,18 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/krylov.h"
+#include "base/dense.h"
 #include "base/memory.h"
-#include "plan/control/backup.h"
-#include "plan/control/delay.h"
-#include "plan/control/forward.h"
-#include "plan/control/specify.h"
+#include "plan/control/control.h"
 
 /* The error of an occupancy, in the 1-norm, that is borne; within `near_one` of a discount of 1,
  * the return a step that rounding of the values may cost, relative to the largest utility. */
-static const double most_error = 1e-8;
+static const double max_error = 1e-8;
 static const double near_one = 1e-5;
-static const double most_lost = 1e-6;
+static const double max_loss = 1e-6;
 
 /* What one visit to a lattice point contributes to the four totals. */
 typedef struct contribution {
@@ -31,7 +28,7 @@ typedef struct recursion {
   double *flow;        /* [padded] */
   double *residual;    /* [padded] */
   double *work;        /* of GMRES, and scratch for the start */
-  double *room;        /* [4][padded]: of the spread */
+  double *scratch;     /* [4][padded]: of the spread */
   contribution *visit; /* [points] */
   double *q;           /* [action] */
   double *pi;          /* [action] */
@@ -48,7 +45,7 @@ static void free_recursion(recursion *r)
   free(r->flow);
   free(r->residual);
   free(r->work);
-  free(r->room);
+  free(r->scratch);
   free(r->visit);
   free(r->q);
   free(r->pi);
@@ -63,13 +60,13 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
   r->flow = idm_new(c->padded, sizeof *r->flow);
   r->residual = idm_new(c->padded, sizeof *r->residual);
   r->work = idm_new(IDM_GMRES_WORK(c->basis) * c->padded, sizeof *r->work);
-  r->room = idm_new(4 * c->padded, sizeof *r->room);
+  r->scratch = idm_new(4 * c->padded, sizeof *r->scratch);
   r->visit = idm_new(c->lattice->points, sizeof *r->visit);
   r->q = idm_new(c->sizes.actions, sizeof *r->q);
   r->pi = idm_new(c->sizes.actions, sizeof *r->pi);
   r->k = idm_new(c->sizes.actions * c->models, sizeof *r->k);
   r->sigma = idm_new(c->models, sizeof *r->sigma);
-  if (r->mass && r->flow && r->residual && r->work && r->room && r->visit && r->q && r->pi &&
+  if (r->mass && r->flow && r->residual && r->work && r->scratch && r->visit && r->q && r->pi &&
       r->k && r->sigma)
     return IDM_OK;
   free_recursion(r);
@@ -77,20 +74,21 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
 }
 
 /* The models' part of a visit under action u: KL of sigma, surprise, and the weights pi sigma. */
-static void visit_models(recursion *r, size_t point, size_t u, contribution *at)
+static void visit_models(recursion *r, size_t point, size_t u, contribution *contribution_at)
 {
   control *c = r->c;
   const double *k = r->k + u * c->models;
   const double kl = idm_control_specification(c, k, r->sigma);
-  at->specification += r->pi[u] * kl;
+  contribution_at->specification += r->pi[u] * kl;
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];
     const size_t row = block->rows == 1 ? 0 : point;
-    at->recognition -= r->pi[u] * r->sigma[m] * block->surprise[row];
+    contribution_at->recognition -= r->pi[u] * r->sigma[m] * block->surprise[row];
     if (!c->lattice->corners)
-      at->arrival += r->pi[u] * r->sigma[m] * block->certain[row] * c->numbers.certainty_award;
+      contribution_at->arrival +=
+          r->pi[u] * r->sigma[m] * block->expected_certainty[row] * c->numbers.certainty_award;
     double *mix = c->mix + (u * c->models + m) * c->padded;
-    if (!c->forgetful[u]) {
+    if (!c->is_reset[u]) {
       mix[point] = r->pi[u] * r->sigma[m];
     } else {
       c->constant[u * c->models + m] = r->sigma[m];
@@ -110,24 +108,24 @@ static void visit_points(recursion *r, const double *v)
   r->highest = c->any_terminal ? 0 : -INFINITY;
   r->size = 0;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    contribution at = {0};
+    contribution contribution_at = {0};
     r->size = fmax(r->size, fabs(v[i]));
     const double change = idm_control_point(c, v, i, r->k, r->q) - v[i];
     r->lowest = fmin(r->lowest, change);
     r->highest = fmax(r->highest, change);
     idm_soft(t, c->sizes.actions, prior, r->q, r->pi);
-    at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q);
+    contribution_at.decision = idm_soft_divergence(t, c->sizes.actions, prior, r->q);
     for (size_t u = 0; u < c->sizes.actions; u++) {
-      at.utility += r->pi[u] * c->reward[u * c->padded + i];
-      if (!c->setting->terminal[u]) visit_models(r, i, u, &at);
+      contribution_at.utility += r->pi[u] * c->reward[u * c->padded + i];
+      if (!c->setting->terminal[u]) visit_models(r, i, u, &contribution_at);
     }
-    r->visit[i] = at;
+    r->visit[i] = contribution_at;
   }
   idm_control_fold(c);
 }
 
 /* rho_0 on the lattice, and V there. */
-static double place_start(recursion *r, const double *v, double *mass)
+static double interpolate_start(recursion *r, const double *v, double *mass)
 {
   const control *c = r->c;
   const size_t k = c->sizes.states;
@@ -145,27 +143,28 @@ static double place_start(recursion *r, const double *v, double *mass)
 }
 
 /* A visit counts `counts`, and what is paid at the next step `next`. */
-static void add_visits(const recursion *r, const double *mass, double counts, double next,
+static void add_visits(const recursion *r, const double *mass, double discount_factor, double next,
                        idm_forward *forward)
 {
   for (size_t i = 0; i < r->c->lattice->points; i++) {
-    const contribution *at = &r->visit[i];
-    forward->internal_return += mass[i] * (counts * at->utility + next * at->arrival);
-    forward->decision += counts * mass[i] * at->decision;
-    forward->specification += counts * mass[i] * at->specification;
-    forward->recognition += counts * mass[i] * at->recognition;
+    const contribution *contribution_at = &r->visit[i];
+    forward->internal_return +=
+        mass[i] * (discount_factor * contribution_at->utility + next * contribution_at->arrival);
+    forward->decision += discount_factor * mass[i] * contribution_at->decision;
+    forward->specification += discount_factor * mass[i] * contribution_at->specification;
+    forward->recognition += discount_factor * mass[i] * contribution_at->recognition;
   }
 }
 
 /* --- the occupancy -------------------------------------------------------------------------- */
 
 /* (I - gamma P') x = b, or the same where nothing moves into one point (`taboo`). */
-typedef struct spread {
+typedef struct occupancy_system {
   recursion *r;
   size_t taboo; /* SIZE_MAX: none */
   double *into; /* [padded]: gamma P(i -> taboo) */
   double *step; /* [padded] */
-} spread;
+} occupancy_system;
 
 static double dot(size_t n, const double *x, const double *y)
 {
@@ -183,21 +182,21 @@ static double one_norm(size_t n, const double *x)
 
 static void apply_forward(const void *context, const double *x, double *y)
 {
-  const spread *s = context;
+  const occupancy_system *s = context;
   idm_control_transposed(s->r->c, x, y);
   if (s->taboo != SIZE_MAX) y[s->taboo] += dot(s->r->c->padded, s->into, x);
 }
 
 static void apply_backward(const void *context, const double *x, double *y)
 {
-  const spread *s = context;
+  const occupancy_system *s = context;
   idm_control_derivative(s->r->c, x, y);
   for (size_t i = 0; s->taboo != SIZE_MAX && i < s->r->c->padded; i++)
     y[i] += s->into[i] * x[s->taboo];
 }
 
 /* residual = b - A x; returns its 1-norm. */
-static double remainder_of(const spread *s, const double *b, const double *x)
+static double residual_norm(const occupancy_system *s, const double *b, const double *x)
 {
   recursion *r = s->r;
   apply_forward(s, x, r->flow);
@@ -206,7 +205,7 @@ static double remainder_of(const spread *s, const double *b, const double *x)
 }
 
 /* The recursion itself, which contracts, until it is done or no longer gains anything. */
-static double recur(const spread *s, const double *b, double norm, double *x)
+static double iterate_recursion(const occupancy_system *s, const double *b, double norm, double *x)
 {
   enum { recursions = 200000, between = 64 };
   const size_t n = s->r->c->padded;
@@ -215,39 +214,39 @@ static double recur(const spread *s, const double *b, double norm, double *x)
     if (i % between == 0 && !(norm < 0.9 * before)) break;
     if (i % between == 0) before = norm;
     for (size_t j = 0; j < n; j++) x[j] += s->r->residual[j];
-    norm = remainder_of(s, b, x);
+    norm = residual_norm(s, b, x);
   }
   return norm;
 }
 
 /* x = A^-1 b: Krylov with refinement, then the recursion. Returns the 1-norm of what is left over,
  * rounding of the last look included. */
-static double spread_mass(const spread *s, const double *b, double *x)
+static double solve_occupancy(const occupancy_system *s, const double *b, double *x)
 {
   enum { refinements = 30, products = 400 };
   recursion *r = s->r;
   const size_t n = r->c->padded;
   memcpy(x, b, n * sizeof *x);
-  double norm = remainder_of(s, b, x);
+  double norm = residual_norm(s, b, x);
   for (int i = 0; i < refinements && norm > 64 * DBL_EPSILON * one_norm(n, x); i++) {
     idm_gmres(n, apply_forward, s, r->residual, s->step, 1e-8, r->c->basis, products, r->work,
               NULL);
     for (size_t j = 0; j < n; j++) x[j] += s->step[j];
-    const double next = remainder_of(s, b, x);
+    const double next = residual_norm(s, b, x);
     if (!(next < 0.5 * norm)) {
       for (size_t j = 0; j < n && !(next < norm); j++) x[j] -= s->step[j];
-      norm = remainder_of(s, b, x);
+      norm = residual_norm(s, b, x);
       break;
     }
     norm = next;
   }
-  return recur(s, b, norm, x) + 8 * DBL_EPSILON * one_norm(n, x);
+  return iterate_recursion(s, b, norm, x) + 8 * DBL_EPSILON * one_norm(n, x);
 }
 
 /* A bound on the 1-norm of A^-1: A is an M-matrix, so y > 0 with A' y >= c > 0 everywhere bounds it
  * by max y / c (Berman and Plemmons 1994, chapter 6). y is near the expected discounted time until
  * the end, or until the taboo point is reached. */
-static double amplification(const spread *s)
+static double inverse_norm_bound(const occupancy_system *s)
 {
   enum { products = 2000 };
   const control *c = s->r->c;
@@ -256,55 +255,55 @@ static double amplification(const spread *s)
   for (size_t i = 0; i < c->padded; i++) right[i] = i < c->lattice->points ? 1 : 0;
   idm_gmres(c->padded, apply_backward, s, right, y, 1e-3, c->basis, products, s->r->work, NULL);
   apply_backward(s, y, right);
-  double most = 0;
-  double least = INFINITY;
+  double most_visited = 0;
+  double smallest = INFINITY;
   for (size_t i = 0; i < c->lattice->points; i++) {
-    most = fmax(most, y[i]);
-    least = fmin(least, fmin(right[i], y[i]));
+    most_visited = fmax(most_visited, y[i]);
+    smallest = fmin(smallest, fmin(right[i], y[i]));
   }
-  const double always = 1 / (1 - c->numbers.discount);
-  return least > 0 ? fmin(always, most / least) : always;
+  const double discounted_time = 1 / (1 - c->numbers.discount);
+  return smallest > 0 ? fmin(discounted_time, most_visited / smallest) : discounted_time;
 }
 
 /* Where actions end nothing the occupancy sums to 1, and near a discount of 1 that equation is the
  * one that counts: mass = mass until the point that is visited most is reached + a multiple of what
  * lies between two visits to it. Both parts are as well-conditioned as that point is soon reached,
  * whatever the discount. */
-static double spread_by_return(spread *s, const double *start, double *between)
+static double solve_by_cycles(occupancy_system *s, const double *start, double *between)
 {
   recursion *r = s->r;
   const size_t n = r->c->padded;
   s->taboo = 0;
   for (size_t i = 1; i < r->c->lattice->points; i++)
     if (r->mass[i] > r->mass[s->taboo]) s->taboo = i;
-  const size_t most = s->taboo;
+  const size_t most_visited = s->taboo;
   s->taboo = SIZE_MAX;
   memset(r->flow, 0, n * sizeof *r->flow);
-  r->flow[most] = 1;
+  r->flow[most_visited] = 1;
   apply_backward(s, r->flow, s->into);
   for (size_t i = 0; i < n; i++) s->into[i] = r->flow[i] - s->into[i];
-  s->taboo = most;
+  s->taboo = most_visited;
   double *corner = s->step + n;
   memset(corner, 0, n * sizeof *corner);
-  corner[most] = 1;
-  const double left_between = spread_mass(s, corner, between);
-  const double left = spread_mass(s, start, r->mass);
+  corner[most_visited] = 1;
+  const double left_between = solve_occupancy(s, corner, between);
+  const double left = solve_occupancy(s, start, r->mass);
   const double times = (1 - one_norm(n, r->mass)) / one_norm(n, between);
   for (size_t i = 0; i < n; i++) r->mass[i] += times * between[i];
-  return 2 * amplification(s) * (left + times * left_between);
+  return 2 * inverse_norm_bound(s) * (left + times * left_between);
 }
 
 /* The occupancy; returns a bound on its error in the 1-norm. */
-static double occupy(recursion *r, const double *start)
+static double compute_occupancy(recursion *r, const double *start)
 {
   const size_t n = r->c->padded;
-  spread s = {.r = r, .taboo = SIZE_MAX, .into = r->room, .step = r->room + n};
+  occupancy_system s = {.r = r, .taboo = SIZE_MAX, .into = r->scratch, .step = r->scratch + n};
   /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what the recursion holds is freed by its owner */
-  const double left = spread_mass(&s, start, r->mass);
+  const double left = solve_occupancy(&s, start, r->mass);
   const double bound = left / (1 - r->c->numbers.discount);
-  if (bound <= most_error) return bound;
-  return r->c->any_terminal ? left * amplification(&s)
-                            : spread_by_return(&s, start, r->room + 3 * n);
+  if (bound <= max_error) return bound;
+  return r->c->any_terminal ? left * inverse_norm_bound(&s)
+                            : solve_by_cycles(&s, start, r->scratch + 3 * n);
 }
 
 /* Near a discount of 1 the values are so large that what tells actions apart is lost in rounding:
@@ -314,14 +313,14 @@ static idm_status check_policies(const recursion *r, idm_error *opt_error)
 {
   const control_numbers *numbers = &r->c->numbers;
   const double gamma = numbers->discount;
-  const bool best = numbers->alpha == 0 || numbers->beta == 0 || numbers->temperature == 0;
-  const double lost = fmax(r->highest - r->lowest, best ? IDM_TIE * r->size : 0);
-  if (1 - gamma > near_one || lost <= most_lost * fmax(1, r->c->largest)) return IDM_OK;
+  const bool has_maximum = numbers->alpha == 0 || numbers->beta == 0 || numbers->temperature == 0;
+  const double return_loss = fmax(r->highest - r->lowest, has_maximum ? IDM_TIE * r->size : 0);
+  if (1 - gamma > near_one || return_loss <= max_loss * fmax(1, r->c->largest)) return IDM_OK;
   return idm_fail(opt_error, IDM_NUMERICAL,
                   "at a discount of %.17g values are known to rounding only, which leaves the "
                   "return uncertain by %.2g a step; expected at most %.2g: take a discount further "
                   "from 1, or a horizon",
-                  gamma, lost, most_lost * fmax(1, r->c->largest));
+                  gamma, return_loss, max_loss * fmax(1, r->c->largest));
 }
 
 static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *forward,
@@ -337,17 +336,17 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
   const double weight = 1 - c->numbers.discount;
   c->numbers.arrival = idm_control_arrival(c, 1);
   visit_points(r, v);
-  forward->value = weight * place_start(r, v, start);
+  forward->value = weight * interpolate_start(r, v, start);
   for (size_t i = 0; i < c->padded; i++) start[i] *= weight;
   const idm_status status = check_policies(r, opt_error);
-  const double bound = status == IDM_OK ? occupy(r, start) : INFINITY;
+  const double bound = status == IDM_OK ? compute_occupancy(r, start) : INFINITY;
   free(start);
   if (status != IDM_OK) return status;
-  if (!(bound <= most_error))
+  if (!(bound <= max_error))
     return idm_fail(opt_error, IDM_NUMERICAL,
                     "at a discount of %.17g the occupancy is known to %.2g only; expected %.2g: "
                     "take a discount further from 1, or a horizon",
-                    c->numbers.discount, bound, most_error);
+                    c->numbers.discount, bound, max_error);
   forward->internal_return = weight * idm_control_award(c, c->setting->start);
   add_visits(r, r->mass, 1, c->numbers.discount, forward);
   return IDM_OK;
@@ -363,20 +362,21 @@ static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *for
   const size_t n = c->padded;
   double *now = idm_new(n, sizeof *now);
   if (!now) return idm_fail_memory(opt_error);
-  forward->value = place_start(r, control_layer(c, variant, c->layers), now);
+  forward->value = interpolate_start(r, control_layer(c, variant, c->layers), now);
   forward->internal_return = idm_control_award(c, c->setting->start);
   memset(r->mass, 0, n * sizeof *r->mass);
   for (int left = c->layers; left > 0; left--) {
-    const double counts = c->follow ? control_delay(c, c->layers - left) : 1;
-    const double next = c->follow ? control_delay(c, c->layers - left + 1) : c->numbers.discount;
+    const double discount_factor = c->continuation ? control_delay(c, c->layers - left) : 1;
+    const double next =
+        c->continuation ? control_delay(c, c->layers - left + 1) : c->numbers.discount;
     c->numbers.arrival = idm_control_arrival(c, left);
     visit_points(r, control_follows(c, variant, left));
-    add_visits(r, now, counts, left > 1 ? next : 0, forward);
-    if (c->follow) c->numbers.discount = 1;
+    add_visits(r, now, discount_factor, left > 1 ? next : 0, forward);
+    if (c->continuation) c->numbers.discount = 1;
     idm_control_transposed(c, now, r->flow);
-    if (c->follow) c->numbers.discount = idm_control_delay_step(c);
+    if (c->continuation) c->numbers.discount = idm_control_delay_step(c);
     for (size_t i = 0; i < n; i++) {
-      r->mass[i] += counts * now[i];
+      r->mass[i] += discount_factor * now[i];
       now[i] -= r->flow[i]; /* gamma P' now */
     }
   }

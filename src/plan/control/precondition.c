@@ -2,17 +2,16 @@
  *
  * Plans that start from a solution nearby have a derivative nearby as well. Preconditioned from the
  * right by the inverse of that one, GMRES takes a few products in place of twenty. */
-#include "plan/control/precondition.h"
+#include "plan/control/control.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/level.h"
 #include "base/memory.h"
-#include "plan/control/backup.h"
+#include "base/vector.h"
 
 /* Points up to which a product with the dense inverse costs less than the products it saves. */
-enum { most_points = 640 };
+enum { max_points = 640 };
 
 /* a[n][n] becomes its inverse, by Gauss and Jordan. The rows of I - gamma P are diagonally
  * dominant, so that no pivot is needed. */
@@ -50,18 +49,18 @@ static idm_status grow(control *c, idm_error *opt_error)
 idm_status idm_control_precondition(control *c, size_t slot, idm_error *opt_error)
 {
   const size_t n = c->padded;
-  const bool many = c->lattice->points > most_points || c->variants > 1;
-  if (many || !(c->numbers.discount < 1) || slot > c->inverses) return IDM_OK;
+  const bool is_too_large = c->lattice->points > max_points || c->variants > 1;
+  if (is_too_large || !(c->numbers.discount < 1) || slot > c->inverses) return IDM_OK;
   const idm_status status = slot == c->inverses ? grow(c, opt_error) : IDM_OK;
   if (status != IDM_OK) return status;
-  double *inverse = c->inverse + slot * n * n, *unit = c->vector;
+  double *inverse = c->inverse + slot * n * n, *unit_vector = c->vector;
   idm_control_fold(c);
-  memset(unit, 0, n * sizeof *unit);
+  memset(unit_vector, 0, n * sizeof *unit_vector);
   /* Column by column, which makes rows: the inverse of the transpose, which products below read. */
   for (size_t j = 0; j < n; j++) {
-    unit[j] = 1;
-    idm_control_derivative(c, unit, inverse + j * n);
-    unit[j] = 0;
+    unit_vector[j] = 1;
+    idm_control_derivative(c, unit_vector, inverse + j * n);
+    unit_vector[j] = 0;
   }
   invert(n, inverse);
   return IDM_OK;
@@ -93,9 +92,9 @@ IDM_KERNEL(, idm_control_apply_inverse, (const control *c, const double *x, doub
 void idm_control_preconditioned(const void *context, const double *x, double *y)
 {
   const control *c = context;
-  double *between = c->vector + (CONTROL_VECTORS - 1) * c->padded;
-  idm_control_apply_inverse(c, x, between);
-  idm_control_derivative(c, between, y);
+  double *preconditioned = c->vector + (CONTROL_VECTORS - 1) * c->padded;
+  idm_control_apply_inverse(c, x, preconditioned);
+  idm_control_derivative(c, preconditioned, y);
 }
 
 IDM_KERNEL(, idm_control_apply_transposed, (const control *c, const double *x, double *restrict y),
@@ -115,7 +114,7 @@ IDM_KERNEL(, idm_control_apply_transposed, (const control *c, const double *x, d
 void idm_control_transposed_preconditioned(const void *context, const double *x, double *y)
 {
   const control *c = context;
-  double *between = c->vector + (CONTROL_VECTORS - 1) * c->padded;
-  idm_control_apply_transposed(c, x, between);
-  idm_control_transposed(c, between, y);
+  double *preconditioned = c->vector + (CONTROL_VECTORS - 1) * c->padded;
+  idm_control_apply_transposed(c, x, preconditioned);
+  idm_control_transposed(c, preconditioned, y);
 }

@@ -1,3 +1,13 @@
+/* The planner `value-iteration-network`.
+ *
+ * Contents: value iteration network · value iteration adjoint · value iteration sweep */
+#ifndef IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
+#define IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
+
+#include "idm/planner.h"
+
+/* === value iteration network ================================================================ */
+
 /* The planner `value-iteration-network`: value iteration with weights of its own, unrolled.
  *
  *   V_0 = 0;  Q_k = a_k u + b_k gamma P V_(k-1);  V_k = c_k alpha log sum pi~ exp(Q_k / (c_k
@@ -6,10 +16,6 @@
  * for k = 1 .. sweeps, P the mean of the models' transitions. It decides by pi ~ pi~ exp(Q / (c
  * alpha)), Q and c of the last sweep; at a belief by the mean of Q. With a = b = c = 1 that is
  * planning over `sweeps` steps. */
-#ifndef IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
-#define IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
-
-#include "idm/planner.h"
 
 /* Weights of a sweep, in the order of its block. */
 enum { SWEEP_UTILITY, SWEEP_FUTURE, SWEEP_TEMPERATURE, SWEEP_WEIGHTS };
@@ -28,10 +34,10 @@ typedef struct value_iteration {
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
   double *dynamics;     /* [model][action][state][next]: the models'; NULL: the setting has moves */
-  const idm_moves *moves; /* P: the setting's, or */
-  idm_moves *mean;        /* the mean of the models', or NULL */
-  double *value;          /* [variant][sweeps + 1][state] */
-  double *quality;        /* [variant][state][action]: of the last sweep */
+  const idm_sparse_rows *moves; /* P: the setting's, or */
+  idm_sparse_rows *mean;        /* the mean of the models', or NULL */
+  double *value;                /* [variant][sweeps + 1][state] */
+  double *quality;              /* [variant][state][action]: of the last sweep */
 } value_iteration;
 
 /* Temperature of a sweep, from 0. */
@@ -39,5 +45,20 @@ static inline double idm_sweep_temperature(const value_iteration *v, size_t swee
 {
   return v->weight[sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE] * v->alpha;
 }
+
+/* === value iteration adjoint ================================================================ */
+
+/* Derivatives of value iteration, unrolled. */
+
+/* The content is a value_iteration. */
+extern const idm_adjoint_ops idm_value_iteration_adjoint;
+
+/* === value iteration sweep ================================================================== */
+
+/* One sweep of value iteration. */
+
+/* Q of a sweep at a state, [action], with V of the one before; opt_future: P V alone. */
+void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, size_t state,
+                       double *quality, double *opt_future);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "plan/choice.h"
 #include "plan/point/search.h"
-#include "plan/update.h"
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
@@ -13,27 +13,28 @@
 static bool is_rational(const idm_workspace *w)
 {
   const double alpha = idm_theta_scalar(w->theta, IDM_ALPHA);
-  if (!w->planner->lattice || w->planner->owns) return false;
+  if (!w->planner->lattice || w->planner->own_count) return false;
   if (idm_theta_scalar(w->theta, IDM_DISCOUNT) == 1 && !(w->setting->horizon > 0)) return false;
   const idm_sensor sensor = idm_sensor_of(w->setting, w->theta);
   return !w->setting->fully_observed && !idm_sensor_is_limited(&sensor) && alpha == 0 &&
          !signbit(alpha) &&
          (isinf(idm_theta_scalar(w->theta, IDM_BETA)) || w->theta->models == 1) &&
-         idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed && !idm_update_of(w->theta).bent &&
-         idm_prize_of(w->theta, &(prize){0});
+         idm_theta_scalar(w->theta, IDM_ETA) == 0 && !w->delayed &&
+         !idm_update_of(w->theta).distorted &&
+         idm_piecewise_reward_of(w->theta, &(piecewise_reward){0});
 }
 
 /* A planned workspace as a policy. */
-typedef struct held {
+typedef struct lattice_policy {
   idm_workspace *workspace;
   size_t variant;
   double *quality; /* [action] */
-} held;
+} lattice_policy;
 
 /* Its best action; of equals the first. */
 static size_t greedy(void *context, const double *z, int left)
 {
-  const held *h = context;
+  const lattice_policy *h = context;
   const idm_workspace *w = h->workspace;
   const double *prior = idm_theta_values(w->theta, IDM_ACTION_PRIOR, 0);
   const int steps = w->setting->horizon > 0 ? w->setting->horizon - left : 0;
@@ -45,17 +46,18 @@ static size_t greedy(void *context, const double *z, int left)
 }
 
 /* A lower bound by plans that take the lattice's actions. */
-static idm_status support(held *h, const double *z, double *lower, idm_error *opt_error)
+static idm_status lower_by_search(lattice_policy *h, const double *z, double *lower,
+                                  idm_error *opt_error)
 {
-  enum { most_backups = 5000 };
+  enum { max_backups = 5000 };
   const idm_workspace *w = h->workspace;
   kernel *k;
   idm_status status = idm_kernel_create(w->setting, w->theta, &k, opt_error);
   if (status != IDM_OK) return status;
-  prize paid;
-  (void)idm_prize_of(w->theta, &paid);
+  piecewise_reward belief_reward;
+  (void)idm_piecewise_reward_of(w->theta, &belief_reward);
   const point_problem problem = {.kernel = k,
-                                 .prize = paid,
+                                 .piecewise_reward = belief_reward,
                                  .reward = idm_theta_values(w->theta, IDM_UTILITY, h->variant),
                                  .prior = idm_theta_values(w->theta, IDM_ACTION_PRIOR, 0),
                                  .terminal = w->setting->terminal,
@@ -64,8 +66,8 @@ static idm_status support(held *h, const double *z, double *lower, idm_error *op
                                  .horizon = w->setting->horizon,
                                  .opt_policy = greedy,
                                  .context = h};
-  const search_goal goal = {.gap = 1e-4 * idm_theta_range_of(w->theta, h->variant),
-                            .backups = most_backups,
+  const search_goal goal = {.gap = 1e-4 * idm_variant_utility_range(w->theta, h->variant),
+                            .backups = max_backups,
                             .bytes = 0x1p30};
   bounds b;
   search_result result;
@@ -92,9 +94,10 @@ idm_status idm_plan_bounds(idm_workspace *workspace, size_t variant, const doubl
                                        workspace->scratch);
   if (!is_rational(workspace)) return IDM_OK;
   *upper = idm_plan_value(workspace, variant, z) + workspace->bound;
-  held h = {workspace, variant, idm_new(workspace->theta->sizes.actions, sizeof *h.quality)};
+  lattice_policy h = {workspace, variant,
+                      idm_new(workspace->theta->sizes.actions, sizeof *h.quality)};
   const idm_status status =
-      h.quality ? support(&h, z, lower, opt_error) : idm_fail_memory(opt_error);
+      h.quality ? lower_by_search(&h, z, lower, opt_error) : idm_fail_memory(opt_error);
   free(h.quality);
   return status;
 }

@@ -1,31 +1,128 @@
-/* Beliefs that a search has met. */
-#include "plan/point/graph.h"
-
+/* Beliefs that a search has met, the choice of an action there, and plans of its lower bound.
+ *
+ * Contents: plans · choose · graph */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/point/search.h"
 
-idm_status idm_graph_create(const point_problem *problem, bounds *b, graph *g, idm_error *opt_error)
+/* === plans ================================================================================== */
+
+/* How plans go on. */
+
+void idm_plans_free(plans *p)
+{
+  free(p->owner);
+  free(p->after);
+  *p = (plans){0};
+}
+
+idm_status idm_plans_add(plans *p, uint32_t owner, const uint32_t *after, idm_error *opt_error)
+{
+  if (!p->width) return IDM_OK;
+  if (p->count == p->capacity) {
+    const size_t capacity = 2 * p->capacity + 64;
+    const size_t bytes = idm_times(capacity * p->width, sizeof *p->after);
+    uint32_t *owners = realloc(p->owner, capacity * sizeof *owners);
+    if (owners) p->owner = owners;
+    uint32_t *afters = bytes ? realloc(p->after, bytes) : NULL;
+    if (afters) p->after = afters;
+    if (!owners || !afters) return idm_fail_memory(opt_error);
+    p->capacity = capacity;
+  }
+  p->owner[p->count] = owner;
+  memcpy(p->after + p->count * p->width, after, p->width * sizeof *after);
+  p->count++;
+  return IDM_OK;
+}
+
+void idm_plans_compact(plans *p, const uint32_t *map, const uint32_t *before)
+{
+  size_t left = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    if (before[i] == before[i + 1]) continue; /* it is dead */
+    for (size_t o = 0; o < p->width; o++)
+      p->after[left * p->width + o] = map[p->after[i * p->width + o]];
+    p->owner[left++] = p->owner[i];
+  }
+  p->count = left;
+}
+
+/* === choose ================================================================================= */
+
+/* The most promising action of a belief. */
+
+double idm_graph_reward(const search_graph *g, const sparse_belief *b, size_t action)
+{
+  const double *reward = g->problem->reward + action * g->problem->kernel->states;
+  double sum = 0;
+  for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * reward[b->state[k]];
+  return sum + idm_piecewise_reward_at(&g->problem->piecewise_reward, action, b);
+}
+
+/* Look at an action again, by its successors. */
+static idm_status update_action(search_graph *g, uint32_t at, size_t u, idm_error *opt_error)
+{
+  const idm_status status = idm_graph_expand(g, at, u, opt_error);
+  if (status != IDM_OK) return status;
+  branch *b = graph_branch(g, at, u);
+  const sparse_belief z = graph_belief(g, at);
+  double sum = 0;
+  for (size_t e = b->edge; e < b->edge + b->edges; e++)
+    sum += g->edge[e].p * idm_graph_upper(g, g->edge[e].node);
+  const double value = idm_graph_reward(g, &z, u) + g->problem->discount * sum;
+  if (value < b->upper) b->upper = value;
+  return IDM_OK;
+}
+
+static size_t most_promising(const search_graph *g, uint32_t at)
+{
+  size_t best = 0;
+  for (size_t u = 1; u < g->problem->kernel->actions; u++)
+    if (graph_branch(g, at, u)->upper > graph_branch(g, at, best)->upper) best = u;
+  return best;
+}
+
+/* Bounds of actions only go down, so that those that are not the best need not be looked at. */
+idm_status idm_graph_choose(search_graph *g, uint32_t at, size_t *action, idm_error *opt_error)
+{
+  idm_status status = idm_graph_init_actions(g, at, opt_error);
+  for (size_t last_action = SIZE_MAX; status == IDM_OK;) {
+    *action = most_promising(g, at);
+    if (*action == last_action) break;
+    last_action = *action;
+    status = update_action(g, at, last_action, opt_error);
+  }
+  return status;
+}
+
+/* === graph ================================================================================== */
+
+/* Beliefs that a search has met. */
+
+idm_status idm_graph_create(const point_problem *problem, bounds *b, search_graph *g,
+                            idm_error *opt_error)
 {
   enum { first_slots = 256 };
-  *g = (graph){.problem = problem,
-               .bounds = b,
-               .slots = first_slots,
-               .slot = idm_new(first_slots, sizeof *g->slot),
-               .spare = (size_t)1 << 21, /* 24 MiB */
-               .joint = idm_new(problem->kernel->widest, sizeof *g->joint),
-               .predicted = GRAPH_NONE,
-               .recalled_state = idm_new(problem->kernel->states, sizeof *g->recalled_state),
-               .recalled_mass = idm_new(problem->kernel->states, sizeof *g->recalled_mass),
-               .dense = idm_new(problem->kernel->states, sizeof *g->dense)};
-  if (!g->slot || !g->joint || !g->recalled_state || !g->recalled_mass || !g->dense)
+  *g = (search_graph){
+      .problem = problem,
+      .bounds = b,
+      .slots = first_slots,
+      .slot = idm_new(first_slots, sizeof *g->slot),
+      .drop_limit = (size_t)1 << 21, /* 24 MiB */
+      .joint = idm_new(problem->kernel->max_cells, sizeof *g->joint),
+      .predicted = GRAPH_NONE,
+      .recomputed_state = idm_new(problem->kernel->states, sizeof *g->recomputed_state),
+      .recomputed_mass = idm_new(problem->kernel->states, sizeof *g->recomputed_mass),
+      .dense = idm_new(problem->kernel->states, sizeof *g->dense)};
+  if (!g->slot || !g->joint || !g->recomputed_state || !g->recomputed_mass || !g->dense)
     return idm_fail_memory(opt_error);
   memset(g->slot, 0xff, g->slots * sizeof *g->slot);
   return IDM_OK;
 }
 
-void idm_graph_free(graph *g)
+void idm_graph_free(search_graph *g)
 {
   free(g->node);
   free(g->branch);
@@ -35,33 +132,33 @@ void idm_graph_free(graph *g)
   free(g->slot);
   idm_plans_free(&g->plans);
   free(g->joint);
-  free(g->recalled_state);
-  free(g->recalled_mass);
+  free(g->recomputed_state);
+  free(g->recomputed_mass);
   free(g->dense);
-  *g = (graph){0};
+  *g = (search_graph){0};
 }
 
-double idm_graph_bytes(const graph *g)
+double idm_graph_bytes(const search_graph *g)
 {
   const size_t actions = g->problem->kernel->actions;
   return (double)g->capacity * sizeof *g->node +
-         (double)g->most_blocks * (double)(actions * sizeof *g->branch) +
-         (double)g->room * (sizeof *g->state + sizeof *g->mass) +
-         (double)g->most_edges * sizeof *g->edge + (double)g->slots * sizeof *g->slot +
+         (double)g->block_capacity * (double)(actions * sizeof *g->branch) +
+         (double)g->belief_capacity * (sizeof *g->state + sizeof *g->mass) +
+         (double)g->edge_capacity * sizeof *g->edge + (double)g->slots * sizeof *g->slot +
          (double)g->plans.capacity * (double)((g->plans.width + 1) * sizeof *g->plans.after);
 }
 
 /* --- room ----------------------------------------------------------------------------------- */
 
 /* An array with room for `more` beyond `used`; NULL where there is no memory. */
-static void *widen(void *array, size_t size, size_t used, size_t more, size_t *capacity)
+static void *grow_array(void *array, size_t size, size_t used, size_t more, size_t *capacity)
 {
   if (used + more <= *capacity) return array;
   const size_t wanted = *capacity + *capacity / 2 + more + 64;
   const size_t bytes = idm_times(wanted, size);
-  void *wider = realloc(array, bytes ? bytes : 1);
-  if (wider) *capacity = wanted;
-  return wider;
+  void *larger = realloc(array, bytes ? bytes : 1);
+  if (larger) *capacity = wanted;
+  return larger;
 }
 
 /* Numbers that a belief of so many states takes, with its node's. */
@@ -71,22 +168,22 @@ static size_t numbers_of(size_t states)
 }
 
 /* Whether a belief can be computed again, and seems not to be needed soon. Prices cannot be. */
-static bool is_idle(const node *n)
+static bool is_droppable(const search_node *n)
 {
   return n->branch == GRAPH_NONE && n->parent != GRAPH_NONE && !n->used && n->count > HULL_MOST;
 }
 
 /* Drop the idle beliefs. */
-static void drop_idle(graph *g)
+static void drop_beliefs(search_graph *g)
 {
   size_t to = 0;
   for (size_t from = 0, numbers; from < g->numbers; from += numbers) {
-    node *n = &g->node[g->state[from]];
+    search_node *n = &g->node[g->state[from]];
     numbers = numbers_of(n->count);
-    const bool idle = is_idle(n);
+    const bool droppable = is_droppable(n);
     n->used = false;
-    n->at = idle ? GRAPH_DROPPED : to + 1;
-    if (idle) continue;
+    n->at = droppable ? GRAPH_DROPPED : to + 1;
+    if (droppable) continue;
     memmove(g->state + to, g->state + from, numbers * sizeof *g->state);
     memmove(g->mass + to, g->mass + from, numbers * sizeof *g->mass);
     to += numbers;
@@ -96,38 +193,38 @@ static void drop_idle(graph *g)
 
 /* Successors that no trial went on from are most beliefs of a large problem, and most of them are
  * not looked at again. */
-static bool room_for_belief(graph *g, size_t states)
+static bool reserve_belief(search_graph *g, size_t states)
 {
   size_t numbers = 1 + states + HULL_MOST; /* fewer states may turn out to be possible */
-  if (g->numbers + numbers > g->room && g->numbers > g->spare) {
-    drop_idle(g);
-    numbers += g->room / 4; /* else they would have to be dropped again soon */
+  if (g->numbers + numbers > g->belief_capacity && g->numbers > g->drop_limit) {
+    drop_beliefs(g);
+    numbers += g->belief_capacity / 4; /* else they would have to be dropped again soon */
   }
-  size_t room = g->room;
-  uint32_t *state = widen(g->state, sizeof *state, g->numbers, numbers, &room);
+  size_t belief_capacity = g->belief_capacity;
+  uint32_t *state = grow_array(g->state, sizeof *state, g->numbers, numbers, &belief_capacity);
   if (!state) return false;
   g->state = state;
-  double *mass = widen(g->mass, sizeof *mass, g->numbers, numbers, &g->room);
+  double *mass = grow_array(g->mass, sizeof *mass, g->numbers, numbers, &g->belief_capacity);
   if (!mass) return false;
   g->mass = mass;
   return true;
 }
 
-static bool room_for_node(graph *g)
+static bool reserve_node(search_graph *g)
 {
-  node *nodes = widen(g->node, sizeof *nodes, g->count, 1, &g->capacity);
+  search_node *nodes = grow_array(g->node, sizeof *nodes, g->count, 1, &g->capacity);
   if (!nodes) return false;
   g->node = nodes;
   return true;
 }
 
-static bool room_for_edges(graph *g, size_t edges)
+static bool reserve_edges(search_graph *g, size_t edges)
 {
   if (!edges) return true; /* nothing follows a terminal action */
   if (edges > UINT32_MAX - g->edges) return false;
-  edge *wider = widen(g->edge, sizeof *wider, g->edges, edges, &g->most_edges);
-  if (!wider) return false;
-  g->edge = wider;
+  edge *larger = grow_array(g->edge, sizeof *larger, g->edges, edges, &g->edge_capacity);
+  if (!larger) return false;
+  g->edge = larger;
   return true;
 }
 
@@ -135,47 +232,47 @@ static bool room_for_edges(graph *g, size_t edges)
 
 /* Masses that agree to so much are one: rounding on different ways to a belief is below it, and
  * what it moves a bound by is of the size of rounding too. */
-static const double grain = 0x1p-44;
+static const double mass_tolerance = 0x1p-44;
 
-static uint64_t stir(uint64_t hash, uint64_t word)
+static uint64_t hash_mix(uint64_t hash, uint64_t word)
 {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }
 
 /* By the states alone, and by masses to six digits: most that are close fall together. */
-static uint64_t hash_of(const belief *b, size_t stage)
+static uint64_t hash_of(const sparse_belief *b, size_t stage)
 {
-  uint64_t hash = stir(0x2545f4914f6cdd1du, stage);
+  uint64_t hash = hash_mix(0x2545f4914f6cdd1du, stage);
   for (size_t k = 0; k < b->count; k++) {
-    hash = stir(hash, b->state[k]);
-    hash = stir(hash, (uint64_t)(b->mass[k] * 0x1p20 + 0.25));
+    hash = hash_mix(hash, b->state[k]);
+    hash = hash_mix(hash, (uint64_t)(b->mass[k] * 0x1p20 + 0.25));
   }
   return hash;
 }
 
-static bool same(const belief *a, const belief *b)
+static bool same(const sparse_belief *a, const sparse_belief *b)
 {
-  if (a->count != b->count || a->sign != b->sign) return false;
+  if (a->count != b->count || a->support_mask != b->support_mask) return false;
   for (size_t k = 0; k < a->count; k++)
-    if (a->state[k] != b->state[k] || fabs(a->mass[k] - b->mass[k]) > grain) return false;
+    if (a->state[k] != b->state[k] || fabs(a->mass[k] - b->mass[k]) > mass_tolerance) return false;
   return true;
 }
 
 /* The slot of a belief, or the empty one where it belongs. */
-static size_t find_slot(const graph *g, const belief *b, size_t stage)
+static size_t find_slot(const search_graph *g, const sparse_belief *b, size_t stage)
 {
   size_t i = hash_of(b, stage) & (g->slots - 1);
   for (; g->slot[i] != GRAPH_NONE; i = (i + 1) & (g->slots - 1)) {
-    const node *n = &g->node[g->slot[i]];
+    const search_node *n = &g->node[g->slot[i]];
     if (n->at == GRAPH_DROPPED || n->stage != stage) continue;
-    const belief held = graph_belief(g, g->slot[i]);
-    if (same(&held, b)) break;
+    const sparse_belief policy_action = graph_belief(g, g->slot[i]);
+    if (same(&policy_action, b)) break;
   }
   return i;
 }
 
-static bool room_for_slot(graph *g)
+static bool reserve_slot(search_graph *g)
 {
   if (2 * (g->count + 1) < g->slots) return true;
   uint32_t *slot = idm_new(2 * g->slots, sizeof *slot);
@@ -186,7 +283,7 @@ static bool room_for_slot(graph *g)
   memset(g->slot, 0xff, g->slots * sizeof *g->slot);
   for (uint32_t at = 0; at < g->count; at++) {
     if (g->node[at].at == GRAPH_DROPPED) continue; /* a second node may come in its place */
-    const belief b = graph_belief(g, at);
+    const sparse_belief b = graph_belief(g, at);
     size_t i = hash_of(&b, g->node[at].stage) & (g->slots - 1);
     while (g->slot[i] != GRAPH_NONE) i = (i + 1) & (g->slots - 1);
     g->slot[i] = at;
@@ -197,11 +294,11 @@ static bool room_for_slot(graph *g)
 /* --- nodes ---------------------------------------------------------------------------------- */
 
 /* p(s', o | z, u) over the cells of an action. */
-static void predict(graph *g, uint32_t at, size_t action)
+static void predict(search_graph *g, uint32_t at, size_t action)
 {
   if (g->predicted == at && g->action == action) return;
   const kernel *k = g->problem->kernel;
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   memset(g->joint, 0, kernel_cells(k, action) * sizeof *g->joint);
   for (size_t i = 0; i < b.count; i++) {
     const size_t row = action * k->states + b.state[i];
@@ -213,7 +310,7 @@ static void predict(graph *g, uint32_t at, size_t action)
 }
 
 /* The probability of an outcome of the action that was predicted. */
-static double probability(const graph *g, size_t outcome)
+static double probability(const search_graph *g, size_t outcome)
 {
   const kernel *k = g->problem->kernel;
   const size_t first = kernel_first_cell(k, g->action);
@@ -223,7 +320,8 @@ static double probability(const graph *g, size_t outcome)
 }
 
 /* The belief after an outcome of the action that was predicted; returns its number of states. */
-static size_t condition(const graph *g, size_t outcome, double p, uint32_t *state, double *mass)
+static size_t condition(const search_graph *g, size_t outcome, double p, uint32_t *state,
+                        double *mass)
 {
   const kernel *k = g->problem->kernel;
   const size_t first = kernel_first_cell(k, g->action);
@@ -238,24 +336,24 @@ static size_t condition(const graph *g, size_t outcome, double p, uint32_t *stat
   return count;
 }
 
-belief idm_graph_recall(graph *g, uint32_t at)
+sparse_belief idm_graph_belief(search_graph *g, uint32_t at)
 {
-  const node *n = &g->node[at];
+  const search_node *n = &g->node[at];
   if (n->at != GRAPH_DROPPED) return graph_belief(g, at);
   const kernel *k = g->problem->kernel;
   size_t action = 0;
   while (k->outcome[action + 1] <= n->outcome) action++;
   predict(g, n->parent, action);
-  condition(g, n->outcome, probability(g, n->outcome), g->recalled_state, g->recalled_mass);
-  return (belief){g->recalled_state, g->recalled_mass, n->count, n->sign};
+  condition(g, n->outcome, probability(g, n->outcome), g->recomputed_state, g->recomputed_mass);
+  return (sparse_belief){g->recomputed_state, g->recomputed_mass, n->count, n->support_mask};
 }
 
 /* Store the belief of a node again. */
-static bool restore(graph *g, uint32_t at)
+static bool recompute_belief(search_graph *g, uint32_t at)
 {
-  const belief b = idm_graph_recall(g, at);
+  const sparse_belief b = idm_graph_belief(g, at);
   if (g->node[at].at != GRAPH_DROPPED) return true;
-  if (!room_for_belief(g, b.count)) return false;
+  if (!reserve_belief(g, b.count)) return false;
   g->state[g->numbers] = at;
   g->node[at].at = g->numbers + 1;
   memcpy(g->state + g->numbers + 1, b.state, b.count * sizeof *b.state);
@@ -265,71 +363,73 @@ static bool restore(graph *g, uint32_t at)
 }
 
 /* Give a node branches, without bounds yet. */
-static idm_status branch_out(graph *g, uint32_t at, idm_error *opt_error)
+static idm_status add_branches(search_graph *g, uint32_t at, idm_error *opt_error)
 {
   if (g->node[at].branch != GRAPH_NONE) return IDM_OK;
-  if (!restore(g, at)) return idm_fail_memory(opt_error);
+  if (!recompute_belief(g, at)) return idm_fail_memory(opt_error);
   const size_t actions = g->problem->kernel->actions;
-  branch *wider = widen(g->branch, actions * sizeof *wider, g->blocks, 1, &g->most_blocks);
-  if (!wider) return idm_fail_memory(opt_error);
-  g->branch = wider;
+  branch *larger =
+      grow_array(g->branch, actions * sizeof *larger, g->blocks, 1, &g->block_capacity);
+  if (!larger) return idm_fail_memory(opt_error);
+  g->branch = larger;
   g->node[at].branch = (uint32_t)g->blocks++;
   for (size_t u = 0; u < actions; u++) *graph_branch(g, at, u) = (branch){0};
   return IDM_OK;
 }
 
 /* Rule every action out but the one that is given. */
-static void hold(graph *g, uint32_t at)
+static void restrict_action(search_graph *g, uint32_t at)
 {
   const point_problem *problem = g->problem;
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   for (size_t k = 0; k < b.count; k++) g->dense[b.state[k]] = b.mass[k];
-  const size_t held = problem->opt_policy(problem->context, g->dense, (int)g->node[at].stage + 1);
+  const size_t policy_action =
+      problem->opt_policy(problem->context, g->dense, (int)g->node[at].stage + 1);
   for (size_t k = 0; k < b.count; k++) g->dense[b.state[k]] = 0;
   for (size_t u = 0; u < problem->kernel->actions; u++)
-    if (u != held) graph_branch(g, at, u)->upper = -INFINITY;
+    if (u != policy_action) graph_branch(g, at, u)->upper = -INFINITY;
 }
 
-idm_status idm_graph_meet(graph *g, uint32_t at, idm_error *opt_error)
+idm_status idm_graph_init_actions(search_graph *g, uint32_t at, idm_error *opt_error)
 {
-  if (g->node[at].met) return IDM_OK;
-  const idm_status status = branch_out(g, at, opt_error);
+  if (g->node[at].actions_initialised) return IDM_OK;
+  const idm_status status = add_branches(g, at, opt_error);
   if (status != IDM_OK) return status;
   const point_problem *problem = g->problem;
   const size_t states = problem->kernel->states;
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   const double *quality = g->bounds->stage[g->node[at].stage].quality;
   for (size_t u = 0; u < problem->kernel->actions; u++) {
     double sum = 0;
     for (size_t k = 0; k < b.count; k++) sum += b.mass[k] * quality[u * states + b.state[k]];
     graph_branch(g, at, u)->upper = problem->prior[u] > 0 ? sum : -INFINITY;
   }
-  if (problem->opt_policy) hold(g, at);
-  g->node[at].met = true;
+  if (problem->opt_policy) restrict_action(g, at);
+  g->node[at].actions_initialised = true;
   return IDM_OK;
 }
 
 /* The node of the belief that stands, not yet counted, behind the others. */
-static idm_status settle(graph *g, size_t stage, size_t states, uint32_t *ret_node,
-                         idm_error *opt_error)
+static idm_status find_or_add_node(search_graph *g, size_t stage, size_t states, uint32_t *ret_node,
+                                   idm_error *opt_error)
 {
-  belief b = {g->state + g->numbers + 1, g->mass + g->numbers + 1, states, 0};
-  for (size_t k = 0; k < states; k++) b.sign |= belief_bit(b.state[k]);
+  sparse_belief b = {g->state + g->numbers + 1, g->mass + g->numbers + 1, states, 0};
+  for (size_t k = 0; k < states; k++) b.support_mask |= belief_bit(b.state[k]);
   size_t slot = find_slot(g, &b, stage);
   *ret_node = g->slot[slot];
   if (*ret_node != GRAPH_NONE) return IDM_OK;
-  if (!room_for_node(g) || !room_for_slot(g)) return idm_fail_memory(opt_error);
+  if (!reserve_node(g) || !reserve_slot(g)) return idm_fail_memory(opt_error);
   slot = find_slot(g, &b, stage);
   const uint32_t at = (uint32_t)g->count;
-  g->node[at] = (node){.at = g->numbers + 1,
-                       .count = (uint32_t)states,
-                       .stage = (uint32_t)stage & INT32_MAX >> 1,
-                       .sign = b.sign,
-                       .upper = INFINITY,
-                       .lower = -INFINITY,
-                       .point = SAWTOOTH_NONE,
-                       .branch = GRAPH_NONE,
-                       .parent = GRAPH_NONE};
+  g->node[at] = (search_node){.at = g->numbers + 1,
+                              .count = (uint32_t)states,
+                              .stage = (uint32_t)stage & INT32_MAX >> 1,
+                              .support_mask = b.support_mask,
+                              .upper = INFINITY,
+                              .lower = -INFINITY,
+                              .point = SAWTOOTH_NONE,
+                              .branch = GRAPH_NONE,
+                              .parent = GRAPH_NONE};
   g->state[g->numbers] = at;
   g->numbers += numbers_of(states);
   g->count++;
@@ -338,11 +438,11 @@ static idm_status settle(graph *g, size_t stage, size_t states, uint32_t *ret_no
   return IDM_OK;
 }
 
-idm_status idm_graph_enter(graph *g, size_t stage, const double *z, uint32_t *ret_node,
-                           idm_error *opt_error)
+idm_status idm_graph_add(search_graph *g, size_t stage, const double *z, uint32_t *ret_node,
+                         idm_error *opt_error)
 {
   const size_t states = g->problem->kernel->states;
-  if (!room_for_belief(g, states)) return idm_fail_memory(opt_error);
+  if (!reserve_belief(g, states)) return idm_fail_memory(opt_error);
   size_t count = 0;
   for (size_t s = 0; s < states; s++) {
     if (!(z[s] > 0)) continue;
@@ -350,82 +450,82 @@ idm_status idm_graph_enter(graph *g, size_t stage, const double *z, uint32_t *re
     g->mass[g->numbers + 1 + count] = z[s];
     count++;
   }
-  return settle(g, stage, count, ret_node, opt_error);
+  return find_or_add_node(g, stage, count, ret_node, opt_error);
 }
 
 /* The successor by one outcome of the action that was predicted, of probability p. */
-static idm_status follow(graph *g, size_t stage, size_t outcome, double p, uint32_t *ret_node,
-                         idm_error *opt_error)
+static idm_status add_successor(search_graph *g, size_t stage, size_t outcome, double p,
+                                uint32_t *ret_node, idm_error *opt_error)
 {
   const kernel *k = g->problem->kernel;
-  if (!room_for_belief(g, k->cell[outcome + 1] - k->cell[outcome]))
+  if (!reserve_belief(g, k->cell[outcome + 1] - k->cell[outcome]))
     return idm_fail_memory(opt_error);
   const size_t count =
       condition(g, outcome, p, g->state + g->numbers + 1, g->mass + g->numbers + 1);
   const size_t known = g->count;
-  const idm_status status = settle(g, stage, count, ret_node, opt_error);
+  const idm_status status = find_or_add_node(g, stage, count, ret_node, opt_error);
   if (g->count == known) return status;
   g->node[*ret_node].parent = g->predicted;
   g->node[*ret_node].outcome = (uint32_t)outcome;
   return status;
 }
 
-idm_status idm_graph_expand(graph *g, uint32_t at, size_t action, idm_error *opt_error)
+idm_status idm_graph_expand(search_graph *g, uint32_t at, size_t action, idm_error *opt_error)
 {
   const kernel *k = g->problem->kernel;
   const long after = bounds_after(g->problem, g->node[at].stage);
-  idm_status status = branch_out(g, at, opt_error);
+  idm_status status = add_branches(g, at, opt_error);
   if (status != IDM_OK || graph_branch(g, at, action)->expanded) return status;
-  const size_t begun = g->edges;
-  if (!room_for_edges(g, kernel_outcomes(k, action))) return idm_fail_memory(opt_error);
+  const size_t first_edge = g->edges;
+  if (!reserve_edges(g, kernel_outcomes(k, action))) return idm_fail_memory(opt_error);
   predict(g, at, action);
   for (size_t o = k->outcome[action]; o < k->outcome[action + 1] && after >= 0; o++) {
     const double p = probability(g, o);
     if (!(p > 0)) continue;
     uint32_t next;
-    status = follow(g, (size_t)after, o, p, &next, opt_error);
+    status = add_successor(g, (size_t)after, o, p, &next, opt_error);
     if (status != IDM_OK) return status;
     g->edge[g->edges++] = (edge){p, next, (uint32_t)(o - k->outcome[action])};
   }
   branch *b = graph_branch(g, at, action);
-  b->edge = (uint32_t)begun;
-  b->edges = (uint32_t)(g->edges - begun) & INT32_MAX;
+  b->edge = (uint32_t)first_edge;
+  b->edges = (uint32_t)(g->edges - first_edge) & INT32_MAX;
   b->expanded = true;
   return IDM_OK;
 }
 
 /* --- bounds --------------------------------------------------------------------------------- */
 
-double idm_graph_upper(graph *g, uint32_t at)
+double idm_graph_upper(search_graph *g, uint32_t at)
 {
-  node *n = &g->node[at];
+  search_node *n = &g->node[at];
   const sawtooth *upper = &g->bounds->stage[n->stage].upper;
   n->used = true;
-  if (n->heard_above == upper->told && n->upper < INFINITY) return n->upper;
-  const belief b = idm_graph_recall(g, at);
-  double *price = n->at != GRAPH_DROPPED ? g->mass + n->at + n->count : NULL;
-  n->upper = idm_sawtooth_at(upper, &b, n->upper < INFINITY ? n->heard_above : 0, n->upper, price,
-                             g->dense);
-  n->heard_above = upper->told;
+  if (n->seen_upper == upper->update_count && n->upper < INFINITY) return n->upper;
+  const sparse_belief b = idm_graph_belief(g, at);
+  double *multiplier = n->at != GRAPH_DROPPED ? g->mass + n->at + n->count : NULL;
+  n->upper = idm_sawtooth_at(upper, &b, n->upper < INFINITY ? n->seen_upper : 0, n->upper,
+                             multiplier, g->dense);
+  n->seen_upper = upper->update_count;
   return n->upper;
 }
 
-double idm_graph_lower(graph *g, uint32_t at)
+double idm_graph_lower(search_graph *g, uint32_t at)
 {
-  node *n = &g->node[at];
+  search_node *n = &g->node[at];
   const alphas *lower = &g->bounds->stage[n->stage].lower;
   n->used = true;
-  if (n->heard_below == lower->count) return n->lower;
-  const belief b = idm_graph_recall(g, at);
+  if (n->seen_lower == lower->count) return n->lower;
+  const sparse_belief b = idm_graph_belief(g, at);
   const alpha_choice best =
-      idm_alphas_best(lower, &b, n->heard_below, (alpha_choice){n->best, n->lower});
+      idm_alphas_best(lower, &b, n->seen_lower, (alpha_choice){n->best, n->lower});
   n->best = best.vector;
   n->lower = best.value;
-  n->heard_below = (uint32_t)lower->count;
+  n->seen_lower = (uint32_t)lower->count;
   return n->lower;
 }
 
-idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error)
+idm_status idm_graph_prune_lower(search_graph *g, size_t stage, idm_error *opt_error)
 {
   alphas *lower = &g->bounds->stage[stage].lower;
   uint32_t *map = idm_new(2 * lower->count + 1, sizeof *map);
@@ -434,52 +534,52 @@ idm_status idm_graph_prune_below(graph *g, size_t stage, idm_error *opt_error)
   idm_alphas_compact(lower, map, before);
   idm_plans_compact(&g->plans, map, before);
   for (size_t i = 0; i < g->count; i++) {
-    node *n = &g->node[i];
+    search_node *n = &g->node[i];
     if (n->stage != stage) continue;
-    /* heard_below may be 0 and best still refer to a vector: all that it had seen died. */
+    /* seen_lower may be 0 and best still refer to a vector: all that it had seen died. */
     n->best = map[n->best];
-    n->heard_below = before[n->heard_below];
+    n->seen_lower = before[n->seen_lower];
   }
   free(map);
   return IDM_OK;
 }
 
 /* Which vectors are best at a belief with actions. */
-static void mark_best(graph *g, size_t stage, bool *used)
+static void mark_best(search_graph *g, size_t stage, bool *used)
 {
   const alphas *lower = &g->bounds->stage[stage].lower;
   for (uint32_t i = 0; i < g->count; i++) {
     if (g->node[i].stage != stage || g->node[i].branch == GRAPH_NONE) continue;
     idm_graph_lower(g, i);
-    used[alpha_living(lower, g->node[i].best)] = true;
+    used[alpha_current(lower, g->node[i].best)] = true;
   }
 }
 
-idm_status idm_graph_drop_below(graph *g, size_t stage, idm_error *opt_error)
+idm_status idm_graph_drop_lower(search_graph *g, size_t stage, idm_error *opt_error)
 {
   alphas *lower = &g->bounds->stage[stage].lower;
   bool *used = idm_new(lower->count, sizeof *used);
   if (!used) return idm_fail_memory(opt_error);
   mark_best(g, stage, used);
   for (size_t i = 0; i < g->count; i++) {
-    node *n = &g->node[i];
-    if (n->stage != stage || used[alpha_living(lower, n->best)]) continue;
-    n->best = n->heard_below = 0; /* it finds the best of those that are left */
+    search_node *n = &g->node[i];
+    if (n->stage != stage || used[alpha_current(lower, n->best)]) continue;
+    n->best = n->seen_lower = 0; /* it finds the best of those that are left */
     n->lower = -INFINITY;
   }
   idm_alphas_keep(lower, used);
   idm_plans_free(&g->plans);
   free(used);
-  return idm_graph_prune_below(g, stage, opt_error);
+  return idm_graph_prune_lower(g, stage, opt_error);
 }
 
 static void renumber(void *context, uint32_t owner, uint32_t point)
 {
-  ((graph *)context)->node[owner].point = point;
+  ((search_graph *)context)->node[owner].point = point;
 }
 
-void idm_graph_prune_above(graph *g, size_t stage)
+void idm_graph_prune_upper(search_graph *g, size_t stage)
 {
-  idm_sawtooth_prune(&g->bounds->stage[stage].upper, g->dense, renumber, g, g->problem->opt_halts,
-                     g->problem->halts_context);
+  idm_sawtooth_prune(&g->bounds->stage[stage].upper, g->dense, renumber, g, g->problem->opt_stop,
+                     g->problem->stop_context);
 }

@@ -12,30 +12,30 @@ typedef struct builder {
   size_t models;
   size_t outcomes; /* of every action, those included that cannot happen */
   bool emits_before;
-  const bool *terminal;     /* [action] */
-  const double *trust;      /* [model] */
-  const double *transition; /* [model][action][state][next state]; NULL: moves */
-  const idm_moves *moves;   /* of the only model; or NULL */
-  const double *emission;   /* [model][action][emitter][observation] */
-  uint32_t *index;          /* [outcome][next state]: cell of an action, or NOWHERE */
-  size_t *place;            /* [outcome]: where the row's next entry of that outcome goes */
-  uint32_t *next;           /* [state]: next states of a row of a matrix */
-  double *chance;           /* [state]: how likely each is */
-  size_t *first;            /* [model][emitter + 1]: first of what it emits under an action */
-  uint32_t *seen;           /* [model][emitter][..]: observations of positive probability */
+  const bool *terminal;           /* [action] */
+  const double *model_weight;     /* [model] */
+  const double *transition;       /* [model][action][state][next state]; NULL: moves */
+  const idm_sparse_rows *moves;   /* of the only model; or NULL */
+  const double *emission;         /* [model][action][emitter][observation] */
+  uint32_t *index;                /* [outcome][next state]: cell of an action, or NOWHERE */
+  size_t *next_entry;             /* [outcome]: where the row's next entry of that outcome goes */
+  uint32_t *next;                 /* [state]: next states of a row of a matrix */
+  double *next_probability;       /* [state]: how likely each is */
+  size_t *first;                  /* [model][emitter + 1]: first of what it emits under an action */
+  uint32_t *possible_observation; /* [model][emitter][..]: observations of positive probability */
 } builder;
 
-#define NOWHERE UINT32_MAX
+#define NO_CELL UINT32_MAX
 #define REACHED 0
 
 static void free_builder(builder *b)
 {
   free(b->index);
-  free(b->place);
+  free(b->next_entry);
   free(b->next);
-  free(b->chance);
+  free(b->next_probability);
   free(b->first);
-  free(b->seen);
+  free(b->possible_observation);
 }
 
 static bool make_builder(const idm_setting *setting, const idm_theta *theta, builder *b)
@@ -45,18 +45,20 @@ static bool make_builder(const idm_setting *setting, const idm_theta *theta, bui
                  .outcomes = theta->models * theta->sizes.observations,
                  .emits_before = setting->emits_before,
                  .terminal = setting->terminal,
-                 .trust = idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
+                 .model_weight = idm_theta_values(theta, IDM_MODEL_PRIOR, 0),
                  .transition = idm_theta_values(theta, IDM_TRANSITION, 0),
                  .moves = setting->moves,
                  .emission =
                      setting->moves ? setting->emission : idm_theta_values(theta, IDM_EMISSION, 0)};
   b->index = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->index);
-  b->place = idm_new(b->outcomes, sizeof *b->place);
+  b->next_entry = idm_new(b->outcomes, sizeof *b->next_entry);
   b->next = idm_new(b->sizes.states, sizeof *b->next);
-  b->chance = idm_new(b->sizes.states, sizeof *b->chance);
+  b->next_probability = idm_new(b->sizes.states, sizeof *b->next_probability);
   b->first = idm_new(idm_times(b->models, b->sizes.states + 1), sizeof *b->first);
-  b->seen = idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->seen);
-  return b->index && b->place && b->next && b->chance && b->first && b->seen;
+  b->possible_observation =
+      idm_new(idm_times(b->outcomes, b->sizes.states), sizeof *b->possible_observation);
+  return b->index && b->next_entry && b->next && b->next_probability && b->first &&
+         b->possible_observation;
 }
 
 /* One row of one model: what may follow (u, s), and how likely it is. */
@@ -64,9 +66,9 @@ typedef struct row {
   size_t model;
   size_t state;
   size_t count;
-  const uint32_t *next;   /* [count], ascending */
-  const double *chance;   /* [count] */
-  const double *emission; /* [emitter][observation] of the action */
+  const uint32_t *next;           /* [count], ascending */
+  const double *next_probability; /* [count] */
+  const double *emission;         /* [emitter][observation] of the action */
 } row;
 
 /* The entries of a row of a matrix that are not 0, in scratch. */
@@ -76,32 +78,32 @@ static size_t compress(const builder *b, const double *moves)
   for (size_t next = 0; next < b->sizes.states; next++) {
     if (!(moves[next] > 0)) continue;
     b->next[count] = (uint32_t)next;
-    b->chance[count++] = moves[next];
+    b->next_probability[count++] = moves[next];
   }
   return count;
 }
 
 static row row_of(const builder *b, size_t m, size_t u, size_t s)
 {
-  const size_t world = m * b->sizes.actions + u;
+  const size_t action_model = m * b->sizes.actions + u;
   row r = {.model = m,
            .state = s,
            .next = b->next,
-           .chance = b->chance,
-           .emission = b->emission + world * b->sizes.states * b->sizes.observations};
-  const size_t at = world * b->sizes.states + s;
+           .next_probability = b->next_probability,
+           .emission = b->emission + action_model * b->sizes.states * b->sizes.observations};
+  const size_t at = action_model * b->sizes.states + s;
   if (b->moves) {
     r.next = b->moves->next + b->moves->first[at];
-    r.chance = b->moves->probability + b->moves->first[at];
+    r.next_probability = b->moves->probability + b->moves->first[at];
     r.count = b->moves->first[at + 1] - b->moves->first[at];
-  } else if (b->trust[m] > 0) {
+  } else if (b->model_weight[m] > 0) {
     r.count = compress(b, b->transition + at * b->sizes.states);
   }
   return r;
 }
 
 /* List what every emitter can emit under an action. */
-static void list_seen(const builder *b, size_t u)
+static void list_observations(const builder *b, size_t u)
 {
   const idm_sizes n = b->sizes;
   size_t count = 0;
@@ -111,14 +113,14 @@ static void list_seen(const builder *b, size_t u)
     for (size_t s = 0; s < n.states; s++) {
       first[s] = count;
       for (size_t x = 0; x < n.observations; x++)
-        if (emission[s * n.observations + x] > 0) b->seen[count++] = (uint32_t)x;
+        if (emission[s * n.observations + x] > 0) b->possible_observation[count++] = (uint32_t)x;
     }
     first[n.states] = count;
   }
 }
 
 /* The list of what next state number `i` of a row comes with: from first[0] to first[1]. */
-static const size_t *seen_with(const builder *b, const row *r, size_t i)
+static const size_t *observations_of(const builder *b, const row *r, size_t i)
 {
   return b->first + r->model * (b->sizes.states + 1) + (b->emits_before ? r->state : r->next[i]);
 }
@@ -127,7 +129,7 @@ static const size_t *seen_with(const builder *b, const row *r, size_t i)
 static double joint(const builder *b, const row *r, size_t i, size_t observation)
 {
   const size_t emitter = b->emits_before ? r->state : r->next[i];
-  return b->trust[r->model] * r->chance[i] *
+  return b->model_weight[r->model] * r->next_probability[i] *
          r->emission[emitter * b->sizes.observations + observation];
 }
 
@@ -141,10 +143,11 @@ static size_t mark_cells(const builder *b, size_t u)
     for (size_t s = 0; s < n.states; s++) {
       const row r = row_of(b, m, u, s);
       for (size_t i = 0; i < r.count; i++) {
-        const size_t *list = seen_with(b, &r, i);
+        const size_t *list = observations_of(b, &r, i);
         for (size_t e = list[0]; e < list[1]; e++) {
-          if (!(joint(b, &r, i, b->seen[e]) > 0)) continue;
-          b->index[(m * n.observations + b->seen[e]) * n.states + r.next[i]] = REACHED;
+          if (!(joint(b, &r, i, b->possible_observation[e]) > 0)) continue;
+          b->index[(m * n.observations + b->possible_observation[e]) * n.states + r.next[i]] =
+              REACHED;
           entries++;
         }
       }
@@ -158,16 +161,16 @@ static void number_cells(const builder *b, size_t *outcomes, size_t *cells, kern
 {
   const size_t first = *cells;
   for (size_t o = 0; o < b->outcomes; o++) {
-    const size_t begun = *cells;
+    const size_t first_entry = *cells;
     for (size_t next = 0; next < b->sizes.states; next++) {
       uint32_t *cell = &b->index[o * b->sizes.states + next];
-      if (*cell == NOWHERE) continue;
+      if (*cell == NO_CELL) continue;
       *cell = (uint32_t)(*cells - first);
       if (opt_kernel) opt_kernel->state[*cells] = (uint32_t)next;
       ++*cells;
     }
-    if (*cells == begun) continue;
-    if (opt_kernel) opt_kernel->cell[*outcomes] = begun;
+    if (*cells == first_entry) continue;
+    if (opt_kernel) opt_kernel->cell[*outcomes] = first_entry;
     ++*outcomes;
   }
 }
@@ -179,12 +182,12 @@ static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *op
   const idm_sizes n = b->sizes;
   const row r = row_of(b, m, u, s);
   for (size_t i = 0; i < r.count; i++) {
-    const size_t *list = seen_with(b, &r, i);
+    const size_t *list = observations_of(b, &r, i);
     for (size_t e = list[0]; e < list[1]; e++) {
-      const double p = joint(b, &r, i, b->seen[e]);
+      const double p = joint(b, &r, i, b->possible_observation[e]);
       if (!(p > 0)) continue;
-      const size_t o = m * n.observations + b->seen[e];
-      const size_t at = b->place[o]++;
+      const size_t o = m * n.observations + b->possible_observation[e];
+      const size_t at = b->next_entry[o]++;
       if (!opt_kernel) continue;
       opt_kernel->at[at] = b->index[o * n.states + r.next[i]];
       opt_kernel->value[at] = p;
@@ -195,11 +198,11 @@ static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *op
 /* Lay down the row of (u, s) from entry `*entries` on, sorted by outcome and next state. */
 static void fill_row(const builder *b, size_t u, size_t s, size_t *entries, kernel *k)
 {
-  memset(b->place, 0, b->outcomes * sizeof *b->place);
+  memset(b->next_entry, 0, b->outcomes * sizeof *b->next_entry);
   for (size_t m = 0; m < b->models; m++) fill_part(b, m, u, s, NULL);
   for (size_t o = 0; o < b->outcomes; o++) {
-    const size_t count = b->place[o];
-    b->place[o] = *entries;
+    const size_t count = b->next_entry[o];
+    b->next_entry[o] = *entries;
     *entries += count;
   }
   for (size_t m = 0; m < b->models; m++) fill_part(b, m, u, s, k);
@@ -207,13 +210,13 @@ static void fill_row(const builder *b, size_t u, size_t s, size_t *entries, kern
 
 /* One pass over the dynamics: counts outcomes, cells and entries, or where a kernel is given lays
  * everything down. */
-static void pass(const builder *b, size_t counts[3], kernel *opt_kernel)
+static void traverse(const builder *b, size_t counts[3], kernel *opt_kernel)
 {
   const idm_sizes n = b->sizes;
   size_t outcomes = 0, cells = 0, entries = 0;
   for (size_t u = 0; u < n.actions; u++) {
     if (opt_kernel) opt_kernel->outcome[u] = outcomes;
-    list_seen(b, u);
+    list_observations(b, u);
     const size_t of_action = mark_cells(b, u);
     number_cells(b, &outcomes, &cells, opt_kernel);
     if (!opt_kernel) entries += of_action;
@@ -238,7 +241,7 @@ static bool allocate(kernel *k, const size_t counts[3])
   return k->outcome && k->cell && k->state && k->entry && k->at && k->value;
 }
 
-size_t idm_kernel_widest(const idm_theta *theta)
+size_t idm_kernel_max_cells(const idm_theta *theta)
 {
   return idm_times(theta->models * theta->sizes.observations, theta->sizes.states);
 }
@@ -251,17 +254,17 @@ idm_status idm_kernel_create(const idm_setting *setting, const idm_theta *theta,
   kernel *k = idm_new(1, sizeof *k);
   if (!make_builder(setting, theta, &b) || !k) goto memory;
   size_t counts[3];
-  pass(&b, counts, NULL);
+  traverse(&b, counts, NULL);
   k->states = theta->sizes.states;
   k->actions = theta->sizes.actions;
   if (!allocate(k, counts)) goto memory;
-  pass(&b, counts, k);
+  traverse(&b, counts, k);
   k->outcome[k->actions] = counts[0];
   k->cell[counts[0]] = counts[1];
   k->entry[k->actions * k->states] = counts[2];
   for (size_t u = 0; u < k->actions; u++) {
-    if (kernel_cells(k, u) > k->widest) k->widest = kernel_cells(k, u);
-    if (kernel_outcomes(k, u) > k->busiest) k->busiest = kernel_outcomes(k, u);
+    if (kernel_cells(k, u) > k->max_cells) k->max_cells = kernel_cells(k, u);
+    if (kernel_outcomes(k, u) > k->max_outcomes) k->max_outcomes = kernel_outcomes(k, u);
   }
   free_builder(&b);
   *ret_kernel = k;

@@ -12,16 +12,16 @@
  * lowers points to what follows them by the mixtures that bound it (6 trials at any discount). In a
  * fit of utilities or the discount gaps are relative, so that the unit changes no plan; there no
  * difference is taken by these numbers, since policies have steps and no slope. */
-#include "plan/point/point_based.h"
+#include "plan/point/search.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/soft.h"
-#include "plan/point/hull.h"
+#include "base/system.h"
+#include "plan/point/bounds.h"
 #include "setting/freedom.h"
 
 /* --- making and planning -------------------------------------------------------------------- */
@@ -46,20 +46,21 @@ static void destroy(void *content)
 }
 
 /* Refuse weights that move where every value but 0 is refused. */
-static idm_status check_freedom(const idm_theta *theta, idm_error *opt_error)
+static idm_status check_free_blocks(const idm_theta *theta, idm_error *opt_error)
 {
   const int32_t *entropy = theta->block[IDM_BELIEF_UTILITY].coordinate;
-  bool moves = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
-  for (size_t u = 0; entropy && u < theta->sizes.actions; u++) moves = moves || entropy[u] >= 0;
-  if (!moves) return IDM_OK;
+  bool entropy_free = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
+  for (size_t u = 0; entropy && u < theta->sizes.actions; u++)
+    entropy_free = entropy_free || entropy[u] >= 0;
+  if (!entropy_free) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "planner 'point-based' cannot plan for an award for certainty nor for a "
                   "belief_utility of the entropy, and one of them is free: its bounds hold where a "
                   "belief is worth the best of finitely many pieces; 'rational' can");
 }
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   *ret_content = NULL;
   if (setting->fully_observed)
@@ -74,8 +75,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
     if (id != IDM_UTILITY && theta->block[id].variants > 1)
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
                       theta->block[id].info->name);
-  const idm_status legal = check_freedom(theta, opt_error);
-  if (legal != IDM_OK) return legal;
+  const idm_status free_status = check_free_blocks(theta, opt_error);
+  if (free_status != IDM_OK) return free_status;
   point_based *p = idm_new(1, sizeof *p);
   if (!p) return idm_fail_memory(opt_error);
   p->setting = setting;
@@ -83,7 +84,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   p->models = theta->models;
   p->variants = idm_theta_variants(theta);
   p->gap = agent->gap;
-  p->widest = idm_kernel_widest(theta);
+  p->max_cells = idm_kernel_max_cells(theta);
   p->action_prior = idm_new(p->sizes.actions, sizeof *p->action_prior);
   p->model_prior = idm_new(p->models, sizeof *p->model_prior);
   p->utility = idm_new(p->variants * p->sizes.actions * p->sizes.states, sizeof *p->utility);
@@ -94,7 +95,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
     destroy(p);
     return status;
   }
-  (void)idm_prize_of(p->planned, &p->prize);
+  (void)idm_piecewise_reward_of(p->planned, &p->piecewise_reward);
   *ret_content = p;
   return IDM_OK;
 }
@@ -102,10 +103,10 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
 static point_problem problem_of(const point_based *p, const idm_theta *theta, const kernel *k,
                                 size_t variant)
 {
-  prize paid;
-  (void)idm_prize_of(theta, &paid);
+  piecewise_reward belief_reward;
+  (void)idm_piecewise_reward_of(theta, &belief_reward);
   return (point_problem){.kernel = k,
-                         .prize = paid,
+                         .piecewise_reward = belief_reward,
                          .reward = idm_theta_values(theta, IDM_UTILITY, variant),
                          .prior = idm_theta_values(theta, IDM_ACTION_PRIOR, 0),
                          .terminal = p->setting->terminal,
@@ -129,9 +130,9 @@ static const double gap_share = 0.1;
 static double gap_of(const point_based *p, const idm_theta *theta, size_t variant)
 {
   if (!is_scaled(theta)) return p->gap;
-  const double left = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
-  const double steps = p->setting->horizon > 0 ? p->setting->horizon : 1 / left;
-  return gap_share * p->gap * idm_theta_range_of(theta, variant) * steps;
+  const double one_minus_discount = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
+  const double steps = p->setting->horizon > 0 ? p->setting->horizon : 1 / one_minus_discount;
+  return gap_share * p->gap * idm_variant_utility_range(theta, variant) * steps;
 }
 
 /* Refuse a discount so near 1 that rounding adds up to more than such a gap. */
@@ -148,66 +149,68 @@ static idm_status check_discount(const point_based *p, const idm_theta *theta, i
 }
 
 /* Whether set-up is to end: time is up, or the callback cancels. */
-typedef struct set_up {
+typedef struct setup_check {
   const search_goal *goal;
   double lower; /* bounds on every value, for the callback */
   double upper;
-  double asked; /* when the callback was last called */
-  bool halted;
-} set_up;
+  double last_check; /* when the callback was last called */
+  bool stopped;
+} setup_check;
 
-static bool set_up_halts(void *context)
+static bool setup_must_stop(void *context)
 {
-  static const double seldom = 0.1; /* seconds between calls of the callback */
-  set_up *s = context;
+  static const double check_seconds = 0.1; /* seconds between calls of the callback */
+  setup_check *s = context;
   const search_goal *goal = s->goal;
-  if (s->halted || !(goal->seconds > 0 || goal->opt_watch)) return s->halted;
+  if (s->stopped || !(goal->seconds > 0 || goal->opt_monitor)) return s->stopped;
   const double now = idm_seconds();
-  s->halted = goal->seconds > 0 && now - goal->begun >= goal->seconds;
-  if (!s->halted && goal->opt_watch && now - s->asked > seldom) {
-    s->halted = goal->opt_watch(goal->context, s->lower, s->upper);
-    s->asked = idm_seconds();
+  s->stopped = goal->seconds > 0 && now - goal->start_time >= goal->seconds;
+  if (!s->stopped && goal->opt_monitor && now - s->last_check > check_seconds) {
+    s->stopped = goal->opt_monitor(goal->context, s->lower, s->upper);
+    s->last_check = idm_seconds();
   }
-  return s->halted;
+  return s->stopped;
 }
 
 /* Bounds on all values of a problem by its smallest and largest utilities alone. */
-static void bound_roughly(const point_problem *problem, set_up *s)
+static void bound_by_rewards(const point_problem *problem, setup_check *s)
 {
   const size_t states = problem->kernel->states;
   const double steps = problem->horizon > 0 ? problem->horizon : 1 / (1 - problem->discount);
-  double low = INFINITY, high = -INFINITY, least = 0;
+  double low = INFINITY, high = -INFINITY, smallest_piece = 0;
   for (size_t i = 0; i < problem->kernel->actions * states; i++) {
-    const double paid =
-        problem->reward[i] + idm_prize_corner(&problem->prize, i / states, i % states);
+    const double belief_reward =
+        problem->reward[i] +
+        idm_piecewise_reward_corner(&problem->piecewise_reward, i / states, i % states);
     low = fmin(low, problem->reward[i]);
-    high = fmax(high, paid);
+    high = fmax(high, belief_reward);
   }
-  for (size_t i = 0; i < problem->prize.pieces * problem->prize.actions * states; i++)
-    least = fmin(least, problem->prize.piece[i]);
-  low += least;
+  for (size_t i = 0;
+       i < problem->piecewise_reward.pieces * problem->piecewise_reward.actions * states; i++)
+    smallest_piece = fmin(smallest_piece, problem->piecewise_reward.piece[i]);
+  low += smallest_piece;
   s->lower = fmin(low, low * steps);
   s->upper = fmax(high, high * steps);
 }
 
 /* Solve every variant, each from nothing: what is found is a function of theta alone. */
 static idm_status solve(const point_based *p, const idm_theta *theta, const kernel *k,
-                        const idm_solver *solver, double begun, bounds *b, idm_plan_report *report,
-                        idm_error *opt_error)
+                        const idm_solver *solver, double start_time, bounds *b,
+                        idm_plan_report *report, idm_error *opt_error)
 {
   search_goal goal = {.seconds = solver->seconds,
-                      .begun = begun,
+                      .start_time = start_time,
                       .bytes = solver->bytes,
-                      .opt_watch = solver->opt_watch,
-                      .context = solver->watch_context};
+                      .opt_monitor = solver->opt_monitor,
+                      .context = solver->monitor_context};
   *report = (idm_plan_report){.stop = IDM_STOP_BOUND};
   idm_status status = IDM_OK;
   for (size_t v = 0; v < p->variants && status == IDM_OK; v++) {
     point_problem problem = problem_of(p, theta, k, v);
-    set_up preparing = {.goal = &goal, .asked = begun};
-    bound_roughly(&problem, &preparing);
-    problem.opt_halts = set_up_halts;
-    problem.halts_context = &preparing;
+    setup_check setup = {.goal = &goal, .last_check = start_time};
+    bound_by_rewards(&problem, &setup);
+    problem.opt_stop = setup_must_stop;
+    problem.stop_context = &setup;
     search_result result;
     goal.gap = solver->tolerance > 0 ? solver->tolerance : gap_of(p, theta, v);
     status =
@@ -223,7 +226,7 @@ static idm_status solve(const point_based *p, const idm_theta *theta, const kern
 }
 
 /* Take in what policies need beside the bounds. */
-static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
+static void store_plan(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
 {
   const size_t pairs = p->sizes.actions * p->sizes.states;
   idm_kernel_destroy(p->kernel);
@@ -242,9 +245,9 @@ static void adopt(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
 
 /* Refuse what makes the value other than the best of finitely many vectors, on which both bounds
  * stand. */
-static idm_status check_prize(const idm_theta *theta, idm_error *opt_error)
+static idm_status check_piecewise_reward(const idm_theta *theta, idm_error *opt_error)
 {
-  if (idm_prize_of(theta, &(prize){0})) return IDM_OK;
+  if (idm_piecewise_reward_of(theta, &(piecewise_reward){0})) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "planner 'point-based' cannot plan for an award for certainty, nor for a "
                   "belief_utility of the entropy or with a negative guess: its bounds hold where a "
@@ -252,12 +255,12 @@ static idm_status check_prize(const idm_theta *theta, idm_error *opt_error)
 }
 
 /* Whether nothing but habits differs from what was searched for, to the same gap. */
-static bool is_known(const point_based *p, const idm_theta *theta, double gap)
+static bool is_cached(const point_based *p, const idm_theta *theta, double gap)
 {
   if (p->planned_gap != gap) return false;
   for (size_t id = 0; id < theta->blocks; id++) {
     const idm_block *now = &theta->block[id], *then = &p->planned->block[id];
-    if (now->info->habit) continue;
+    if (now->info->choice_bias) continue;
     if (memcmp(now->value, then->value, now->size * now->variants * sizeof *now->value) != 0)
       return false;
   }
@@ -265,8 +268,8 @@ static bool is_known(const point_based *p, const idm_theta *theta, double gap)
 }
 
 /* Keep a search that came to its end, whoever asks for it again. */
-static void remember(point_based *p, const idm_theta *theta, double gap,
-                     const idm_plan_report *report)
+static void cache_report(point_based *p, const idm_theta *theta, double gap,
+                         const idm_plan_report *report)
 {
   idm_theta_assign(p->planned, theta);
   p->planned_gap = report->stop == IDM_STOP_BOUND ? gap : 0;
@@ -277,23 +280,24 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
                        idm_plan_report *report, idm_error *opt_error)
 {
   point_based *p = content;
-  idm_status status = check_prize(theta, opt_error);
+  idm_status status = check_piecewise_reward(theta, opt_error);
   if (status == IDM_OK) status = check_discount(p, theta, opt_error);
   if (status != IDM_OK) return status;
   const double gap = solver->tolerance > 0 ? solver->tolerance : p->gap;
-  if (is_known(p, theta, gap)) {
+  if (is_cached(p, theta, gap)) {
     *report = p->report;
     return IDM_OK;
   }
-  const double begun = idm_seconds();
+  const double start_time = idm_seconds();
   kernel *k;
   status = idm_kernel_create(p->setting, theta, &k, opt_error);
   if (status != IDM_OK) return status;
   bounds *b = idm_new(p->variants, sizeof *b);
-  status = b ? solve(p, theta, k, solver, begun, b, report, opt_error) : idm_fail_memory(opt_error);
+  status =
+      b ? solve(p, theta, k, solver, start_time, b, report, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
-    adopt(p, theta, k, b);
-    remember(p, theta, gap, report);
+    store_plan(p, theta, k, b);
+    cache_report(p, theta, gap, report);
   } else {
     drop_bounds(b, p->variants);
     idm_kernel_destroy(k);
@@ -306,7 +310,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
 static size_t scratch_size(const void *content)
 {
   const point_based *p = content;
-  return p->sizes.actions + p->widest + 2 * p->sizes.states;
+  return p->sizes.actions + p->max_cells + 2 * p->sizes.states;
 }
 
 /* The stage after `steps` steps. Past the horizon the last one stays in force. */
@@ -322,7 +326,7 @@ static double future(const point_based *p, const alphas *lower, const double *z,
 {
   const kernel *k = p->kernel;
   const size_t first = kernel_first_cell(k, u);
-  double *mass = joint + p->widest;
+  double *mass = joint + p->max_cells;
   uint32_t *state = (uint32_t *)(void *)(mass + k->states);
   memset(joint, 0, kernel_cells(k, u) * sizeof *joint);
   for (size_t s = 0; s < k->states; s++)
@@ -331,7 +335,7 @@ static double future(const point_based *p, const alphas *lower, const double *z,
       joint[k->at[e]] += z[s] * k->value[e];
   double sum = 0;
   for (size_t o = k->outcome[u]; o < k->outcome[u + 1]; o++) {
-    belief b = {.state = state, .mass = mass};
+    sparse_belief b = {.state = state, .mass = mass};
     for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++) {
       if (!(joint[c - first] > 0)) continue;
       mass[b.count] = joint[c - first];
@@ -343,14 +347,14 @@ static double future(const point_based *p, const alphas *lower, const double *z,
 }
 
 /* A belief by the states that it holds possible, in scratch of both, [state]. */
-static belief sparse(const double *z, size_t states, double *mass, uint32_t *state)
+static sparse_belief sparse(const double *z, size_t states, double *mass, uint32_t *state)
 {
-  belief b = {.state = state, .mass = mass};
+  sparse_belief b = {.state = state, .mass = mass};
   for (size_t s = 0; s < states; s++) {
     if (!(z[s] > 0)) continue;
     mass[b.count] = z[s];
     state[b.count++] = (uint32_t)s;
-    b.sign |= belief_bit((uint32_t)s);
+    b.support_mask |= belief_bit((uint32_t)s);
   }
   return b;
 }
@@ -360,13 +364,14 @@ static void quality(const void *content, size_t variant, int steps, const double
 {
   const point_based *p = content;
   const idm_sizes n = p->sizes;
-  double *mass = scratch + n.actions + p->widest;
-  const belief b = sparse(z, n.states, mass, (uint32_t *)(void *)(mass + n.states));
+  double *mass = scratch + n.actions + p->max_cells;
+  const sparse_belief b = sparse(z, n.states, mass, (uint32_t *)(void *)(mass + n.states));
   const size_t stage = stage_after(p, steps);
   const bool last = p->setting->horizon > 0 && stage == 0;
   const double *utility = p->utility + variant * n.actions * n.states;
   /* Before what follows takes the belief's place. */
-  for (size_t u = 0; u < n.actions; u++) q[u] = p->bounds ? idm_prize_at(&p->prize, u, &b) : NAN;
+  for (size_t u = 0; u < n.actions; u++)
+    q[u] = p->bounds ? idm_piecewise_reward_at(&p->piecewise_reward, u, &b) : NAN;
   for (size_t u = 0; u < n.actions; u++) {
     for (size_t s = 0; s < n.states; s++) q[u] += z[s] * utility[u * n.states + s];
     if (last || p->setting->terminal[u] || !p->bounds) continue;
@@ -411,16 +416,16 @@ static void bound(const void *content, size_t variant, int steps, const double *
   const point_based *p = content;
   const size_t states = p->sizes.states;
   double *dense = scratch + p->sizes.actions;
-  double *mass = dense + p->widest;
+  double *mass = dense + p->max_cells;
   uint32_t *state = (uint32_t *)(void *)(mass + states);
   *lower = *upper = value(content, variant, steps, z, scratch);
   if (!p->bounds) return;
   const bounds_pair *now = &p->bounds[variant].stage[stage_after(p, steps)];
-  const belief b = sparse(z, states, mass, state);
+  const sparse_belief b = sparse(z, states, mass, state);
   memset(dense, 0, states * sizeof *dense);
-  double price[HULL_MOST];
+  double multiplier[HULL_MOST];
   /* Where both have met, one step of lookahead may be above by rounding. */
-  *upper = fmax(*lower, idm_sawtooth_at(&now->upper, &b, 0, INFINITY, price, dense));
+  *upper = fmax(*lower, idm_sawtooth_at(&now->upper, &b, 0, INFINITY, multiplier, dense));
 }
 
 static bool vector_at(const void *content, size_t variant, size_t index, double *vector,
@@ -468,7 +473,8 @@ const idm_planner idm_point_based = {
     .clamp = clamps,
     .clamps = sizeof clamps / sizeof clamps[0],
     .needs = IDM_NEEDS_MODEL,
-    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_STEPS | IDM_GIVES_HIDDEN_MOVES,
+    .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON | IDM_SUPPORTS_NO_GRADIENT |
+                IDM_SUPPORTS_SPARSE_HIDDEN,
     .create = create,
     .plan = plan,
     .destroy = destroy,

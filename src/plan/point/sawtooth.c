@@ -1,11 +1,246 @@
-/* The sawtooth upper bound. */
-#include "plan/point/sawtooth.h"
+/* The sawtooth upper bound.
+ *
+ * Contents: hull · sawtooth */
+#include "plan/point/bounds.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/point/hull.h"
+#include "base/vector.h"
+
+/* === hull ===================================================================================== */
+
+/* The lower hull at a belief, by the simplex method. */
+
+/* A basis: as many corners or points as there are states, whose mixture is the belief. */
+typedef struct basis {
+  size_t size;
+  double column[HULL_MOST][HULL_MOST];
+  double inverse[HULL_MOST][HULL_MOST]; /* of the columns */
+  double weight[HULL_MOST];
+  double value[HULL_MOST];
+  uint32_t point[HULL_MOST]; /* SAWTOOTH_NONE: the corner of this place, which none comes back to */
+} basis;
+
+/* A point over the states of a belief; false where it has others. */
+static bool column(const sawtooth *t, const sparse_belief *b, size_t point, double c[HULL_MOST])
+{
+  const sawtooth_point *p = &t->point[point];
+  if (p->support_mask & ~b->support_mask || p->count > b->count) return false;
+  size_t k = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    const bool here = k < p->count && t->state[p->at + k] == b->state[i];
+    c[i] = here ? t->mass[p->at + k] : 0;
+    k += here;
+  }
+  return k == p->count;
+}
+
+/* What is less is rounding. */
+static double rounding(const sparse_belief *b, const double *multiplier)
+{
+  double most = 0;
+  for (size_t i = 0; i < b->count; i++) most = fmax(most, fabs(multiplier[i]));
+  return 1e-14 * most;
+}
+
+bool idm_hull_is_violated(const sawtooth *t, const sparse_belief *b, uint32_t point,
+                          const double *multiplier)
+{
+  double c[HULL_MOST];
+  if (!column(t, b, point, c)) return false;
+  double sum = t->point[point].value;
+  for (size_t k = 0; k < b->count; k++) sum -= c[k] * multiplier[k];
+  return sum < -rounding(b, multiplier);
+}
+
+/* Points that differ by rounding would make a basis that cannot be inverted: one that hardly gives
+ * way to a column does not block it. What that leaves over is accounted for at the end. */
+static const double pivot_tolerance = 1e-11;
+
+/* Take a column into the basis, in place of the one whose weight comes to 0 first. */
+static bool pivot(basis *s, const double c[HULL_MOST], double value, size_t point)
+{
+  double d[HULL_MOST];
+  size_t out = HULL_MOST;
+  for (size_t j = 0; j < s->size; j++) {
+    d[j] = 0;
+    for (size_t k = 0; k < s->size; k++) d[j] += s->inverse[j][k] * c[k];
+    if (d[j] > pivot_tolerance &&
+        (out == HULL_MOST || s->weight[j] * d[out] < s->weight[out] * d[j]))
+      out = j;
+  }
+  if (out == HULL_MOST) return false;
+  const double share = s->weight[out] / d[out];
+  for (size_t k = 0; k < s->size; k++) s->inverse[out][k] /= d[out];
+  for (size_t j = 0; j < s->size; j++) {
+    if (j == out) continue;
+    s->weight[j] = fmax(s->weight[j] - share * d[j], 0);
+    for (size_t k = 0; k < s->size; k++) s->inverse[j][k] -= d[j] * s->inverse[out][k];
+  }
+  s->weight[out] = share;
+  s->value[out] = value;
+  s->point[out] = (uint32_t)point;
+  memcpy(s->column[out], c, sizeof s->column[out]);
+  return true;
+}
+
+static void set_multipliers(const basis *s, double *multiplier)
+{
+  for (size_t k = 0; k < s->size; k++) {
+    multiplier[k] = 0;
+    for (size_t j = 0; j < s->size; j++) multiplier[k] += s->value[j] * s->inverse[j][k];
+  }
+}
+
+/* What a mixture misses of the belief is taken at the largest of its numbers; returned is what that
+ * is worth, INFINITY where it is more than rounding. */
+static double residual_value(const basis *s, const sparse_belief *b)
+{
+  double unexplained = 0, most = 0;
+  for (size_t k = 0; k < s->size; k++) {
+    double mass = b->mass[k];
+    for (size_t j = 0; j < s->size; j++) mass -= s->weight[j] * s->column[j][k];
+    unexplained += fabs(mass);
+    most = fmax(most, fabs(s->value[k]));
+  }
+  return unexplained < pivot_tolerance ? unexplained * most : INFINITY;
+}
+
+/* What the mixture is worth; where it misses too much, the corners alone. */
+static double mixture_value(const basis *s, const sawtooth *t, const sparse_belief *b)
+{
+  double sum = residual_value(s, b), corners = 0;
+  for (size_t k = 0; k < s->size; k++) {
+    sum += s->weight[k] * s->value[k];
+    corners += b->mass[k] * t->corner[b->state[k]];
+  }
+  return isfinite(sum) ? sum : corners;
+}
+
+/* How far a point is above the plane of the prices, by state, if it has no states but those. */
+static inline double excess_over_plane(const sawtooth *t, const sawtooth_point *p,
+                                       const double *dense)
+{
+  const uint32_t *state = t->state + p->at;
+  const double *mass = t->mass + p->at;
+  double sum = p->value;
+  for (size_t k = 0; k < p->count; k++) sum -= mass[k] * dense[state[k]];
+  return sum;
+}
+
+/* A point, and how far it is above the plane of the prices. */
+typedef struct candidate {
+  size_t point;
+  double excess_over_plane;
+} candidate;
+
+/* How far the points of a slice are above the plane. */
+IDM_KERNEL(static, slice_excess,
+           (const double *slice, size_t states, const double *plane,
+            double over_plane[SAWTOOTH_LANES]),
+           (slice, states, plane, over_plane))
+{
+  double sum[SAWTOOTH_LANES];
+  for (size_t i = 0; i < SAWTOOTH_LANES; i++) sum[i] = slice[states * SAWTOOTH_LANES + i];
+  for (size_t s = 0; s < states; s++)
+    for (size_t i = 0; i < SAWTOOTH_LANES; i++) sum[i] -= slice[s * SAWTOOTH_LANES + i] * plane[s];
+  for (size_t i = 0; i < SAWTOOTH_LANES; i++) over_plane[i] = sum[i];
+}
+
+/* The lowest of all points, or the one given, where states are few. */
+static candidate lowest_of_few(const sawtooth *t, const sparse_belief *b, uint32_t without,
+                               const double *multiplier, candidate lowest)
+{
+  double plane[HULL_MOST], here[SAWTOOTH_LANES];
+  /* Points with other states than the belief's are far above. */
+  for (size_t s = 0; s < t->states; s++) plane[s] = -1e300;
+  for (size_t k = 0; k < b->count; k++) plane[b->state[k]] = multiplier[k];
+  for (size_t from = 0; from < t->count; from += SAWTOOTH_LANES) {
+    slice_excess(t->lane + from * (t->states + 1), t->states, plane, here);
+    for (size_t i = 0; i < SAWTOOTH_LANES; i++)
+      if (here[i] < lowest.excess_over_plane && from + i != without)
+        lowest = (candidate){from + i, here[i]};
+  }
+  return lowest;
+}
+
+/* The same where states are many, but not those of the belief. */
+static candidate lowest_of_many(const sawtooth *t, const sparse_belief *b, uint32_t without,
+                                const double *multiplier, double *dense, candidate lowest)
+{
+  double c[HULL_MOST];
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = multiplier[k];
+  for (size_t k = 0; k < b->count; k++)
+    for (uint32_t i = t->head[b->state[k]]; i != SAWTOOTH_NONE; i = t->chain[i]) {
+      const sawtooth_point *p = &t->point[i];
+      if (p->support_mask & ~b->support_mask || p->count > b->count || i == without) continue;
+      const double here = excess_over_plane(t, p, dense);
+      /* Signs of beliefs over more than 64 states may agree where the states do not. */
+      if (here < lowest.excess_over_plane && column(t, b, i, c)) lowest = (candidate){i, here};
+    }
+  for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
+  return lowest;
+}
+
+/* The point furthest below the plane of the prices, and its column; SAWTOOTH_NONE where none is. */
+static size_t most_violated(const sawtooth *t, const sparse_belief *b, uint32_t without,
+                            const double *multiplier, double *dense, double c[HULL_MOST])
+{
+  candidate in = {SAWTOOTH_NONE, -rounding(b, multiplier)};
+  in = t->lane ? lowest_of_few(t, b, without, multiplier, in)
+               : lowest_of_many(t, b, without, multiplier, dense, in);
+  if (in.point != SAWTOOTH_NONE) column(t, b, in.point, c);
+  return in.point;
+}
+
+/* The best mixture for a belief, and the prices by it. */
+static basis solve_hull(const sawtooth *t, const sparse_belief *b, uint32_t without,
+                        double *multiplier, double *dense)
+{
+  enum { max_pivots = 64 }; /* every basis on the way is a bound */
+  basis s = {.size = b->count};
+  for (size_t k = 0; k < s.size; k++) {
+    s.column[k][k] = s.inverse[k][k] = 1;
+    s.weight[k] = b->mass[k];
+    s.value[k] = multiplier[k] = t->corner[b->state[k]];
+    s.point[k] = SAWTOOTH_NONE;
+  }
+  for (int n = 0; n < max_pivots; n++) {
+    double c[HULL_MOST] = {0};
+    const size_t in = most_violated(t, b, without, multiplier, dense, c);
+    if (in == SAWTOOTH_NONE || !pivot(&s, c, t->point[in].value, in)) break;
+    set_multipliers(&s, multiplier);
+  }
+  return s;
+}
+
+double idm_hull_at(const sawtooth *t, const sparse_belief *b, uint32_t without, double *multiplier,
+                   double *dense)
+{
+  const basis s = solve_hull(t, b, without, multiplier, dense);
+  return mixture_value(&s, t, b);
+}
+
+/* The mixture itself, as idm_sawtooth_mix has it. */
+static size_t idm_hull_mix(const sawtooth *t, const sparse_belief *b, uint32_t *part,
+                           double *weight, double *rest, double *dense)
+{
+  double multiplier[HULL_MOST];
+  const basis s = solve_hull(t, b, SAWTOOTH_NONE, multiplier, dense);
+  *rest = residual_value(&s, b);
+  const bool corners = !isfinite(*rest);
+  if (corners) *rest = 0;
+  for (size_t k = 0; k < s.size; k++) {
+    const bool corner = corners || s.point[k] == SAWTOOTH_NONE;
+    part[k] = corner ? (uint32_t)(t->count + b->state[k]) : s.point[k];
+    weight[k] = corners ? b->mass[k] : s.weight[k];
+  }
+  return s.size;
+}
+
+/* === sawtooth ================================================================================= */
 
 /* --- lists by state ------------------------------------------------------------------------- */
 
@@ -19,12 +254,12 @@ static void clear_lists(sawtooth *t)
 static void link_point(sawtooth *t, size_t i)
 {
   const uint32_t *state = t->state + t->point[i].at;
-  uint32_t rarest = state[0];
+  uint32_t shortest_list = state[0];
   for (size_t k = 1; k < t->point[i].count; k++)
-    if (t->lists[state[k]] < t->lists[rarest]) rarest = state[k];
-  t->chain[i] = t->head[rarest];
-  t->head[rarest] = (uint32_t)i;
-  t->lists[rarest]++;
+    if (t->lists[state[k]] < t->lists[shortest_list]) shortest_list = state[k];
+  t->chain[i] = t->head[shortest_list];
+  t->head[shortest_list] = (uint32_t)i;
+  t->lists[shortest_list]++;
 }
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -52,7 +287,7 @@ void idm_sawtooth_free(sawtooth *t)
   free(t->head);
   free(t->lists);
   free(t->chain);
-  free(t->news);
+  free(t->updates);
   *t = (sawtooth){0};
 }
 
@@ -60,12 +295,12 @@ double idm_sawtooth_bytes(const sawtooth *t)
 {
   const size_t lane = t->lane ? (t->states + 1) * sizeof *t->lane : 0;
   return (double)t->capacity * (double)(sizeof *t->point + sizeof *t->chain + lane) +
-         (double)t->newest * sizeof *t->news +
-         (double)t->room * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
+         (double)t->update_capacity * sizeof *t->updates +
+         (double)t->point_capacity * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
 }
 
 /* The plane of the corners. */
-static double plane(const sawtooth *t, const belief *b)
+static double plane(const sawtooth *t, const sparse_belief *b)
 {
   double sum = 0;
   for (size_t k = 0; k < b->count; k++) sum += b->mass[k] * t->corner[b->state[k]];
@@ -74,11 +309,11 @@ static double plane(const sawtooth *t, const belief *b)
 
 /* How far below the plane point i puts the belief in `dense`, or `best` where that is further: the
  * point's part in the belief is the least ratio of their masses. */
-static inline double reach(const sawtooth *t, size_t i, uint64_t sign, const double *dense,
-                           double best)
+static inline double sawtooth_gap(const sawtooth *t, size_t i, uint64_t support_mask,
+                                  const double *dense, double best)
 {
   const sawtooth_point *p = &t->point[i];
-  if (p->below >= best || p->sign & ~sign) return best;
+  if (p->below >= best || p->support_mask & ~support_mask) return best;
   const uint32_t *state = t->state + p->at;
   const double *inverse = t->inverse + p->at;
   double share = 1;
@@ -93,43 +328,44 @@ static inline double reach(const sawtooth *t, size_t i, uint64_t sign, const dou
 
 /* How far below the plane all points but `except` put the belief in `dense`, or `best` where that
  * is further. Stops once it is as far as `enough`. */
-static double reach_all(const sawtooth *t, const belief *b, uint32_t except, double enough,
-                        const double *dense, double best)
+static double largest_gap(const sawtooth *t, const sparse_belief *b, uint32_t except,
+                          double gap_limit, const double *dense, double best)
 {
-  for (size_t k = 0; k < b->count && best > enough; k++)
-    for (uint32_t i = t->head[b->state[k]]; i != SAWTOOTH_NONE && best > enough; i = t->chain[i])
-      if (i != except) best = reach(t, i, b->sign, dense, best);
+  for (size_t k = 0; k < b->count && best > gap_limit; k++)
+    for (uint32_t i = t->head[b->state[k]]; i != SAWTOOTH_NONE && best > gap_limit; i = t->chain[i])
+      if (i != except) best = sawtooth_gap(t, i, b->support_mask, dense, best);
   return best;
 }
 
 /* Whether somebody who heard of all before `heard` has to look at all points. */
-static bool must_look(const sawtooth *t, size_t heard)
+static bool must_rescan(const sawtooth *t, size_t seen_updates)
 {
-  return heard < t->kept || t->told - heard > t->count;
+  return seen_updates < t->first_update || t->update_count - seen_updates > t->count;
 }
 
 /* The hull, found anew where something that was told since is below the prices. */
-static double hull(const sawtooth *t, const belief *b, size_t heard, double known, double *price,
-                   double *dense)
+static double hull(const sawtooth *t, const sparse_belief *b, size_t seen_updates, double known,
+                   double *multiplier, double *dense)
 {
-  bool moves = must_look(t, heard) || known == INFINITY;
-  for (size_t n = heard; n < t->told && !moves; n++)
-    moves = idm_hull_moves(t, b, t->news[n - t->kept], price);
-  return moves ? fmin(known, idm_hull_at(t, b, SAWTOOTH_NONE, price, dense)) : known;
+  bool is_stale = must_rescan(t, seen_updates) || known == INFINITY;
+  for (size_t n = seen_updates; n < t->update_count && !is_stale; n++)
+    is_stale = idm_hull_is_violated(t, b, t->updates[n - t->first_update], multiplier);
+  return is_stale ? fmin(known, idm_hull_at(t, b, SAWTOOTH_NONE, multiplier, dense)) : known;
 }
 
-double idm_sawtooth_at(const sawtooth *t, const belief *b, size_t heard, double known,
-                       double *price, double *dense)
+double idm_sawtooth_at(const sawtooth *t, const sparse_belief *b, size_t seen_updates, double known,
+                       double *multiplier, double *dense)
 {
-  if (b->count > 1 && b->count <= HULL_MOST) return hull(t, b, heard, known, price, dense);
+  if (b->count > 1 && b->count <= HULL_MOST)
+    return hull(t, b, seen_updates, known, multiplier, dense);
   const double base = plane(t, b);
   double best = known < base ? known - base : 0;
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
-  if (must_look(t, heard))
-    best = reach_all(t, b, SAWTOOTH_NONE, -INFINITY, dense, best);
+  if (must_rescan(t, seen_updates))
+    best = largest_gap(t, b, SAWTOOTH_NONE, -INFINITY, dense, best);
   else
-    for (size_t n = heard; n < t->told; n++)
-      best = reach(t, t->news[n - t->kept], b->sign, dense, best);
+    for (size_t n = seen_updates; n < t->update_count; n++)
+      best = sawtooth_gap(t, t->updates[n - t->first_update], b->support_mask, dense, best);
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
   return fmin(base + best, known);
 }
@@ -144,7 +380,7 @@ static double share_of(const sawtooth *t, size_t i, const double *dense)
   return share;
 }
 
-size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, double *weight,
+size_t idm_sawtooth_mix(const sawtooth *t, const sparse_belief *b, uint32_t *part, double *weight,
                         double *rest, double *dense)
 {
   if (b->count > 1 && b->count <= HULL_MOST) return idm_hull_mix(t, b, part, weight, rest, dense);
@@ -152,7 +388,7 @@ size_t idm_sawtooth_mix(const sawtooth *t, const belief *b, uint32_t *part, doub
   size_t at = t->count, parts = 0;
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = b->mass[k];
   for (size_t i = 0; i < t->count; i++) {
-    const double here = reach(t, i, b->sign, dense, best);
+    const double here = sawtooth_gap(t, i, b->support_mask, dense, best);
     if (here < best) at = i;
     best = here;
   }
@@ -232,41 +468,41 @@ static bool make_points(sawtooth *t)
 static bool make_room(sawtooth *t, size_t states)
 {
   if (t->count == t->capacity && !make_points(t)) return false;
-  if (t->numbers + states > t->room) {
-    const size_t room = 2 * t->room + states + 256;
-    uint32_t *state = realloc(t->state, room * sizeof *state);
+  if (t->numbers + states > t->point_capacity) {
+    const size_t point_capacity = 2 * t->point_capacity + states + 256;
+    uint32_t *state = realloc(t->state, point_capacity * sizeof *state);
     if (state) t->state = state;
-    double *mass = realloc(t->mass, room * sizeof *mass);
+    double *mass = realloc(t->mass, point_capacity * sizeof *mass);
     if (mass) t->mass = mass;
-    double *inverse = realloc(t->inverse, room * sizeof *inverse);
+    double *inverse = realloc(t->inverse, point_capacity * sizeof *inverse);
     if (inverse) t->inverse = inverse;
     if (!state || !mass || !inverse) return false;
-    t->room = room;
+    t->point_capacity = point_capacity;
   }
   return true;
 }
 
-static void forget(sawtooth *t)
+static void drop_updates(sawtooth *t)
 {
-  t->kept = t->told;
+  t->first_update = t->update_count;
 }
 
-static bool tell(sawtooth *t, uint32_t point)
+static bool record_update(sawtooth *t, uint32_t point)
 {
-  if (t->told - t->kept == t->newest) {
+  if (t->update_count - t->first_update == t->update_capacity) {
     /* Whoever is as far behind as there are points does better to look at them all. */
-    if (t->newest > 2 * t->count + 64) {
-      forget(t);
+    if (t->update_capacity > 2 * t->count + 64) {
+      drop_updates(t);
     } else {
-      const size_t newest = 2 * t->newest + 64;
-      uint32_t *news = realloc(t->news, newest * sizeof *news);
-      if (!news) return false;
-      t->news = news;
-      t->newest = newest;
+      const size_t update_capacity = 2 * t->update_capacity + 64;
+      uint32_t *updates = realloc(t->updates, update_capacity * sizeof *updates);
+      if (!updates) return false;
+      t->updates = updates;
+      t->update_capacity = update_capacity;
     }
   }
-  t->news[t->told - t->kept] = point;
-  t->told++;
+  t->updates[t->update_count - t->first_update] = point;
+  t->update_count++;
   return true;
 }
 
@@ -274,8 +510,8 @@ static void lower_corner(sawtooth *t, size_t state, double value)
 {
   t->corner[state] = value;
   for (size_t i = 0; i < t->count; i++) t->point[i].below = below_plane(t, &t->point[i]);
-  t->told++; /* everybody is to look at everything again */
-  forget(t);
+  t->update_count++; /* everybody is to look at everything again */
+  drop_updates(t);
 }
 
 /* A state of a point with its mass. */
@@ -293,7 +529,7 @@ static int compare_parts(const void *left, const void *right)
 
 /* Lay down the states of a belief, those of more than HULL_MOST by falling mass: where a point has
  * most, its part in another belief is likely to end. */
-static bool lay_states(sawtooth *t, const belief *b)
+static bool store_states(sawtooth *t, const sparse_belief *b)
 {
   part *parts = idm_new(b->count, sizeof *parts);
   if (!parts) return false;
@@ -308,18 +544,20 @@ static bool lay_states(sawtooth *t, const belief *b)
   return true;
 }
 
-static bool make_point(sawtooth *t, const belief *b, uint32_t owner)
+static bool make_point(sawtooth *t, const sparse_belief *b, uint32_t owner)
 {
-  if (!make_room(t, b->count) || !lay_states(t, b)) return false;
-  t->point[t->count] = (sawtooth_point){
-      .sign = b->sign, .at = t->numbers, .count = (uint32_t)b->count, .owner = owner};
+  if (!make_room(t, b->count) || !store_states(t, b)) return false;
+  t->point[t->count] = (sawtooth_point){.support_mask = b->support_mask,
+                                        .at = t->numbers,
+                                        .count = (uint32_t)b->count,
+                                        .owner = owner};
   link_point(t, t->count);
   t->numbers += b->count;
   t->count++;
   return true;
 }
 
-idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32_t owner,
+idm_status idm_sawtooth_lower(sawtooth *t, const sparse_belief *b, double value, uint32_t owner,
                               uint32_t *point, idm_error *opt_error)
 {
   if (b->count == 1) {
@@ -333,22 +571,22 @@ idm_status idm_sawtooth_lower(sawtooth *t, const belief *b, double value, uint32
   t->point[*point].value = value;
   t->point[*point].below = below_plane(t, &t->point[*point]);
   set_lane(t, *point);
-  return tell(t, *point) ? IDM_OK : idm_fail_memory(opt_error);
+  return record_update(t, *point) ? IDM_OK : idm_fail_memory(opt_error);
 }
 
 /* --- pruning -------------------------------------------------------------------------------- */
 
 /* Whether the other points put point i where it is. */
-static bool superfluous(const sawtooth *t, size_t i, double *dense)
+static bool is_dominated(const sawtooth *t, size_t i, double *dense)
 {
   const sawtooth_point p = t->point[i];
-  const belief b = {t->state + p.at, t->mass + p.at, p.count, p.sign};
-  double price[HULL_MOST];
+  const sparse_belief b = {t->state + p.at, t->mass + p.at, p.count, p.support_mask};
+  double multiplier[HULL_MOST];
   const double rounding = 1e-13 * fmax(1, fabs(p.value));
   if (p.count <= HULL_MOST)
-    return idm_hull_at(t, &b, (uint32_t)i, price, dense) <= p.value + rounding;
+    return idm_hull_at(t, &b, (uint32_t)i, multiplier, dense) <= p.value + rounding;
   for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = b.mass[k];
-  const double best = reach_all(t, &b, (uint32_t)i, p.below, dense, 0);
+  const double best = largest_gap(t, &b, (uint32_t)i, p.below, dense, 0);
   for (size_t k = 0; k < b.count; k++) dense[b.state[k]] = 0;
   return best <= p.below;
 }
@@ -378,19 +616,19 @@ static void compact(sawtooth *t)
 }
 
 void idm_sawtooth_prune(sawtooth *t, double *dense,
-                        void (*moved)(void *context, uint32_t owner, uint32_t point), void *context,
-                        bool (*opt_halts)(void *context), void *halts_context)
+                        void (*renumber)(void *context, uint32_t owner, uint32_t point),
+                        void *context, bool (*opt_stop)(void *context), void *stop_context)
 {
   enum { batch = 16 };
   for (size_t i = 0; i < t->count; i++) {
-    if (i % batch == 0 && opt_halts && opt_halts(halts_context)) break;
-    if (!superfluous(t, i, dense)) continue;
-    moved(context, t->point[i].owner, SAWTOOTH_NONE);
+    if (i % batch == 0 && opt_stop && opt_stop(stop_context)) break;
+    if (!is_dominated(t, i, dense)) continue;
+    renumber(context, t->point[i].owner, SAWTOOTH_NONE);
     t->point[i].value = INFINITY; /* above everything: of no more use to the others */
     t->point[i].below = 0;
     set_lane(t, i);
   }
   compact(t);
-  for (size_t i = 0; i < t->count; i++) moved(context, t->point[i].owner, (uint32_t)i);
-  forget(t);
+  for (size_t i = 0; i < t->count; i++) renumber(context, t->point[i].owner, (uint32_t)i);
+  drop_updates(t);
 }

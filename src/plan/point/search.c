@@ -5,65 +5,63 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "plan/point/choose.h"
-#include "plan/point/hasten.h"
+#include "base/system.h"
 
 typedef struct search {
   const point_problem *problem;
   const search_goal *goal;
-  graph graph;
+  search_graph graph;
   uint32_t start;
-  uint32_t *fallback; /* [stage]: the even belief, which says what to do after outcomes that a
-                         belief does not expect */
-  double least;       /* what moves a bound by less is not kept */
-  size_t steps;       /* of the path */
-  size_t most_steps;  /* that there is room for */
-  size_t walked;      /* steps since bounds were hastened */
-  size_t patience;    /* how much longer than usual to wait before they are again */
-  bool wide;          /* the gap at the start is more than rounding can make it */
-  bool cut;           /* the path ended there, and not where bounds are close */
-  double begun;       /* when the seconds began to count */
-  double asked;       /* when it was last asked whether to end */
-  bool halted;        /* it is to end, whatever a trial is about; `stop` says why */
+  uint32_t *fallback;     /* [stage]: the even belief, which says what to do after outcomes that a
+                             belief does not expect */
+  double min_improvement; /* what moves a bound by less is not kept */
+  size_t steps;           /* of the path */
+  size_t path_capacity;   /* that there is room for */
+  size_t steps_since_newton; /* steps since bounds were hastened */
+  size_t newton_interval;    /* how much longer than usual to wait before they are again */
+  bool gap_exceeds_rounding; /* the gap at the start is more than rounding can make it */
+  bool truncated;            /* the path ended there, and not where bounds are close */
+  double start_time;         /* when the seconds began to count */
+  double last_check;         /* when it was last asked whether to end */
+  bool stopped;              /* it is to end, whatever a trial is about; `stop` says why */
   idm_stop stop;
   uint32_t *path;
-  uint32_t *after; /* [outcome]: vector that follows */
-  double *reached; /* [cell]: what follows, by cell */
-  double *vector;  /* [state] */
-  size_t *pruned;  /* [stage][2]: vectors and points when the stage was last pruned */
-  bool moved;      /* a bound moved in this trial */
-  double ease;     /* a trial ends where gaps are this share of the one at the start */
-  bool eased;      /* the trial aimed at more than the gap to reach */
-  double closest;  /* the least gap at the start so far */
-  int idle;        /* trials since it shrank by more than rounding */
+  uint32_t *after;     /* [outcome]: vector that follows */
+  double *next_vector; /* [cell]: what follows, by cell */
+  double *vector;      /* [state] */
+  size_t *pruned;      /* [stage][2]: vectors and points when the stage was last pruned */
+  bool improved;       /* a bound moved in this trial */
+  double gap_fraction; /* a trial ends where gaps are this share of the one at the start */
+  bool target_relaxed; /* the trial aimed at more than the gap to reach */
+  double smallest_gap; /* the least gap at the start so far */
+  int stalled_trials;  /* trials since it shrank by more than rounding */
   long backups;
 } search;
 
 /* --- from above ----------------------------------------------------------------------------- */
 
 /* Lower the bound at a node to that of its most promising action. */
-static idm_status cap(search *s, uint32_t at, size_t action, idm_error *opt_error)
+static idm_status update_upper(search *s, uint32_t at, size_t action, idm_error *opt_error)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const double value = graph_branch(g, at, action)->upper;
-  if (!(value < idm_graph_upper(g, at) - s->least)) return IDM_OK;
-  s->moved = true;
-  node *n = &g->node[at];
+  if (!(value < idm_graph_upper(g, at) - s->min_improvement)) return IDM_OK;
+  s->improved = true;
+  search_node *n = &g->node[at];
   n->upper = value;
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   return idm_sawtooth_lower(&g->bounds->stage[n->stage].upper, &b, value, at, &n->point, opt_error);
 }
 
 /* --- from below ----------------------------------------------------------------------------- */
 
 /* What an action is worth by the lower bound of its successors. */
-static double worth(search *s, uint32_t at, size_t u)
+static double action_lower_value(search *s, uint32_t at, size_t u)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const branch *b = graph_branch(g, at, u);
-  const belief z = graph_belief(g, at);
+  const sparse_belief z = graph_belief(g, at);
   double sum = 0;
   for (size_t e = b->edge; e < b->edge + b->edges; e++)
     sum += g->edge[e].p * idm_graph_lower(g, g->edge[e].node);
@@ -71,9 +69,9 @@ static double worth(search *s, uint32_t at, size_t u)
 }
 
 /* Vectors that follow the outcomes of an action, laid over its cells. */
-static void lay(search *s, uint32_t from, size_t u)
+static void collect_vectors(search *s, uint32_t from, size_t u)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const kernel *k = s->problem->kernel;
   const branch *b = graph_branch(g, from, u);
   const size_t first = kernel_first_cell(k, u);
@@ -82,10 +80,10 @@ static void lay(search *s, uint32_t from, size_t u)
     const uint32_t next = g->edge[e].node;
     idm_graph_lower(g, next);
     const alphas *lower = &g->bounds->stage[g->node[next].stage].lower;
-    const uint32_t vector = alpha_living(lower, g->node[next].best);
+    const uint32_t vector = alpha_current(lower, g->node[next].best);
     s->after[g->edge[e].outcome] = vector;
     for (size_t c = k->cell[o]; c < k->cell[o + 1]; c++)
-      s->reached[c - first] = alpha_at(lower, vector, k->state[c]);
+      s->next_vector[c - first] = alpha_at(lower, vector, k->state[c]);
   }
 }
 
@@ -93,27 +91,28 @@ static void lay(search *s, uint32_t from, size_t u)
  * may come. */
 static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const kernel *k = s->problem->kernel;
   const size_t stage = g->node[at].stage;
   const idm_status status = idm_graph_expand(g, s->fallback[stage], u, opt_error);
   if (status != IDM_OK) return status;
   /* Outcomes that the action has not got go on as any vector that there is. */
-  memset(s->after, 0, k->busiest * sizeof *s->after);
+  memset(s->after, 0, k->max_outcomes * sizeof *s->after);
   if (graph_branch(g, at, u)->edges) {
-    if (graph_branch(g, at, u)->edges < kernel_outcomes(k, u)) lay(s, s->fallback[stage], u);
-    lay(s, at, u);
+    if (graph_branch(g, at, u)->edges < kernel_outcomes(k, u))
+      collect_vectors(s, s->fallback[stage], u);
+    collect_vectors(s, at, u);
   } else {
-    memset(s->reached, 0, kernel_cells(k, u) * sizeof *s->reached);
+    memset(s->next_vector, 0, kernel_cells(k, u) * sizeof *s->next_vector);
   }
   for (size_t i = 0; i < k->states; i++) {
     double sum = 0;
     for (size_t e = k->entry[u * k->states + i]; e < k->entry[u * k->states + i + 1]; e++)
-      sum += k->value[e] * s->reached[k->at[e]];
+      sum += k->value[e] * s->next_vector[k->at[e]];
     s->vector[i] = s->problem->reward[u * k->states + i] + s->problem->discount * sum;
   }
-  const belief here = graph_belief(g, at);
-  idm_prize_add(&s->problem->prize, u, &here, s->vector);
+  const sparse_belief here = graph_belief(g, at);
+  idm_piecewise_reward_add(&s->problem->piecewise_reward, u, &here, s->vector);
   s->backups++;
   const idm_status kept = idm_plans_add(&g->plans, at, s->after, opt_error);
   if (kept != IDM_OK) return kept;
@@ -121,39 +120,39 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
 }
 
 /* Raise the bound at a node by the best of the actions that were looked at. */
-static idm_status lift(search *s, uint32_t at, idm_error *opt_error)
+static idm_status update_lower(search *s, uint32_t at, idm_error *opt_error)
 {
   const double known = idm_graph_lower(&s->graph, at);
-  double most = known + s->least;
+  double best_value = known + s->min_improvement;
   size_t best = SIZE_MAX;
   for (size_t u = 0; u < s->problem->kernel->actions; u++) {
     const branch *b = graph_branch(&s->graph, at, u);
-    if (!b->expanded || b->upper <= most) continue; /* it cannot be better */
-    const double value = worth(s, at, u);
-    if (value <= most) continue;
-    most = value;
+    if (!b->expanded || b->upper <= best_value) continue; /* it cannot be better */
+    const double value = action_lower_value(s, at, u);
+    if (value <= best_value) continue;
+    best_value = value;
     best = u;
   }
   if (best == SIZE_MAX) return IDM_OK;
-  s->moved = true;
+  s->improved = true;
   return back_up(s, at, best, opt_error);
 }
 
 /* --- trials --------------------------------------------------------------------------------- */
 
 /* The successor whose bounds are too far apart by most; GRAPH_NONE where none is. */
-static uint32_t furthest(search *s, uint32_t at, size_t u, double target)
+static uint32_t widest_successor(search *s, uint32_t at, size_t u, double target)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const branch *b = graph_branch(g, at, u);
   uint32_t best = GRAPH_NONE;
-  double most = 0;
+  double best_value = 0;
   for (size_t e = b->edge; e < b->edge + b->edges; e++) {
     const uint32_t next = g->edge[e].node;
     const double excess =
         g->edge[e].p * (idm_graph_upper(g, next) - idm_graph_lower(g, next) - target);
-    if (excess <= most) continue;
-    most = excess;
+    if (excess <= best_value) continue;
+    best_value = excess;
     best = next;
   }
   return best;
@@ -162,8 +161,8 @@ static uint32_t furthest(search *s, uint32_t at, size_t u, double target)
 /* Bytes of beliefs, bounds and path. */
 static double bytes_of(const search *s)
 {
-  const graph *g = &s->graph;
-  double sum = idm_graph_bytes(g) + (double)s->most_steps * sizeof *s->path;
+  const search_graph *g = &s->graph;
+  double sum = idm_graph_bytes(g) + (double)s->path_capacity * sizeof *s->path;
   for (size_t t = 0; t < g->bounds->stages; t++)
     sum += idm_alphas_bytes(&g->bounds->stage[t].lower) +
            idm_sawtooth_bytes(&g->bounds->stage[t].upper);
@@ -171,132 +170,136 @@ static double bytes_of(const search *s)
 }
 
 /* Whether room, time or the patience of whoever watches is at an end. */
-static bool halts(search *s)
+static bool must_stop(search *s)
 {
   const search_goal *goal = s->goal;
-  if (s->halted) return true;
-  const double now = goal->seconds > 0 || goal->opt_watch ? idm_seconds() : 0;
-  s->asked = now;
+  if (s->stopped) return true;
+  const double now = goal->seconds > 0 || goal->opt_monitor ? idm_seconds() : 0;
+  s->last_check = now;
   if (goal->bytes > 0 && bytes_of(s) > goal->bytes)
     s->stop = IDM_STOP_MEMORY;
-  else if (goal->seconds > 0 && now - s->begun >= goal->seconds)
+  else if (goal->seconds > 0 && now - s->start_time >= goal->seconds)
     s->stop = IDM_STOP_SECONDS;
-  else if (goal->opt_watch && goal->opt_watch(goal->context, idm_graph_lower(&s->graph, s->start),
-                                              idm_graph_upper(&s->graph, s->start)))
+  else if (goal->opt_monitor &&
+           goal->opt_monitor(goal->context, idm_graph_lower(&s->graph, s->start),
+                             idm_graph_upper(&s->graph, s->start)))
     s->stop = IDM_STOP_INTERRUPT;
   else
     return false;
-  s->halted = true;
+  s->stopped = true;
   return true;
 }
 
 /* Paths may be long, and a step of a large problem too: they are asked on the way, now and then. */
-static bool halts_at(search *s, size_t step)
+static bool must_stop_at(search *s, size_t step)
 {
-  enum { often = 1024 };
-  static const double seldom = 0.1; /* seconds */
-  const bool timed = s->goal->seconds > 0 || s->goal->opt_watch;
-  const bool due = step && step % often == 0;
-  return due || (timed && idm_seconds() - s->asked > seldom) ? halts(s) : s->halted;
+  enum { check_interval = 1024 };
+  static const double check_seconds = 0.1; /* seconds */
+  const bool timed = s->goal->seconds > 0 || s->goal->opt_monitor;
+  const bool check_due = step && step % check_interval == 0;
+  return check_due || (timed && idm_seconds() - s->last_check > check_seconds) ? must_stop(s)
+                                                                               : s->stopped;
 }
 
 /* The same for computations that a trial is followed by. */
-static bool halts_now(void *context)
+static bool must_stop_now(void *context)
 {
-  return halts_at(context, 0);
+  return must_stop_at(context, 0);
 }
 
 /* A trial that aims at the final gap from the first goes down a path of ln(gap now / gap) /
  * (1 - discount) steps while its bounds are still those of the corners. One that aims at a share of
  * the gap now is short, and trials are as deep as the last ones need to be only in the end. Where
  * such a trial moves nothing, the share shrinks. */
-static const double first_ease = 0.8;
+static const double initial_fraction = 0.8;
 
 /* Go down from the start as long as the gap is more than what it may be at that depth. */
-static idm_status descend(search *s, idm_error *opt_error)
+static idm_status forward_trial(search *s, idm_error *opt_error)
 {
   const double width = idm_graph_upper(&s->graph, s->start) - idm_graph_lower(&s->graph, s->start);
-  s->eased = s->ease * width > s->goal->gap;
-  double target = s->eased ? s->ease * width : s->goal->gap;
+  s->target_relaxed = s->gap_fraction * width > s->goal->gap;
+  double target = s->target_relaxed ? s->gap_fraction * width : s->goal->gap;
   uint32_t at = s->start;
   s->steps = 0;
-  while (at != GRAPH_NONE && s->steps < s->most_steps && !halts_at(s, s->steps)) {
+  while (at != GRAPH_NONE && s->steps < s->path_capacity && !must_stop_at(s, s->steps)) {
     size_t u;
     const idm_status status = idm_graph_choose(&s->graph, at, &u, opt_error);
     if (status != IDM_OK) return status;
     s->path[s->steps++] = at;
-    s->walked++;
+    s->steps_since_newton++;
     target /= s->problem->discount > 0 ? s->problem->discount : 1;
-    at = furthest(s, at, u, target);
+    at = widest_successor(s, at, u, target);
   }
-  s->cut = at != GRAPH_NONE && s->problem->horizon <= 0;
+  s->truncated = at != GRAPH_NONE && s->problem->horizon <= 0;
   return IDM_OK;
 }
 
 /* A path that was cut and moved nothing, or for some trials nothing at the start, goes round
  * beliefs that agree with each other: only one that is longer comes to where its target is above
  * their gaps, and turns to what is left out. */
-static bool goes_round(const search *s)
+static bool path_cycles(const search *s)
 {
-  enum { often = 8 };
-  return s->cut && (!s->moved || (s->wide && s->idle % often == often - 1));
+  enum { check_interval = 8 };
+  return s->truncated &&
+         (!s->improved ||
+          (s->gap_exceeds_rounding && s->stalled_trials % check_interval == check_interval - 1));
 }
 
-static void adapt_ease(search *s)
+static void adapt_fraction(search *s)
 {
-  static const double last_ease = 1e-2; /* below: trials aim at the final gap */
-  if (s->moved)
-    s->ease = fmin(2 * s->ease + last_ease, first_ease);
+  static const double min_fraction = 1e-2; /* below: trials aim at the final gap */
+  if (s->improved)
+    s->gap_fraction = fmin(2 * s->gap_fraction + min_fraction, initial_fraction);
   else
-    s->ease = s->ease > last_ease ? s->ease / 8 : 0;
+    s->gap_fraction = s->gap_fraction > min_fraction ? s->gap_fraction / 8 : 0;
 }
 
-static idm_status lengthen(search *s, idm_error *opt_error)
+static idm_status grow_path(search *s, idm_error *opt_error)
 {
-  const size_t bytes = idm_times(2 * s->most_steps, sizeof *s->path);
+  const size_t bytes = idm_times(2 * s->path_capacity, sizeof *s->path);
   uint32_t *path = bytes ? realloc(s->path, bytes) : NULL;
   if (!path) return idm_fail_memory(opt_error);
   s->path = path;
-  s->most_steps *= 2;
+  s->path_capacity *= 2;
   return IDM_OK;
 }
 
 /* Whether vectors take much memory, and half as many again as when they were last dropped. */
-static bool is_heavy(const alphas *lower, size_t left)
+static bool exceeds_memory(const alphas *lower, size_t left)
 {
-  static const double much = 0x1p25; /* 32 MiB */
-  const size_t count = lower->count - lower->dead;
-  return (double)count * (double)(lower->states * sizeof *lower->value) > much &&
+  static const double memory_limit = 0x1p25; /* 32 MiB */
+  const size_t count = lower->count - lower->dominated;
+  return (double)count * (double)(lower->states * sizeof *lower->value) > memory_limit &&
          count > left + left / 2;
 }
 
 static idm_status prune(search *s, size_t stage, idm_error *opt_error)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   const bounds_pair *now = &g->bounds->stage[stage];
   size_t *pruned = s->pruned + 2 * stage;
   if (now->upper.count > pruned[1] + pruned[1] / 4 + 64) {
-    idm_graph_prune_above(g, stage);
+    idm_graph_prune_upper(g, stage);
     pruned[1] = now->upper.count;
   }
-  if (is_heavy(&now->lower, pruned[0])) {
-    const idm_status status = idm_graph_drop_below(g, stage, opt_error);
+  if (exceeds_memory(&now->lower, pruned[0])) {
+    const idm_status status = idm_graph_drop_lower(g, stage, opt_error);
     pruned[0] = now->lower.count;
     return status;
   }
-  if (now->lower.dead <= now->lower.count / 16 + 16) return IDM_OK;
-  return idm_graph_prune_below(g, stage, opt_error);
+  if (now->lower.dominated <= now->lower.count / 16 + 16) return IDM_OK;
+  return idm_graph_prune_lower(g, stage, opt_error);
 }
 
-static idm_status ascend(search *s, idm_error *opt_error)
+static idm_status backup_trial(search *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  while (s->steps && status == IDM_OK && !halts_at(s, s->steps)) {
+  while (s->steps && status == IDM_OK && !must_stop_at(s, s->steps)) {
     const uint32_t at = s->path[--s->steps];
     size_t u = 0;
     status = idm_graph_choose(&s->graph, at, &u, opt_error);
-    if (status == IDM_OK) status = cap(s, at, u, opt_error);
-    if (status == IDM_OK) status = lift(s, at, opt_error);
+    if (status == IDM_OK) status = update_upper(s, at, u, opt_error);
+    if (status == IDM_OK) status = update_lower(s, at, opt_error);
     if (status == IDM_OK) status = prune(s, s->graph.node[at].stage, opt_error);
   }
   return status;
@@ -304,34 +307,33 @@ static idm_status ascend(search *s, idm_error *opt_error)
 
 /* --- the search ----------------------------------------------------------------------------- */
 
-static idm_status begin(search *s, idm_error *opt_error)
+static idm_status search_init(search *s, idm_error *opt_error)
 {
   const size_t states = s->problem->kernel->states;
   const size_t stages = s->graph.bounds->stages;
-  s->most_steps = s->problem->horizon > 0 ? stages : 2000;
+  s->path_capacity = s->problem->horizon > 0 ? stages : 2000;
   s->fallback = idm_new(stages, sizeof *s->fallback);
-  s->path = idm_new(s->most_steps, sizeof *s->path);
-  s->after = idm_new(s->problem->kernel->busiest, sizeof *s->after);
-  s->reached = idm_new(s->problem->kernel->widest, sizeof *s->reached);
+  s->path = idm_new(s->path_capacity, sizeof *s->path);
+  s->after = idm_new(s->problem->kernel->max_outcomes, sizeof *s->after);
+  s->next_vector = idm_new(s->problem->kernel->max_cells, sizeof *s->next_vector);
   s->vector = idm_new(states, sizeof *s->vector);
   s->pruned = idm_new(2 * stages, sizeof *s->pruned);
-  if (!s->fallback || !s->path || !s->after || !s->reached || !s->vector || !s->pruned)
+  if (!s->fallback || !s->path || !s->after || !s->next_vector || !s->vector || !s->pruned)
     return idm_fail_memory(opt_error);
-  idm_status status =
-      idm_graph_enter(&s->graph, stages - 1, s->problem->start, &s->start, opt_error);
+  idm_status status = idm_graph_add(&s->graph, stages - 1, s->problem->start, &s->start, opt_error);
   for (size_t i = 0; i < states; i++) s->vector[i] = 1 / (double)states;
   for (size_t t = 0; t < stages && status == IDM_OK; t++)
-    status = idm_graph_enter(&s->graph, t, s->vector, &s->fallback[t], opt_error);
+    status = idm_graph_add(&s->graph, t, s->vector, &s->fallback[t], opt_error);
   return status;
 }
 
 /* The plans of the first vectors, each of which repeats an action: what follows is itself. */
 static idm_status begin_plans(search *s, idm_error *opt_error)
 {
-  graph *g = &s->graph;
+  search_graph *g = &s->graph;
   idm_status status = IDM_OK;
   if (s->problem->horizon > 0 || s->problem->opt_policy) return IDM_OK;
-  g->plans.width = s->problem->kernel->busiest;
+  g->plans.width = s->problem->kernel->max_outcomes;
   for (size_t i = 0; i < g->bounds->stage[0].lower.count && status == IDM_OK; i++) {
     for (size_t o = 0; o < g->plans.width; o++) s->after[o] = (uint32_t)i;
     status = idm_plans_add(&g->plans, s->fallback[0], s->after, opt_error);
@@ -342,34 +344,35 @@ static idm_status begin_plans(search *s, idm_error *opt_error)
 /* Whether the systems of Newton's method are ones to hold in memory. */
 static bool is_small(const search *s)
 {
-  enum { most_entries = 1 << 21 };
+  enum { max_entries = 1 << 21 };
   const kernel *k = s->problem->kernel;
   const bounds_pair *now = &s->graph.bounds->stage[0];
   const double below = (double)now->lower.count * (double)k->entry[k->actions * k->states];
   const double above =
       (double)now->upper.count * (double)k->outcome[k->actions] * (double)(k->states + 1);
-  return below + above < most_entries;
+  return below + above < max_entries;
 }
 
 /* Newton's method now and then: as often as it takes no more work than the trials do, and more
  * seldom after each time that it closed little of the gap. */
-static idm_status hasten(search *s, idm_error *opt_error)
+static idm_status newton_step(search *s, idm_error *opt_error)
 {
-  enum { longest = 4 };
-  static const double little = 0.25;
-  graph *g = &s->graph;
+  enum { longest_interval = 4 };
+  static const double min_closed_share = 0.25;
+  search_graph *g = &s->graph;
   const bounds_pair *now = &g->bounds->stage[0];
-  const size_t work = now->lower.count - now->lower.dead + now->upper.count;
-  if (!g->plans.width || s->walked < s->patience * work || !is_small(s)) return IDM_OK;
+  const size_t work = now->lower.count - now->lower.dominated + now->upper.count;
+  if (!g->plans.width || s->steps_since_newton < s->newton_interval * work || !is_small(s))
+    return IDM_OK;
   const double gap = idm_graph_upper(g, s->start) - idm_graph_lower(g, s->start);
-  idm_status status = idm_hasten_below(g, opt_error);
-  if (status == IDM_OK) status = idm_hasten_above(g, s->least, opt_error);
+  idm_status status = idm_newton_lower(g, opt_error);
+  if (status == IDM_OK) status = idm_newton_upper(g, s->min_improvement, opt_error);
   const double left = idm_graph_upper(g, s->start) - idm_graph_lower(g, s->start);
-  if (left <= (1 - little) * gap)
-    s->patience = 1;
-  else if (s->patience < longest)
-    s->patience *= 2;
-  s->walked = 0;
+  if (left <= (1 - min_closed_share) * gap)
+    s->newton_interval = 1;
+  else if (s->newton_interval < longest_interval)
+    s->newton_interval *= 2;
+  s->steps_since_newton = 0;
   return status;
 }
 
@@ -382,20 +385,23 @@ static void report(search *s, search_result *result)
 
 /* Whether trials do no more than stir up rounding: the gap at the start has not shrunk for long,
  * and nothing that matters is left out. */
-static bool stalls(search *s, const search_result *result)
+static bool has_stalled(search *s, const search_result *result)
 {
-  enum { patience = 200 };
-  static const double far = 1e6; /* a gap beyond is not rounding's, however long nothing moves it */
+  enum { newton_interval = 200 };
+  static const double rounding_factor =
+      1e6; /* a gap beyond is not rounding's, however long nothing moves it */
   /* Rounding adds up as utilities do. */
   const double rounding = s->problem->horizon > 0 ? 0 : DBL_EPSILON / (1 - s->problem->discount);
   const double floor = fmax(1e-14, rounding) * fmax(fabs(result->lower), fabs(result->upper));
   const double gap = result->upper - result->lower;
-  s->idle = gap < s->closest - floor ? 0 : s->idle + 1;
-  s->closest = fmin(s->closest, gap);
-  const bool spent =
-      !s->moved && !s->cut && !s->eased; /* else a longer path may still move something */
-  s->wide = gap > far * floor;
-  return s->least <= floor && (spent || gap <= floor || (s->idle > patience && !s->wide));
+  s->stalled_trials = gap < s->smallest_gap - floor ? 0 : s->stalled_trials + 1;
+  s->smallest_gap = fmin(s->smallest_gap, gap);
+  const bool is_exhausted = !s->improved && !s->truncated &&
+                            !s->target_relaxed; /* else a longer path may still move something */
+  s->gap_exceeds_rounding = gap > rounding_factor * floor;
+  return s->min_improvement <= floor &&
+         (is_exhausted || gap <= floor ||
+          (s->stalled_trials > newton_interval && !s->gap_exceeds_rounding));
 }
 
 /* Whether to stop before another trial, and why. */
@@ -405,24 +411,24 @@ static bool done(search *s, search_result *result)
   result->stop = IDM_STOP_BOUND;
   if (result->upper - result->lower <= s->goal->gap) return true;
   result->stop = IDM_STOP_ROUNDING;
-  if (stalls(s, result)) return true;
+  if (has_stalled(s, result)) return true;
   /* Where nothing is left that moves a bound by as much, look for less: near a discount of 1 little
    * adds up to much. */
-  if (!s->moved && !s->eased) s->least /= 16;
+  if (!s->improved && !s->target_relaxed) s->min_improvement /= 16;
   result->stop = IDM_STOP_LIMIT;
   if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
-  const bool halted = halts(s);
+  const bool stopped = must_stop(s);
   result->stop = s->stop;
-  return halted;
+  return stopped;
 }
 
-static void end(search *s)
+static void search_clear(search *s)
 {
   idm_graph_free(&s->graph);
   free(s->fallback);
   free(s->path);
   free(s->after);
-  free(s->reached);
+  free(s->next_vector);
   free(s->vector);
   free(s->pruned);
 }
@@ -431,13 +437,15 @@ static void end(search *s)
  * number of backups that the discount adds up. */
 static double rounding_of(const point_problem *problem)
 {
-  static const double least = 1e-9;
+  static const double min_improvement = 1e-9;
   const kernel *k = problem->kernel;
-  size_t longest = 0;
+  size_t longest_interval = 0;
   for (size_t i = 0; i < k->actions * k->states; i++)
-    if (k->entry[i + 1] - k->entry[i] > longest) longest = k->entry[i + 1] - k->entry[i];
-  if (problem->horizon > 0) return least;
-  return fmax(least, (double)(longest + 2) * DBL_EPSILON / (1 - problem->discount));
+    if (k->entry[i + 1] - k->entry[i] > longest_interval)
+      longest_interval = k->entry[i + 1] - k->entry[i];
+  if (problem->horizon > 0) return min_improvement;
+  return fmax(min_improvement,
+              (double)(longest_interval + 2) * DBL_EPSILON / (1 - problem->discount));
 }
 
 /* Bounds that have met may have crossed by the rounding errors of both, never by more. The interval
@@ -461,33 +469,33 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
   point_problem own = *problem;
   search s = {.problem = &own,
               .goal = goal,
-              .begun = goal->begun > 0 ? goal->begun : idm_seconds(),
-              .asked = idm_seconds(),
-              .least = 1e-3 * goal->gap,
-              .moved = true,
-              .ease = first_ease,
-              .patience = 1,
-              .closest = INFINITY};
-  own.opt_halts = halts_now;
-  own.halts_context = &s;
+              .start_time = goal->start_time > 0 ? goal->start_time : idm_seconds(),
+              .last_check = idm_seconds(),
+              .min_improvement = 1e-3 * goal->gap,
+              .improved = true,
+              .gap_fraction = initial_fraction,
+              .newton_interval = 1,
+              .smallest_gap = INFINITY};
+  own.opt_stop = must_stop_now;
+  own.stop_context = &s;
   *result = (search_result){0};
   idm_status status = idm_graph_create(&own, b, &s.graph, opt_error);
-  if (status == IDM_OK) status = begin(&s, opt_error);
+  if (status == IDM_OK) status = search_init(&s, opt_error);
   if (status == IDM_OK) status = begin_plans(&s, opt_error);
   while (status == IDM_OK && !done(&s, result)) {
-    s.moved = false;
-    status = descend(&s, opt_error);
-    if (status == IDM_OK) status = ascend(&s, opt_error);
-    if (status == IDM_OK) status = hasten(&s, opt_error);
-    adapt_ease(&s);
-    if (status == IDM_OK && goes_round(&s)) status = lengthen(&s, opt_error);
+    s.improved = false;
+    status = forward_trial(&s, opt_error);
+    if (status == IDM_OK) status = backup_trial(&s, opt_error);
+    if (status == IDM_OK) status = newton_step(&s, opt_error);
+    adapt_fraction(&s);
+    if (status == IDM_OK && path_cycles(&s)) status = grow_path(&s, opt_error);
     result->trials++;
   }
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
     /* Points that are superfluous do no harm, and finding them takes time. */
-    if (!s.halted) idm_graph_prune_above(&s.graph, t);
-    status = idm_graph_prune_below(&s.graph, t, opt_error);
+    if (!s.stopped) idm_graph_prune_upper(&s.graph, t);
+    status = idm_graph_prune_lower(&s.graph, t, opt_error);
   }
-  end(&s);
+  search_clear(&s);
   return status == IDM_OK && !problem->opt_policy ? check(problem, result, opt_error) : status;
 }

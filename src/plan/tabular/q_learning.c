@@ -15,26 +15,25 @@
 #include "base/memory.h"
 #include "base/soft.h"
 #include "idm/planner.h"
-#include "plan/draw.h"
-#include "plan/tabular/batch.h"
-#include "plan/tabular/lesson.h"
+#include "plan/tabular/learner.h"
+#include "plan/workspace.h"
 #include "setting/freedom.h"
 
 /* Transitions where `budget` is auto. */
 enum { default_budget = 100000 };
 /* And how often at least a log is then gone through. */
-enum { least_passes = 100 };
+enum { min_passes = 100 };
 /* Where nothing ends an episode, it starts anew after as many steps a state as this, and no sooner
  * than after the least: whoever never leaves a part of the states comes back from it. What is drawn
  * then depends on no parameter while all actions are drawn evenly. */
-enum { steps_a_state = 10, least_steps = 100 };
+enum { steps_per_state = 10, min_steps = 100 };
 
 /* A transition drawn: the pair it started from, and the state it led to. */
 typedef struct transition {
   uint32_t pair; /* state * actions + action */
   uint32_t next; /* or nowhere */
 } transition;
-static const uint32_t nowhere = UINT32_MAX;
+static const uint32_t no_state = UINT32_MAX;
 
 typedef struct learner {
   const idm_setting *setting; /* borrowed */
@@ -43,24 +42,24 @@ typedef struct learner {
   size_t variants;
   idm_alpha_unit alpha_unit;
   size_t budget;
-  bool chosen; /* the budget is not by default */
+  bool budget_given; /* the budget is not by default */
   double step_power;
   double exploration;
   uint64_t seed;
   double discount;
-  double *alpha;     /* [variant] */
-  double *even;      /* [state][action]: the even policy over what can be learnt of there */
-  double *evenness;  /* [state]: its entropy, the log of how many actions those are */
-  double *quality;   /* [variant][state][action] */
-  transition *drawn; /* [budget] */
-  double *visits;    /* [state][action] */
-  double *ahead;     /* [state][action]: sum over what was drawn there of V(s') */
-  double *value;     /* [state]: V of what was learnt */
-  double *policy;    /* [action]: scratch */
-  idm_batch *batch;  /* a log's; NULL: the environment is acted in */
-  uint32_t *order;   /* [transition of the log]: in which they are gone through */
-  size_t replays;    /* of them, in all */
-  lesson lesson;     /* what was learnt for */
+  double *alpha;           /* [variant] */
+  double *uniform_policy;  /* [state][action]: the even policy over what can be learnt of there */
+  double *uniform_entropy; /* [state]: its entropy, the log of how many actions those are */
+  double *quality;         /* [variant][state][action] */
+  transition *drawn;       /* [budget] */
+  double *visits;          /* [state][action] */
+  double *return_sum;      /* [state][action]: sum over what was drawn there of V(s') */
+  double *value;           /* [state]: V of what was learnt */
+  double *policy;          /* [action]: scratch */
+  idm_batch *batch;        /* a log's; NULL: the environment is acted in */
+  uint32_t *order;         /* [transition of the log]: in which they are gone through */
+  size_t replays;          /* of them, in all */
+  learning_cache learning_cache; /* what was learnt for */
 } learner;
 
 /* --- making one ----------------------------------------------------------------------------- */
@@ -70,22 +69,22 @@ static void destroy(void *content)
   learner *l = content;
   if (!l) return;
   free(l->alpha);
-  free(l->even);
-  free(l->evenness);
+  free(l->uniform_policy);
+  free(l->uniform_entropy);
   free(l->quality);
   free(l->drawn);
   free(l->visits);
-  free(l->ahead);
+  free(l->return_sum);
   free(l->value);
   free(l->policy);
   idm_batch_destroy(l->batch);
   free(l->order);
-  idm_lesson_destroy(&l->lesson);
+  idm_learning_cache_destroy(&l->learning_cache);
   free(l);
 }
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   *ret_content = NULL;
   learner *l = idm_new(1, sizeof *l);
@@ -95,7 +94,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
                  .models = theta->models,
                  .variants = idm_theta_variants(theta),
                  .alpha_unit = agent->alpha_unit,
-                 .chosen = agent->budget > 0,
+                 .budget_given = agent->budget > 0,
                  .budget = agent->budget > 0 ? (size_t)agent->budget : default_budget,
                  .step_power = agent->step_power,
                  .exploration = agent->exploration,
@@ -103,28 +102,29 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta, con
   const size_t actions = l->sizes.actions;
   const size_t pairs = idm_times(l->sizes.states, actions);
   l->alpha = idm_new(l->variants, sizeof *l->alpha);
-  l->even = idm_new(pairs, sizeof *l->even);
-  l->evenness = idm_new(l->sizes.states, sizeof *l->evenness);
+  l->uniform_policy = idm_new(pairs, sizeof *l->uniform_policy);
+  l->uniform_entropy = idm_new(l->sizes.states, sizeof *l->uniform_entropy);
   l->quality = idm_new(idm_times(l->variants, pairs), sizeof *l->quality);
   l->drawn = idm_new(l->budget, sizeof *l->drawn);
   l->visits = idm_new(pairs, sizeof *l->visits);
-  l->ahead = idm_new(pairs, sizeof *l->ahead);
+  l->return_sum = idm_new(pairs, sizeof *l->return_sum);
   l->value = idm_new(l->sizes.states, sizeof *l->value);
   l->policy = idm_new(actions, sizeof *l->policy);
-  if (!l->alpha || !l->even || !l->evenness || !l->quality || !l->drawn || !l->visits ||
-      !l->ahead || !l->value || !l->policy || !idm_lesson_create(&l->lesson, theta)) {
+  if (!l->alpha || !l->uniform_policy || !l->uniform_entropy || !l->quality || !l->drawn ||
+      !l->visits || !l->return_sum || !l->value || !l->policy ||
+      !idm_learning_cache_create(&l->learning_cache, theta)) {
     destroy(l);
     return idm_fail_memory(opt_error);
   }
-  for (size_t i = 0; i < pairs; i++) l->even[i] = 1 / (double)actions;
-  for (size_t s = 0; s < l->sizes.states; s++) l->evenness[s] = log((double)actions);
+  for (size_t i = 0; i < pairs; i++) l->uniform_policy[i] = 1 / (double)actions;
+  for (size_t s = 0; s < l->sizes.states; s++) l->uniform_entropy[s] = log((double)actions);
   *ret_content = l;
   return IDM_OK;
 }
 
 /* Take a log in: in each state, what it does there is what can be learnt of; all where it does
  * nothing. */
-static idm_status study(void *content, const idm_batch *batch, idm_error *opt_error)
+static idm_status set_batch(void *content, const idm_batch *batch, idm_error *opt_error)
 {
   learner *l = content;
   const size_t states = l->sizes.states, actions = l->sizes.actions;
@@ -138,10 +138,10 @@ static idm_status study(void *content, const idm_batch *batch, idm_error *opt_er
                     "from in their place");
   if (!batch->count)
     return idm_fail(opt_error, IDM_USAGE, "there are no transitions to learn from");
-  idm_batch *own = idm_batch_copy(batch);
+  idm_batch *batch_copy = idm_batch_copy(batch);
   uint32_t *order = idm_new(batch->count, sizeof *order);
-  if (!own || !order) {
-    idm_batch_destroy(own);
+  if (!batch_copy || !order) {
+    idm_batch_destroy(batch_copy);
     free(order);
     return idm_fail_memory(opt_error);
   }
@@ -153,17 +153,17 @@ static idm_status study(void *content, const idm_batch *batch, idm_error *opt_er
     for (size_t u = 0; u < actions; u++) taken += l->visits[s * actions + u] > 0;
     const double share = 1 / (double)(taken ? taken : actions);
     for (size_t u = 0; u < actions; u++)
-      l->even[s * actions + u] = !taken || l->visits[s * actions + u] > 0 ? share : 0;
-    l->evenness[s] = -log(share);
+      l->uniform_policy[s * actions + u] = !taken || l->visits[s * actions + u] > 0 ? share : 0;
+    l->uniform_entropy[s] = -log(share);
   }
   idm_batch_destroy(l->batch);
   free(l->order);
-  l->batch = own;
+  l->batch = batch_copy;
   l->order = order;
   l->replays = l->budget;
-  if (!l->chosen && l->replays < least_passes * batch->count)
-    l->replays = least_passes * batch->count;
-  idm_lesson_forget(&l->lesson);
+  if (!l->budget_given && l->replays < min_passes * batch->count)
+    l->replays = min_passes * batch->count;
+  idm_learning_cache_reset(&l->learning_cache);
   return IDM_OK;
 }
 
@@ -173,28 +173,29 @@ static idm_status study(void *content, const idm_batch *batch, idm_error *opt_er
 static double value_of(const learner *l, double alpha, const double *quality, size_t state)
 {
   const size_t at = state * l->sizes.actions;
-  return idm_soft(alpha, l->sizes.actions, l->even + at, quality + at, NULL) +
-         alpha * l->evenness[state];
+  return idm_soft(alpha, l->sizes.actions, l->uniform_policy + at, quality + at, NULL) +
+         alpha * l->uniform_entropy[state];
 }
 
 /* An action while learning: evenly, or by what was learnt so far. */
-static size_t explore(const learner *l, double alpha, const double *quality, size_t state,
-                      idm_random *random)
+static size_t explore_action(const learner *l, double alpha, const double *quality, size_t state,
+                             idm_random *random)
 {
   const size_t actions = l->sizes.actions;
   if (idm_random_uniform(random) < l->exploration)
     return (size_t)(idm_random_uniform(random) * (double)actions);
-  idm_soft(alpha, actions, l->even + state * actions, quality + state * actions, l->policy);
+  idm_soft(alpha, actions, l->uniform_policy + state * actions, quality + state * actions,
+           l->policy);
   return idm_random_choice(random, l->policy, actions);
 }
 
 /* Learn from one transition. */
-static void hear(learner *l, double alpha, transition what, double reward, double *quality)
+static void q_update(learner *l, double alpha, transition sample, double reward, double *quality)
 {
-  const double after = what.next == nowhere ? 0 : value_of(l, alpha, quality, what.next);
-  l->visits[what.pair]++;
-  quality[what.pair] += pow(l->visits[what.pair], -l->step_power) *
-                        (reward + l->discount * after - quality[what.pair]);
+  const double after = sample.next == no_state ? 0 : value_of(l, alpha, quality, sample.next);
+  l->visits[sample.pair]++;
+  quality[sample.pair] += pow(l->visits[sample.pair], -l->step_power) *
+                          (reward + l->discount * after - quality[sample.pair]);
 }
 
 /* Transitions that are learnt from, and what number i of them is. */
@@ -220,7 +221,7 @@ static double reward_of(const learner *l, const double *utility, size_t i)
 
 /* Learn one variant's Q from the transitions of a log, all of them before one comes again, each
  * time in another order. */
-static void replay(learner *l, double alpha, const double *utility, double *quality)
+static void learn_from_batch(learner *l, double alpha, const double *utility, double *quality)
 {
   const size_t count = l->batch->count;
   idm_random random;
@@ -232,27 +233,28 @@ static void replay(learner *l, double alpha, const double *utility, double *qual
     const uint32_t i = l->order[from];
     l->order[from] = l->order[at];
     l->order[at] = i;
-    hear(l, alpha, transition_at(l, i), reward_of(l, utility, i), quality);
+    q_update(l, alpha, transition_at(l, i), reward_of(l, utility, i), quality);
   }
 }
 
 /* Learn one variant's Q by acting. The stream is the same for every variant and every theta. */
-static void act(learner *l, double alpha, const double *utility, double *quality)
+static void learn_online(learner *l, double alpha, const double *utility, double *quality)
 {
   const idm_setting *setting = l->setting;
   const size_t states = l->sizes.states, actions = l->sizes.actions;
   const size_t episode =
-      states * steps_a_state > least_steps ? states * steps_a_state : least_steps;
+      states * steps_per_state > min_steps ? states * steps_per_state : min_steps;
   idm_random random;
   idm_random_init(&random, l->seed, 0);
   size_t state = idm_random_choice(&random, setting->start, states);
   for (size_t i = 0, steps = 1; i < l->budget; i++, steps++) {
-    const size_t u = explore(l, alpha, quality, state, &random);
+    const size_t u = explore_action(l, alpha, quality, state, &random);
     const size_t pair = state * actions + u;
     bool ends = setting->terminal[u];
-    if (!ends) ends = idm_setting_arrives(setting, idm_draw_move(setting, u, &state, &random));
-    l->drawn[i] = (transition){(uint32_t)pair, ends ? nowhere : (uint32_t)state};
-    hear(l, alpha, l->drawn[i], reward_of(l, utility, i), quality);
+    if (!ends)
+      ends = idm_observation_is_terminal(setting, idm_draw_transition(setting, u, &state, &random));
+    l->drawn[i] = (transition){(uint32_t)pair, ends ? no_state : (uint32_t)state};
+    q_update(l, alpha, l->drawn[i], reward_of(l, utility, i), quality);
     if (!ends && steps < episode) continue;
     state = idm_random_choice(&random, setting->start, states);
     steps = 0;
@@ -265,50 +267,51 @@ static void learn(learner *l, double alpha, const double *utility, double *quali
   memset(quality, 0, pairs * sizeof *quality);
   memset(l->visits, 0, pairs * sizeof *l->visits);
   if (l->batch)
-    replay(l, alpha, utility, quality);
+    learn_from_batch(l, alpha, utility, quality);
   else
-    act(l, alpha, utility, quality);
+    learn_online(l, alpha, utility, quality);
 }
 
 /* Visits of each pair, and the sum of what followed: reward and discounted value. */
-static void gather(learner *l, double alpha, const double *utility, const double *quality)
+static void sum_returns(learner *l, double alpha, const double *utility, const double *quality)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
   memset(l->visits, 0, states * actions * sizeof *l->visits);
-  memset(l->ahead, 0, states * actions * sizeof *l->ahead);
+  memset(l->return_sum, 0, states * actions * sizeof *l->return_sum);
   for (size_t s = 0; s < states; s++) l->value[s] = value_of(l, alpha, quality, s);
   for (size_t i = 0; i < transitions(l); i++) {
-    const transition what = transition_at(l, i);
-    l->visits[what.pair]++;
-    l->ahead[what.pair] +=
-        reward_of(l, utility, i) + (what.next == nowhere ? 0 : l->discount * l->value[what.next]);
+    const transition sample = transition_at(l, i);
+    l->visits[sample.pair]++;
+    l->return_sum[sample.pair] +=
+        reward_of(l, utility, i) +
+        (sample.next == no_state ? 0 : l->discount * l->value[sample.next]);
   }
 }
 
 /* What the transitions say of a Q that was learnt from them. */
-static idm_experience look_back(learner *l, double alpha, const double *utility,
-                                const double *quality)
+static idm_learning_report assess_quality(learner *l, double alpha, const double *utility,
+                                          const double *quality)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
-  idm_experience found = {.transitions = (long)(l->batch ? l->replays : l->budget),
-                          .logged = l->batch ? l->batch->count : 0,
-                          .value = NAN,
-                          .standard_error = NAN,
-                          .slope = NAN};
+  idm_learning_report learnt_report = {.transitions = (long)(l->batch ? l->replays : l->budget),
+                                       .log_transitions = l->batch ? l->batch->count : 0,
+                                       .value = NAN,
+                                       .standard_error = NAN,
+                                       .derivative = NAN};
   double total = 0, pairs = 0;
-  gather(l, alpha, utility, quality);
+  sum_returns(l, alpha, utility, quality);
   for (size_t s = 0; s < states; s++) {
     bool seen = false;
     for (size_t pair = s * actions; pair < (s + 1) * actions; pair++) {
       if (!(l->visits[pair] > 0)) continue;
-      total += fabs(l->ahead[pair] / l->visits[pair] - quality[pair]);
+      total += fabs(l->return_sum[pair] / l->visits[pair] - quality[pair]);
       pairs++;
       seen = true;
     }
-    found.unseen += !seen && !l->setting->terminal_state[s];
+    learnt_report.unvisited += !seen && !l->setting->terminal_state[s];
   }
-  found.residual = total / pairs;
-  return found;
+  learnt_report.residual = total / pairs;
+  return learnt_report;
 }
 
 static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
@@ -316,25 +319,25 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
 {
   (void)solver;
   learner *l = content;
-  if (!l->batch && !idm_setting_known(l->setting))
+  if (!l->batch && !idm_setting_has_dynamics(l->setting))
     return idm_fail(opt_error, IDM_INPUT,
                     "the dynamics of the environment are not given, so that nobody can learn by "
                     "acting in it; give the transitions of a log (--batch), or its dynamics");
-  idm_experience *all = &l->lesson.found;
+  idm_learning_report *all = &l->learning_cache.learnt_report;
   const size_t pairs = l->sizes.states * l->sizes.actions;
-  const bool is_new = idm_lesson_is_new(&l->lesson, theta);
+  const bool is_new = idm_learning_cache_update(&l->learning_cache, theta);
   l->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
   for (size_t v = 0; is_new && v < l->variants; v++) {
-    const double unit = l->alpha_unit == IDM_ALPHA_RANGE ? idm_theta_range_of(theta, v) : 1;
+    const double unit = l->alpha_unit == IDM_ALPHA_RANGE ? idm_variant_utility_range(theta, v) : 1;
     const double *utility = idm_theta_values(theta, IDM_UTILITY, v);
     l->alpha[v] = idm_theta_scalar(theta, IDM_ALPHA) * unit;
     learn(l, l->alpha[v], utility, l->quality + v * pairs);
-    const idm_experience one = look_back(l, l->alpha[v], utility, l->quality + v * pairs);
+    const idm_learning_report one = assess_quality(l, l->alpha[v], utility, l->quality + v * pairs);
     const long drawn = (v ? all->transitions : 0) + one.transitions;
     if (v == 0 || one.residual > all->residual) *all = one;
     all->transitions = drawn;
   }
-  *report = idm_lesson_report(&l->lesson);
+  *report = idm_learning_cache_report(&l->learning_cache);
   return IDM_OK;
 }
 
@@ -346,14 +349,14 @@ static size_t scratch(const void *content)
 }
 
 /* The even policy at a belief, which is a state but for those who cannot tell states apart. */
-static const double *even_at(const learner *l, const double *z, double *mixed)
+static const double *uniform_at(const learner *l, const double *z, double *mixed)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
   for (size_t s = 0; s < states; s++)
-    if (z[s] == 1) return l->even + s * actions;
+    if (z[s] == 1) return l->uniform_policy + s * actions;
   for (size_t u = 0; u < actions; u++) mixed[u] = 0;
   for (size_t s = 0; s < states; s++)
-    for (size_t u = 0; u < actions; u++) mixed[u] += z[s] * l->even[s * actions + u];
+    for (size_t u = 0; u < actions; u++) mixed[u] += z[s] * l->uniform_policy[s * actions + u];
   return mixed;
 }
 
@@ -376,8 +379,8 @@ static void policy(const void *content, size_t variant, int steps, const double 
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  const double *even = even_at(l, z, quality + l->sizes.actions);
-  idm_soft(l->alpha[variant], l->sizes.actions, even, quality, decision);
+  const double *uniform_policy = uniform_at(l, z, quality + l->sizes.actions);
+  idm_soft(l->alpha[variant], l->sizes.actions, uniform_policy, quality, decision);
   /* Every model is the environment. */
   for (size_t i = 0; opt_specification && i < l->sizes.actions * l->models; i++)
     opt_specification[i] = i % l->models == 0;
@@ -388,8 +391,8 @@ static void log_policy(const void *content, size_t variant, int steps, const dou
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  const double *even = even_at(l, z, quality + l->sizes.actions);
-  idm_soft_logs(l->alpha[variant], l->sizes.actions, even, quality, log_decision);
+  const double *uniform_policy = uniform_at(l, z, quality + l->sizes.actions);
+  idm_soft_logs(l->alpha[variant], l->sizes.actions, uniform_policy, quality, log_decision);
 }
 
 static double value(const void *content, size_t variant, int steps, const double *z,
@@ -397,11 +400,11 @@ static double value(const void *content, size_t variant, int steps, const double
 {
   const learner *l = content;
   quality_at(content, variant, steps, z, quality, NULL);
-  const double *even = even_at(l, z, quality + l->sizes.actions);
-  double evenness = 0;
-  for (size_t s = 0; s < l->sizes.states; s++) evenness += z[s] * l->evenness[s];
+  const double *uniform_policy = uniform_at(l, z, quality + l->sizes.actions);
+  double uniform_entropy = 0;
+  for (size_t s = 0; s < l->sizes.states; s++) uniform_entropy += z[s] * l->uniform_entropy[s];
   const double alpha = l->alpha[variant];
-  return idm_soft(alpha, l->sizes.actions, even, quality, NULL) + alpha * evenness;
+  return idm_soft(alpha, l->sizes.actions, uniform_policy, quality, NULL) + alpha * uniform_entropy;
 }
 
 /* --- the tables ----------------------------------------------------------------------------- */
@@ -424,11 +427,11 @@ static const idm_block_id reads[] = {
                                {IDM_MODEL_PRIOR, IDM_CLAMP_UNIFORM, 0},                            \
                                {IDM_TRANSITION, IDM_CLAMP_ENVIRONMENT, 0},                         \
                                {IDM_EMISSION, IDM_CLAMP_ENVIRONMENT, 0},                           \
-                               {IDM_PRIOR_WEIGHT, IDM_CLAMP_IDLE, 0},                              \
-                               {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_IDLE, 0}},                          \
+                               {IDM_PRIOR_WEIGHT, IDM_CLAMP_IRRELEVANT, 0},                        \
+                               {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_IRRELEVANT, 0}},                    \
   .clamps = 7, .needs = IDM_NEEDS_SAMPLER | IDM_NEEDS_BATCH | IDM_NEEDS_RANDOM | IDM_NEEDS_STATES, \
-  .gives = IDM_GIVES_STATIONARY | IDM_GIVES_MOVES, .create = create, .plan = plan,                 \
-  .destroy = destroy, .study = study, .belief = &belief
+  .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_SPARSE, .create = create, .plan = plan,       \
+  .destroy = destroy, .set_batch = set_batch, .belief = &belief
 #define ALPHA(kind)                                                                                \
   {                                                                                                \
     IDM_ALPHA, IDM_CLAMP_##kind, 0                                                                 \

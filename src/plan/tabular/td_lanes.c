@@ -1,29 +1,131 @@
-/* Several td-learners in vector lanes: see the header.
+/* The rule of `td-learner`, and several learners at once.
  *
- * Contents: paths · making · steps · running */
-#include "plan/tabular/td_lanes.h"
-#include "base/level.h"
+ * Contents: td rule · td lanes */
+
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/data.h"
-#include "plan/tabular/td_rule.h"
+#include "plan/tabular/td_learner.h"
 
-enum { lanes = IDM_LANE_WIDTH, most_actions = 4 };
+/* === td rule ================================================================================ */
+
+/* What td-learner learns from an event. */
+
+static idm_status refuse(const char *what, idm_error *opt_error)
+{
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%s, and td-learner learns from it: expected every action and (in a fully "
+                  "observed problem) every state to be recorded; leave such agents out by --where",
+                  what);
+}
+
+/* A missed response: the state is what the log has next, and nothing is learnt. */
+static idm_status missed_update(const td_learner *l, const td_memory *m, const idm_event *event,
+                                td_update *update, idm_error *opt_error)
+{
+  *update = (td_update){.state = m->state, .missed = true, .action = l->actions, .rate = TD_GAIN};
+  if (l->states > 1 && event->observation != IDM_MISSING) update->next = (size_t)event->observation;
+  if (l->states > 1 && event->observation == IDM_MISSING && !event->last)
+    return refuse("a state was not recorded", opt_error);
+  return IDM_OK;
+}
+
+idm_status idm_td_error(const td_learner *l, const td_memory *m, const idm_event *event,
+                        td_update *update, idm_error *opt_error)
+{
+  if (event->missed) return missed_update(l, m, event, update, opt_error);
+  if (event->action == IDM_MISSING) return refuse("an action was not recorded", opt_error);
+  const size_t u = (size_t)event->action;
+  const bool continues = !l->setting->ends[u] && !l->setting->terminal[u] &&
+                         !idm_observation_is_terminal(l->setting, event->observation);
+  const double *value = m->value;
+  td_update d = {.state = m->state, .action = u, .continues = continues, .reward = event->reward};
+  if (l->states > 1 && continues && event->observation == IDM_MISSING)
+    return refuse("a state was not recorded", opt_error);
+  if (l->states > 1 && continues) d.next = (size_t)event->observation;
+  for (size_t v = 1; v < l->actions; v++)
+    if (value[d.next * l->actions + v] > value[d.next * l->actions + d.best]) d.best = v;
+  const double next = continues ? l->discount * value[d.next * l->actions + d.best] : 0;
+  d.error = d.reward + next - value[d.state * l->actions + u];
+  const bool gain = l->asymmetry == IDM_ASYMMETRY_OUTCOME ? d.reward > 0 : d.error >= 0;
+  d.rate = gain ? TD_GAIN : TD_LOSS;
+  *update = d;
+  return IDM_OK;
+}
+
+void idm_td_learn(const td_learner *l, const td_update *d, double *value)
+{
+  const double rate = l->number[d->rate];
+  double *q = value + d->state * l->actions;
+  for (size_t v = 0; v < l->actions; v++) {
+    if (v == d->action)
+      q[v] += rate * d->error;
+    else if (!l->fictive)
+      q[v] *= 1 - l->number[TD_DECAY];
+    else if (!d->missed)
+      q[v] += rate * (-d->reward - q[v]);
+  }
+}
+
+idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,
+                        idm_error *opt_error)
+{
+  const double *start = opt_start ? opt_start : l->setting->start;
+  *ret_state = 0;
+  if (l->states == 1) return IDM_OK;
+  while (*ret_state < l->states && start[*ret_state] != 1) ++*ret_state;
+  if (*ret_state < l->states) return IDM_OK;
+  return idm_fail(opt_error, IDM_INPUT,
+                  "td-learner has to know the state that a trajectory starts in, and `start` says "
+                  "only how likely each is");
+}
+
+/* The block of each number. */
+static const size_t block_of[TD_BY] = {[TD_BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
+                                       [TD_BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
+                                       [TD_BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
+                                       [TD_BY_INITIAL] = IDM_BLOCK_COUNT + TD_INITIAL,
+                                       [TD_BY_DISCOUNT] = IDM_DISCOUNT};
+
+td_numbers idm_td_free_numbers(const idm_theta *theta)
+{
+  td_numbers found = {0};
+  for (size_t k = 0; k < TD_BY; k++)
+    if (theta->block[block_of[k]].role == IDM_DESCRIPTIVE) found.number[found.count++] = k;
+  return found;
+}
+
+void idm_td_put_gradient(idm_theta *derivative, double temperature, const double *by,
+                         choice_bias_gradient both)
+{
+  for (size_t k = 0; k < TD_BY; k++) derivative->block[block_of[k]].value[0] = by[k];
+  derivative->block[IDM_BLOCK_COUNT + TD_TEMPERATURE].value[0] = temperature;
+  derivative->block[IDM_PERSEVERANCE].value[0] = both.perseverance;
+  derivative->block[IDM_LAPSE].value[0] = both.lapse;
+}
+
+/* === td lanes =============================================================================== */
+
+/* Several td-learners in vector lanes: see the header.
+ *
+ * Contents: paths · making · steps · running */
+
+enum { lanes = IDM_LANE_WIDTH, max_actions = 4 };
 /* Added to the logarithm of a closed action; its product with 0 is 0, unlike that of infinity. */
-static const double closed = -1e300;
+static const double closed_logit = -1e300;
 
 /* One step of eight paths. Flags are 0 or 1. */
 typedef struct lane_step {
-  bool begins;      /* an agent, in some lane */
-  idm_lane begin;   /* an agent begins before it */
-  idm_lane count;   /* decisions like this; 0: none */
-  idm_lane open;    /* actions that are open */
-  idm_lane learn;   /* it is learnt from */
-  idm_lane goes_on; /* another step follows that has a value */
+  bool any_begins;    /* an agent, in some lane */
+  idm_lane begin;     /* an agent begins before it */
+  idm_lane count;     /* decisions like this; 0: none */
+  idm_lane open;      /* actions that are open */
+  idm_lane learn;     /* it is learnt from */
+  idm_lane continues; /* another step follows that has a value */
   idm_lane reward;
-  idm_lane action[most_actions]; /* whether it was taken, */
-  idm_lane last[most_actions];   /* whether it was the one before, */
-  idm_lane shut[most_actions];   /* and 0 or `closed` */
+  idm_lane action[max_actions]; /* whether it was taken, */
+  idm_lane last[max_actions];   /* whether it was the one before, */
+  idm_lane mask[max_actions];   /* and 0 or `closed` */
 } lane_step;
 
 /* Eight of the logs. */
@@ -56,17 +158,17 @@ typedef struct td_lanes {
   lane_group *group;
   lane_numbers *number; /* [group] */
   lane_sums *sum;       /* [group] */
-  size_t *place;        /* [log]: group * lanes + lane */
+  size_t *lane_index;   /* [log]: group * lanes + lane */
   td_numbers free;
-  bool lapses; /* somebody does, or the derivative is needed */
+  bool any_lapse; /* somebody does, or the derivative is needed */
 } td_lanes;
 
 /* --- paths ---------------------------------------------------------------------------------- */
 
 /* Whether a tree is one path per agent, of rows that lanes have room for. */
-static bool is_path(const td_learner *l, const idm_prefix_tree *tree)
+static bool is_single_path(const td_learner *l, const idm_prefix_tree *tree)
 {
-  if (l->states != 1 || l->actions > most_actions || !tree->reward) return false;
+  if (l->states != 1 || l->actions > max_actions || !tree->reward) return false;
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
     if (node->parent >= 0 && (size_t)node->parent != i - 1) return false;
@@ -88,17 +190,17 @@ static void fill_step(const td_learner *l, const idm_data *data, const idm_prefi
 {
   const size_t n = l->actions, u = node->missed ? n : (size_t)node->action;
   const bool *open = node->available ? data->available_set + node->available * n : NULL;
-  const size_t among = idm_data_open(data, node->available);
-  step->count[at] = among > 1 && !node->missed ? (double)node->count : 0;
-  step->open[at] = (double)among;
+  const size_t available_count = idm_data_available_count(data, node->available);
+  step->count[at] = available_count > 1 && !node->missed ? (double)node->count : 0;
+  step->open[at] = (double)available_count;
   /* After a missed response every value decays; fictive values have no decay. */
   step->learn[at] = !node->leaf && !(node->missed && l->fictive);
-  step->goes_on[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u] &&
-                      !idm_setting_arrives(l->setting, node->observation);
+  step->continues[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u] &&
+                        !idm_observation_is_terminal(l->setting, node->observation);
   for (size_t v = 0; v < n; v++) {
     step->action[v][at] = v == u;
     step->last[v][at] = last == (int)v;
-    step->shut[v][at] = open && !open[v] ? closed : 0;
+    step->mask[v][at] = open && !open[v] ? closed_logit : 0;
   }
 }
 
@@ -107,19 +209,19 @@ static void fill_lane(const td_learner *l, const idm_data *data, const idm_prefi
 {
   lane_step *step = group->step;
   int last = IDM_MISSING;
-  bool begins = false;
+  bool any_begins = false;
   for (size_t i = 0; i < tree->nodes; i++) {
     const idm_prefix_node *node = &tree->node[i];
-    begins = begins || node->parent < 0;
+    any_begins = any_begins || node->parent < 0;
     if (node->begin >= 0) {
       last = IDM_MISSING;
       continue;
     }
     fill_step(l, data, node, last, step, at);
     step->reward[at] = tree->reward[i];
-    step->begin[at] = begins;
-    step->begins = step->begins || begins;
-    begins = false;
+    step->begin[at] = any_begins;
+    step->any_begins = step->any_begins || any_begins;
+    any_begins = false;
     if (!node->missed) last = node->action;
     step++;
   }
@@ -135,20 +237,20 @@ static void destroy(void *content)
   free(t->group);
   free(t->number);
   free(t->sum);
-  free(t->place);
+  free(t->lane_index);
   free(t);
 }
 
 /* A log and its length. */
-typedef struct sized {
+typedef struct log_length {
   size_t steps;
   size_t log;
-} sized;
+} log_length;
 
 /* Longer ones first, so that lanes of a group end together. */
 static int compare_lengths(const void *a, const void *b)
 {
-  const sized *x = a, *y = b;
+  const log_length *x = a, *y = b;
   if (x->steps != y->steps) return x->steps < y->steps ? 1 : -1;
   return (x->log > y->log) - (x->log < y->log);
 }
@@ -169,22 +271,23 @@ static idm_status fill_group(td_lanes *t, size_t g, const idm_data *const *data,
 static idm_status make(td_lanes *t, const idm_data *const *data, const idm_prefix_tree *const *tree,
                        size_t count, idm_error *opt_error)
 {
-  sized *order = idm_new(count, sizeof *order);
+  log_length *order = idm_new(count, sizeof *order);
   t->groups = (count + lanes - 1) / lanes;
   t->group = idm_new(t->groups, sizeof *t->group);
   t->number = idm_new(t->groups, sizeof *t->number);
   t->sum = idm_new(t->groups, sizeof *t->sum);
-  t->place = idm_new(count, sizeof *t->place);
-  idm_status status =
-      order && t->group && t->number && t->sum && t->place ? IDM_OK : idm_fail_memory(opt_error);
+  t->lane_index = idm_new(count, sizeof *t->lane_index);
+  idm_status status = order && t->group && t->number && t->sum && t->lane_index
+                          ? IDM_OK
+                          : idm_fail_memory(opt_error);
   for (size_t i = 0; i < count && status == IDM_OK; i++)
-    order[i] = (sized){count_steps(tree[i]), i};
+    order[i] = (log_length){count_steps(tree[i]), i};
   if (status == IDM_OK && count) qsort(order, count, sizeof *order, compare_lengths);
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     lane_group *group = &t->group[i / lanes];
     if (!group->members) group->steps = order[i].steps;
     group->member[group->members++] = order[i].log;
-    t->place[order[i].log] = i;
+    t->lane_index[order[i].log] = i;
   }
   for (size_t g = 0; g < t->groups && status == IDM_OK; g++)
     status = fill_group(t, g, data, tree, opt_error);
@@ -198,7 +301,7 @@ static idm_status create(const void *content, const idm_data *const *data,
 {
   *ret_lanes = NULL;
   for (size_t i = 0; i < count; i++)
-    if (!is_path(content, tree[i])) return IDM_OK;
+    if (!is_single_path(content, tree[i])) return IDM_OK;
   td_lanes *t = idm_new(1, sizeof *t);
   if (!t) return idm_fail_memory(opt_error);
   t->l = content;
@@ -214,20 +317,20 @@ static idm_status create(const void *content, const idm_data *const *data,
 
 /* Values of each action and their derivatives. */
 typedef struct lane_values {
-  idm_lane q[most_actions];
-  idm_lane by[TD_BY][most_actions]; /* by the free numbers, in their order */
+  idm_lane q[max_actions];
+  idm_lane by[TD_BY][max_actions]; /* by the free numbers, in their order */
 } lane_values;
 
 /* The error delta, and what it is learnt by. */
 typedef struct lane_error {
   idm_lane error, gain, rate;
-  idm_lane best;                  /* the largest value, */
-  idm_lane is_best[most_actions]; /* and whose it is */
+  idm_lane best;                 /* the largest value, */
+  idm_lane is_best[max_actions]; /* and whose it is */
 } lane_error;
 
 /* What a step is the same for in all lanes: 1 where free number i is this one. */
 typedef struct lane_rule {
-  bool fictive, by_outcome, lapses;
+  bool fictive, by_outcome, any_lapse;
   double of_gain[TD_BY], of_loss[TD_BY], of_decay[TD_BY], of_discount[TD_BY], of_initial[TD_BY];
 } lane_rule;
 
@@ -235,7 +338,7 @@ static lane_rule rule_of(const td_lanes *t)
 {
   lane_rule r = {.fictive = t->l->fictive,
                  .by_outcome = t->l->asymmetry == IDM_ASYMMETRY_OUTCOME,
-                 .lapses = t->lapses};
+                 .any_lapse = t->any_lapse};
   for (size_t i = 0; i < t->free.count; i++) {
     const size_t number = t->free.number[i];
     r.of_gain[i] = number == TD_BY_GAIN;
@@ -251,69 +354,71 @@ static lane_rule rule_of(const td_lanes *t)
 IDM_INLINE void begin(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                       const lane_step *s, lane_values *now)
 {
-  const idm_lane_bits begins = (idm_lane_bits)(s->begin != 0);
+  const idm_lane_bits any_begins = (idm_lane_bits)(s->begin != 0);
   for (size_t v = 0; v < actions; v++) {
-    now->q[v] = IDM_LANE_SELECT(begins, x->own[TD_INITIAL], now->q[v]);
+    now->q[v] = IDM_LANE_SELECT(any_begins, x->own[TD_INITIAL], now->q[v]);
     for (size_t i = 0; i < count; i++)
-      now->by[i][v] = IDM_LANE_SELECT(begins, s->begin * r->of_initial[i], now->by[i][v]);
+      now->by[i][v] = IDM_LANE_SELECT(any_begins, s->begin * r->of_initial[i], now->by[i][v]);
   }
 }
 
 /* (1 - lapse) q(u) + lapse / open in place of q(u): its logarithm, and the derivative by log q. */
-IDM_INLINE void slip(const lane_numbers *x, const lane_step *s, const idm_lane *chance,
-                     idm_lane *log_chance, idm_lane *weight, lane_sums *sum)
+IDM_INLINE void apply_lapse(const lane_numbers *x, const lane_step *s,
+                            const idm_lane *choice_probability, idm_lane *log_choice,
+                            idm_lane *weight, lane_sums *sum)
 {
   const idm_lane zero = {0}, tiny = zero + 1e-290, one = 1 / s->open;
-  const idm_lane sum_of_both = (1 - x->lapse) * *chance + x->lapse * one;
+  const idm_lane sum_of_both = (1 - x->lapse) * *choice_probability + x->lapse * one;
   const idm_lane p = IDM_LANE_SELECT(sum_of_both > tiny, sum_of_both, tiny);
-  const idm_lane_bits lapses = (idm_lane_bits)(x->lapse != 0);
+  const idm_lane_bits any_lapse = (idm_lane_bits)(x->lapse != 0);
   idm_lane log_p = p;
   idm_lane_log(&log_p);
-  *log_chance = IDM_LANE_SELECT(lapses, log_p, *log_chance);
-  *weight = IDM_LANE_SELECT(lapses, s->count * (1 - x->lapse) * *chance / p, *weight);
-  sum->lapse += s->count * (one - *chance) / p;
+  *log_choice = IDM_LANE_SELECT(any_lapse, log_p, *log_choice);
+  *weight =
+      IDM_LANE_SELECT(any_lapse, s->count * (1 - x->lapse) * *choice_probability / p, *weight);
+  sum->lapse += s->count * (one - *choice_probability) / p;
 }
 
 /* The choice: q(u) ~ exp(temperature Q + perseverance last). */
 IDM_INLINE void choose(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                        const lane_step *s, const lane_values *now, lane_sums *sum)
 {
-  const idm_lane zero = {0}, sharp = x->own[TD_TEMPERATURE];
-  idm_lane p[most_actions] = {{0}}, top, total = zero, log_chance = zero, chance = zero,
+  const idm_lane zero = {0}, inverse_temperature = x->own[TD_TEMPERATURE];
+  idm_lane p[max_actions] = {{0}}, top, total = zero, log_choice = zero, choice_probability = zero,
            weight = s->count;
   for (size_t v = 0; v < actions; v++)
-    p[v] = sharp * now->q[v] + x->perseverance * s->last[v] + s->shut[v];
+    p[v] = inverse_temperature * now->q[v] + x->perseverance * s->last[v] + s->mask[v];
   top = p[0];
   for (size_t v = 1; v < actions; v++) top = IDM_LANE_SELECT(p[v] > top, p[v], top);
   for (size_t v = 0; v < actions; v++) {
     p[v] -= top;
-    log_chance += s->action[v] * p[v];
+    log_choice += s->action[v] * p[v];
     idm_lane_exp(&p[v]);
     total += p[v];
-    chance += s->action[v] * p[v];
+    choice_probability += s->action[v] * p[v];
   }
   const idm_lane inverse = 1 / total;
   idm_lane_log(&total);
-  log_chance -= total;
-  chance *= inverse;
-  if (r->lapses) slip(x, s, &chance, &log_chance, &weight, sum);
-  sum->log_likelihood += s->count * log_chance;
+  log_choice -= total;
+  choice_probability *= inverse;
+  if (r->any_lapse) apply_lapse(x, s, &choice_probability, &log_choice, &weight, sum);
+  sum->log_likelihood += s->count * log_choice;
   for (size_t v = 0; v < actions; v++) {
     const idm_lane by = weight * (s->action[v] - p[v] * inverse);
     sum->temperature += by * now->q[v];
     sum->perseverance += by * s->last[v];
-    for (size_t i = 0; i < count; i++) sum->by[i] += by * sharp * now->by[i][v];
+    for (size_t i = 0; i < count; i++) sum->by[i] += by * inverse_temperature * now->by[i][v];
   }
 }
 
-/* Derivatives by number i of the free ones: see learn_slope in td_slope.c. */
-IDM_INLINE void learn_slope(const lane_rule *r, size_t actions, size_t i, const lane_numbers *x,
-                            const lane_step *s, const lane_error *d, lane_values *now)
+/* Derivatives by number i of the free ones: see learn_gradient in td_slope.c. */
+IDM_INLINE void learn_gradient(const lane_rule *r, size_t actions, size_t i, const lane_numbers *x,
+                               const lane_step *s, const lane_error *d, lane_values *now)
 {
   const idm_lane is_rate = r->of_gain[i] * d->gain + r->of_loss[i] * (1 - d->gain);
-  idm_lane by_error = s->goes_on * r->of_discount[i] * d->best;
+  idm_lane by_error = s->continues * r->of_discount[i] * d->best;
   for (size_t v = 0; v < actions; v++)
-    by_error += now->by[i][v] * (s->goes_on * x->discount * d->is_best[v] - s->action[v]);
+    by_error += now->by[i][v] * (s->continues * x->discount * d->is_best[v] - s->action[v]);
   const idm_lane taken = d->rate * by_error + is_rate * d->error;
   for (size_t v = 0; v < actions; v++) {
     const idm_lane by = now->by[i][v], a = s->action[v];
@@ -323,7 +428,7 @@ IDM_INLINE void learn_slope(const lane_rule *r, size_t actions, size_t i, const 
   }
 }
 
-/* What is learnt: see idm_td_look and idm_td_learn. */
+/* What is learnt: see idm_td_error and idm_td_learn. */
 IDM_INLINE void learn(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                       const lane_step *s, lane_values *now)
 {
@@ -337,11 +442,11 @@ IDM_INLINE void learn(const lane_rule *r, size_t actions, size_t count, const la
     first -= d.is_best[v];
     own += s->action[v] * now->q[v];
   }
-  d.error = s->reward + s->goes_on * x->discount * d.best - own;
+  d.error = s->reward + s->continues * x->discount * d.best - own;
   d.gain = r->by_outcome ? IDM_LANE_SELECT(s->reward > 0, zero + 1, zero)
                          : IDM_LANE_SELECT(d.error >= 0, zero + 1, zero);
   d.rate = IDM_LANE_SELECT(d.gain != 0, x->own[TD_GAIN], x->own[TD_LOSS]);
-  for (size_t i = 0; i < count; i++) learn_slope(r, actions, i, x, s, &d, now);
+  for (size_t i = 0; i < count; i++) learn_gradient(r, actions, i, x, s, &d, now);
   for (size_t v = 0; v < actions; v++) {
     const idm_lane q = now->q[v], a = s->action[v];
     const idm_lane other = r->fictive ? d.rate * (-s->reward - q) : -x->own[TD_DECAY] * q;
@@ -357,7 +462,7 @@ IDM_INLINE void follow(const lane_rule *r, size_t actions, size_t count, const l
   lane_sums sum = {0};
   for (size_t i = 0; i < group->steps; i++) {
     const lane_step *s = &group->step[i];
-    if (s->begins) begin(r, actions, count, x, s, &now);
+    if (s->any_begins) begin(r, actions, count, x, s, &now);
     choose(r, actions, count, x, s, &now, &sum);
     learn(r, actions, count, x, s, &now);
   }
@@ -388,16 +493,16 @@ IDM_KERNEL(static, follow_group,
 static void set(void *content, size_t i, const idm_theta *theta)
 {
   td_lanes *t = content;
-  const size_t k = t->place[i] % lanes;
-  lane_numbers *x = &t->number[t->place[i] / lanes];
-  const habit h = idm_habit_of(theta);
+  const size_t k = t->lane_index[i] % lanes;
+  lane_numbers *x = &t->number[t->lane_index[i] / lanes];
+  const choice_bias h = idm_choice_bias_of(theta);
   for (size_t own = 0; own < TD_OWNS; own++)
     x->own[own][k] = idm_theta_scalar(theta, IDM_BLOCK_COUNT + own);
   x->discount[k] = idm_theta_scalar(theta, IDM_DISCOUNT);
   x->perseverance[k] = h.perseverance;
   x->lapse[k] = h.lapse;
   t->free = idm_td_free_numbers(theta);
-  t->lapses = t->lapses || h.lapse != 0 || theta->block[IDM_LAPSE].role == IDM_DESCRIPTIVE;
+  t->any_lapse = t->any_lapse || h.lapse != 0 || theta->block[IDM_LAPSE].role == IDM_DESCRIPTIVE;
 }
 
 static void run(void *content, double *log_likelihood)
@@ -412,15 +517,15 @@ static void run(void *content, double *log_likelihood)
   }
 }
 
-static void get(const void *content, size_t i, idm_theta *slope)
+static void get(const void *content, size_t i, idm_theta *derivative)
 {
   const td_lanes *t = content;
-  const size_t k = t->place[i] % lanes;
-  const lane_sums *sum = &t->sum[t->place[i] / lanes];
+  const size_t k = t->lane_index[i] % lanes;
+  const lane_sums *sum = &t->sum[t->lane_index[i] / lanes];
   double by[TD_BY] = {0};
   for (size_t n = 0; n < t->free.count; n++) by[t->free.number[n]] = sum->by[n][k];
-  idm_td_put_slope(slope, sum->temperature[k], by,
-                   (habit_slope){sum->perseverance[k], sum->lapse[k]});
+  idm_td_put_gradient(derivative, sum->temperature[k], by,
+                      (choice_bias_gradient){sum->perseverance[k], sum->lapse[k]});
 }
 
 const idm_lane_ops idm_td_lanes = {

@@ -1,11 +1,17 @@
-/* The planner `td-learner`: values learnt from rewards, for as long as its agent lasts. */
+/* The planner `td-learner`: values learnt from rewards, for as long as its agent lasts.
+ *
+ * Contents: td learner · td slope */
 #include "plan/tabular/td_learner.h"
 
+#include <assert.h>
+#include <stdint.h>
+
 #include "base/memory.h"
+#include "base/system.h"
 #include "idm/data.h"
 #include "idm/planner.h"
-#include "plan/tabular/td_rule.h"
-#include "plan/tabular/td_slope.h"
+
+/* === td learner =============================================================================== */
 
 /* --- what it reads -------------------------------------------------------------------------- */
 
@@ -13,7 +19,7 @@ static const idm_block_info own[TD_OWNS] = {
     [TD_TEMPERATURE] = {.name = "inverse_temperature",
                         .summary = "how much a learnt value counts in a choice",
                         .support = IDM_NOT_NEGATIVE,
-                        .standard = 1,
+                        .default_number = 1,
                         .scales = IDM_SCALES_ALL,
                         .scale = IDM_SCALE_LOG,
                         .spread = 20,
@@ -21,13 +27,13 @@ static const idm_block_info own[TD_OWNS] = {
     [TD_GAIN] = {.name = "learning_rate_gain",
                  .summary = "share of an error that is learnt after a gain",
                  .support = IDM_FRACTION,
-                 .standard = 0.3,
+                 .default_number = 0.3,
                  .scales = IDM_SCALES_FRACTION,
                  .of_agent = true},
     [TD_LOSS] = {.name = "learning_rate_loss",
                  .summary = "share of an error that is learnt after a loss",
                  .support = IDM_FRACTION,
-                 .standard = 0.3,
+                 .default_number = 0.3,
                  .scales = IDM_SCALES_FRACTION,
                  .of_agent = true},
     [TD_DECAY] = {.name = "decay",
@@ -43,8 +49,8 @@ static const idm_block_info own[TD_OWNS] = {
                     .of_agent = true},
 };
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta, const idm_agent *agent,
-                         void **ret_content, idm_error *opt_error)
+static idm_status create(const idm_setting *setting, const idm_theta *theta,
+                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
 {
   (void)theta;
   td_learner *l = idm_new(1, sizeof *l);
@@ -66,7 +72,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   td_learner *l = content;
   for (size_t i = 0; i < TD_OWNS; i++) l->number[i] = idm_theta_scalar(theta, IDM_BLOCK_COUNT + i);
   l->discount = idm_theta_scalar(theta, IDM_DISCOUNT);
-  l->habits = idm_habit_of(theta);
+  l->choice_biases = idm_choice_bias_of(theta);
   *report = (idm_plan_report){.bound = NAN, .stop = IDM_STOP_UNPLANNED};
   return IDM_OK;
 }
@@ -108,7 +114,7 @@ static idm_status begin_agent(const void *content, void *memory, idm_error *opt_
 }
 
 /* What one memory holds, into another. */
-static void pass_on(const td_learner *l, const td_memory *before, td_memory *after)
+static void copy_memory(const td_learner *l, const td_memory *before, td_memory *after)
 {
   if (before == after) return;
   after->state = before->state;
@@ -122,18 +128,19 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
   (void)variant;
   const td_learner *l = content;
   td_memory *m = after;
-  pass_on(l, before, m);
+  copy_memory(l, before, m);
   m->last = IDM_MISSING;
   return idm_td_start(l, opt_start, &m->state, opt_error);
 }
 
 /* log q over the open actions into m->log_pi; how many are open. */
-static double tilt(const td_learner *l, td_memory *m, const bool *opt_open)
+static double tilt_policy(const td_learner *l, td_memory *m, const bool *opt_open)
 {
   const double *q = m->value + m->state * l->actions;
   double open;
   for (size_t u = 0; u < l->actions; u++) m->log_pi[u] = l->number[TD_TEMPERATURE] * q[u];
-  idm_habit_tilt_logs(l->habits, l->actions, m->log_pi, opt_open, m->last, m->log_pi, &open);
+  idm_choice_tilt_logs(l->choice_biases, l->actions, m->log_pi, opt_open, m->last, m->log_pi,
+                       &open);
   return open;
 }
 
@@ -143,10 +150,11 @@ static idm_status act(const void *content, void *memory, const bool *opt_availab
   (void)opt_error;
   const td_learner *l = content;
   td_memory *m = memory;
-  const double open = tilt(l, m, opt_available);
+  const double open = tilt_policy(l, m, opt_available);
   for (size_t u = 0; u < l->actions; u++)
-    probability[u] =
-        opt_available && !opt_available[u] ? 0 : idm_habit_slip(l->habits, exp(m->log_pi[u]), open);
+    probability[u] = opt_available && !opt_available[u]
+                         ? 0
+                         : idm_choice_lapse(l->choice_biases, exp(m->log_pi[u]), open);
   return IDM_OK;
 }
 
@@ -156,10 +164,10 @@ static idm_status log_act(const void *content, void *memory, const bool *opt_ava
   (void)opt_error;
   const td_learner *l = content;
   td_memory *m = memory;
-  const double open = tilt(l, m, opt_available);
+  const double open = tilt_policy(l, m, opt_available);
   *log_probability = opt_available && !opt_available[action]
                          ? -INFINITY
-                         : idm_habit_log_slip(l->habits, m->log_pi[action], open);
+                         : idm_choice_log_lapse(l->choice_biases, m->log_pi[action], open);
   return IDM_OK;
 }
 
@@ -171,9 +179,9 @@ static idm_status observe(const void *content, void *before, void *after, const 
   const td_learner *l = content;
   td_memory *m = after;
   td_update update;
-  const idm_status status = idm_td_look(l, before, event, &update, opt_error);
+  const idm_status status = idm_td_error(l, before, event, &update, opt_error);
   if (status != IDM_OK) return status;
-  pass_on(l, before, m);
+  copy_memory(l, before, m);
   idm_td_learn(l, &update, m->value);
   m->state = update.next;
   if (!event->missed) m->last = event->action;
@@ -181,7 +189,7 @@ static idm_status observe(const void *content, void *before, void *after, const 
 }
 
 static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_REWARD,
-                                          .idles = true,
+                                          .accepts_no_action = true,
                                           .memory_create = memory_create,
                                           .memory_destroy = memory_destroy,
                                           .begin_agent = begin_agent,
@@ -189,7 +197,7 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_R
                                           .act = act,
                                           .log_act = log_act,
                                           .observe = observe,
-                                          .slope = &idm_td_slope};
+                                          .derivative = &idm_td_gradient};
 
 /* --- the table ------------------------------------------------------------------------------ */
 
@@ -200,10 +208,279 @@ const idm_planner idm_td_learner = {
     .keys = (const char *const[]){"asymmetry", "fictive", NULL},
     .reads = (const idm_block_id[]){IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE, IDM_BLOCK_COUNT},
     .own = own,
-    .owns = TD_OWNS,
+    .own_count = TD_OWNS,
     .needs = IDM_NEEDS_REWARDS | IDM_NEEDS_ACTIONS,
-    .gives = IDM_GIVES_STATIONARY | IDM_GIVES_HORIZON | IDM_GIVES_MOVES | IDM_GIVES_ENDLESS,
+    .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON | IDM_SUPPORTS_SPARSE |
+                IDM_SUPPORTS_UNDISCOUNTED,
     .create = create,
     .plan = plan,
     .destroy = free,
     .behavior = &behavior};
+
+/* === td slope ================================================================================= */
+
+/* The derivative of td-learner's log-likelihood: values and what they are by each number go through
+ * the tree of histories together. Numbers are few and rows are many, so that derivatives go
+ * forwards; where histories part, what was reached is kept until the last of them was followed. */
+
+/* Where a history is: values [state][action] and behind them their derivatives, by number. */
+typedef struct history_values {
+  size_t state;
+  int last;
+  double *value; /* [1 + free numbers][state][action] */
+} history_values;
+
+/* A node at which histories part. */
+typedef struct branch_point {
+  size_t left; /* children that are still to be followed */
+  history_values at;
+} branch_point;
+
+typedef struct td_gradient {
+  const td_learner *l;
+  const idm_data *data;
+  const idm_prefix_tree *tree;
+  uint32_t *children; /* [node] */
+  td_numbers free;    /* numbers that values are differentiated by */
+  size_t width;       /* numbers of a place */
+  history_values now;
+  size_t branch_capacity; /* that there is room for */
+  size_t top;
+  branch_point *branch_point;
+  double *log_pi; /* [action]: log q, */
+  double *pi;     /* [action]: and q */
+  double *by_log; /* [action]: slope by log pi */
+  idm_interruption interruption;
+} td_gradient;
+
+/* Sums over rows. */
+typedef struct gradient_sums {
+  double log_likelihood;
+  double temperature;
+  double by[TD_BY];
+  choice_bias_gradient choice_bias;
+} gradient_sums;
+
+static bool possible(const void *content, const idm_data *data, const idm_prefix_tree *tree)
+{
+  (void)content;
+  (void)data;
+  (void)tree;
+  return true;
+}
+
+static void destroy(void *content)
+{
+  td_gradient *g = content;
+  if (!g) return;
+  for (size_t i = 0; i < g->branch_capacity; i++) free(g->branch_point[i].at.value);
+  free(g->branch_point);
+  free(g->children);
+  free(g->now.value);
+  free(g->log_pi);
+  free(g->pi);
+  free(g->by_log);
+  free(g);
+}
+
+static idm_status create_gradient(const void *content, const idm_data *data,
+                                  const idm_prefix_tree *tree, void **ret_gradient,
+                                  idm_error *opt_error)
+{
+  const td_learner *l = content;
+  td_gradient *g = idm_new(1, sizeof *g);
+  *ret_gradient = NULL;
+  if (!g) return idm_fail_memory(opt_error);
+  g->l = l;
+  g->data = data;
+  g->tree = tree;
+  const size_t value_count = idm_times(1 + TD_BY, idm_times(l->states, l->actions));
+  g->children = idm_new(tree->nodes, sizeof *g->children);
+  g->now.value = idm_new(value_count, sizeof *g->now.value);
+  g->log_pi = idm_new(l->actions, sizeof *g->log_pi);
+  g->pi = idm_new(l->actions, sizeof *g->pi);
+  g->by_log = idm_new(l->actions, sizeof *g->by_log);
+  if (!g->children || !g->now.value || !g->log_pi || !g->pi || !g->by_log) {
+    destroy(g);
+    return idm_fail_memory(opt_error);
+  }
+  for (size_t i = 0; i < tree->nodes; i++)
+    if (tree->node[i].parent >= 0) g->children[tree->node[i].parent]++;
+  *ret_gradient = g;
+  return IDM_OK;
+}
+
+static void copy(const td_gradient *g, const history_values *from, history_values *to)
+{
+  to->state = from->state;
+  to->last = from->last;
+  memcpy(to->value, from->value, g->width * sizeof *to->value);
+}
+
+/* Nobody has learnt anything. */
+static void begin_gradient(td_gradient *g)
+{
+  const size_t numbers = g->l->states * g->l->actions;
+  memset(g->now.value, 0, g->width * sizeof *g->now.value);
+  for (size_t i = 0; i < numbers; i++) g->now.value[i] = g->l->number[TD_INITIAL];
+  for (size_t k = 0; k < g->free.count; k++)
+    for (size_t i = 0; i < numbers && g->free.number[k] == TD_BY_INITIAL; i++)
+      g->now.value[(1 + k) * numbers + i] = 1;
+}
+
+/* Go on where the node's parent is. */
+static void restore_parent(td_gradient *g, const idm_prefix_node *node)
+{
+  if (node->parent < 0) {
+    begin_gradient(g);
+    return;
+  }
+  if (g->children[node->parent] < 2) return; /* it was the last one */
+  branch_point *p = &g->branch_point[g->top - 1];
+  copy(g, &p->at, &g->now);
+  if (--p->left == 0) g->top--;
+}
+
+/* Keep what was reached where several histories go on from it. */
+static idm_status push_branch(td_gradient *g, size_t node, idm_error *opt_error)
+{
+  if (g->children[node] < 2) return IDM_OK;
+  if (g->top == g->branch_capacity) {
+    assert(g->branch_capacity < SIZE_MAX / sizeof *g->branch_point); /* fewer than histories */
+    branch_point *larger = realloc(g->branch_point, (g->branch_capacity + 1) * sizeof *larger);
+    if (!larger) return idm_fail_memory(opt_error);
+    g->branch_point = larger;
+    const size_t value_count = (1 + TD_BY) * g->l->states * g->l->actions;
+    g->branch_point[g->branch_capacity] =
+        (branch_point){.at.value = idm_new(value_count, sizeof(double))};
+    if (!g->branch_point[g->branch_capacity++].at.value) return idm_fail_memory(opt_error);
+  }
+  branch_point *p = &g->branch_point[g->top++];
+  p->left = g->children[node];
+  copy(g, &g->now, &p->at);
+  return IDM_OK;
+}
+
+/* The choice of a row, `count` times. */
+static void choose(td_gradient *g, const idm_prefix_node *node, gradient_sums *sum)
+{
+  const td_learner *l = g->l;
+  const size_t n = l->actions, numbers = l->states * n, u = (size_t)node->action;
+  const bool *open = node->available ? g->data->available_set + node->available * n : NULL;
+  const double count = (double)node->count, inverse_temperature = l->number[TD_TEMPERATURE];
+  const double *q = g->now.value + g->now.state * n;
+  double available_count;
+  if (node->missed || node->action == IDM_MISSING ||
+      idm_data_available_count(g->data, node->available) < 2)
+    return;
+  for (size_t v = 0; v < n; v++) g->log_pi[v] = inverse_temperature * q[v];
+  idm_choice_tilt_both(l->choice_biases, n, g->log_pi, open, g->now.last, g->pi, g->log_pi,
+                       &available_count);
+  sum->log_likelihood +=
+      count * idm_choice_log_lapse(l->choice_biases, g->log_pi[u], available_count);
+  memset(g->by_log, 0, n * sizeof *g->by_log);
+  idm_choice_backward(l->choice_biases, n, g->pi, available_count, g->now.last, u, count, g->by_log,
+                      &sum->choice_bias);
+  for (size_t v = 0; v < n; v++) sum->temperature += g->by_log[v] * q[v];
+  for (size_t k = 0; k < g->free.count; k++)
+    for (size_t v = 0; v < n; v++)
+      sum->by[g->free.number[k]] += g->by_log[v] * inverse_temperature * q[(1 + k) * numbers + v];
+}
+
+/* Derivatives of values after an event, by number k. */
+static void learn_gradient(const td_learner *l, const td_update *d, const double *value, size_t k,
+                           double *by)
+{
+  const size_t n = l->actions;
+  const double rate = l->number[d->rate];
+  const bool is_rate = k == (d->rate == TD_GAIN ? TD_BY_GAIN : TD_BY_LOSS);
+  const double *q = value + d->state * n, *next = value + d->next * n + d->best;
+  double *dq = by + d->state * n;
+  double error = d->missed ? 0 : -dq[d->action];
+  if (d->continues)
+    error += l->discount * by[d->next * n + d->best] + (k == TD_BY_DISCOUNT ? *next : 0);
+  for (size_t v = 0; v < n; v++) {
+    if (v == d->action) continue;
+    if (!l->fictive)
+      dq[v] = (1 - l->number[TD_DECAY]) * dq[v] - (k == TD_BY_DECAY ? q[v] : 0);
+    else if (!d->missed)
+      dq[v] += -rate * dq[v] + (is_rate ? -d->reward - q[v] : 0);
+  }
+  if (!d->missed) dq[d->action] += rate * error + (is_rate ? d->error : 0);
+}
+
+static idm_status learn(td_gradient *g, size_t node, idm_error *opt_error)
+{
+  const td_learner *l = g->l;
+  const idm_prefix_node *row = &g->tree->node[node];
+  const idm_event event = {.action = row->action,
+                           .observation = row->observation,
+                           .missed = row->missed,
+                           .reward = g->tree->reward[node],
+                           .last = row->last};
+  const td_memory memory = {.state = g->now.state, .last = g->now.last, .value = g->now.value};
+  td_update update;
+  const idm_status status = idm_td_error(l, &memory, &event, &update, opt_error);
+  if (status != IDM_OK) {
+    idm_data_locate(g->data, row->first_row, opt_error);
+    return status;
+  }
+  const size_t numbers = l->states * l->actions;
+  for (size_t k = 0; k < g->free.count; k++)
+    learn_gradient(l, &update, g->now.value, g->free.number[k], g->now.value + (1 + k) * numbers);
+  idm_td_learn(l, &update, g->now.value);
+  g->now.state = update.next;
+  if (!row->missed) g->now.last = row->action;
+  return IDM_OK;
+}
+
+static idm_status follow(td_gradient *g, size_t i, gradient_sums *sum, idm_error *opt_error)
+{
+  const idm_prefix_node *node = &g->tree->node[i];
+  idm_status status = IDM_OK;
+  restore_parent(g, node);
+  if (node->begin >= 0) {
+    const int32_t start = g->tree->begin_start[node->begin];
+    g->now.last = IDM_MISSING;
+    status = idm_td_start(
+        g->l, start < 0 ? NULL : g->data->start_belief + (size_t)start * g->data->sizes.states,
+        &g->now.state, opt_error);
+  } else {
+    choose(g, node, sum);
+    if (!node->leaf) status = learn(g, i, opt_error);
+  }
+  return status == IDM_OK ? push_branch(g, i, opt_error) : status;
+}
+
+static idm_status run(void *content, double *log_likelihood, idm_theta *theta_gradient,
+                      idm_error *opt_error)
+{
+  td_gradient *g = content;
+  gradient_sums sum = {0};
+  idm_status status = IDM_OK;
+  idm_theta_clear(theta_gradient);
+  g->free = idm_td_free_numbers(theta_gradient);
+  g->width = (1 + g->free.count) * g->l->states * g->l->actions;
+  g->top = 0;
+  for (size_t i = 0; i < g->tree->nodes && status == IDM_OK; i++) {
+    status = idm_interruption_check(&g->interruption, i, opt_error);
+    if (status == IDM_OK) status = follow(g, i, &sum, opt_error);
+  }
+  if (status != IDM_OK) return status;
+  *log_likelihood = sum.log_likelihood;
+  if (sum.log_likelihood == -INFINITY) return IDM_OK;
+  idm_td_put_gradient(theta_gradient, sum.temperature, sum.by, sum.choice_bias);
+  return IDM_OK;
+}
+
+static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
+{
+  ((td_gradient *)content)->interruption = (idm_interruption){opt_interrupt, context};
+}
+
+const idm_gradient_ops idm_td_gradient = {.possible = possible,
+                                          .create = create_gradient,
+                                          .destroy = destroy,
+                                          .run = run,
+                                          .interrupt = interrupt,
+                                          .lanes = &idm_td_lanes};

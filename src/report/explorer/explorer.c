@@ -8,12 +8,11 @@
 #include "base/memory.h"
 #include "idm/log_file.h"
 #include "idm/simulate.h"
-#include "plan/draw.h"
-#include "plan/follow.h"
+#include "plan/workspace.h"
 #include "report/explorer/parcel.h"
 
 /* An episode that still goes on after so many steps is let go. */
-enum { most_steps = 200 };
+enum { max_steps = 200 };
 
 /* --- plan ----------------------------------------------------------------------------------- */
 
@@ -30,27 +29,28 @@ idm_status idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, 
 }
 
 /* The episode by the plan that is held. */
-static idm_status see_episode(idm_explorer *explorer)
+static idm_status update_episode(idm_explorer *explorer)
 {
   const idm_setting *setting = explorer->problem->setting;
   double *corner = NULL;
-  idm_followed *followed = NULL;
+  idm_path_trace *trace = NULL;
   /* What is observed is known from the first step on; `first` is the state that it began in. */
   if (setting->fully_observed) {
     corner = idm_new(setting->states.count, sizeof *corner);
     if (!corner) return idm_fail_memory(&explorer->error);
     corner[explorer->first] = 1;
   }
-  const idm_status status = idm_follow_events(setting, explorer->workspace, corner, explorer->event,
-                                              explorer->events, &followed, &explorer->error);
+  const idm_status status =
+      idm_path_trace_events(setting, explorer->workspace, corner, explorer->event, explorer->events,
+                            &trace, &explorer->error);
   free(corner);
   if (status != IDM_OK) return status;
-  idm_followed_destroy(explorer->followed);
-  explorer->followed = followed;
+  idm_path_trace_destroy(explorer->trace);
+  explorer->trace = trace;
   return IDM_OK;
 }
 
-static idm_status see_log(idm_explorer *explorer)
+static idm_status update_log(idm_explorer *explorer)
 {
   if (!explorer->scorer) return IDM_OK;
   return idm_scorer_run(explorer->scorer, idm_workspace_behavior(explorer->workspace),
@@ -65,11 +65,11 @@ static idm_status plan(idm_explorer *explorer, int from)
   return idm_plan(explorer->problem->theta, &solver, explorer->workspace, NULL, &explorer->error);
 }
 
-idm_status idm_explorer_plan(idm_explorer *explorer, int anew)
+idm_status idm_explorer_plan(idm_explorer *explorer, int from_scratch)
 {
-  idm_status status = plan(explorer, anew ? IDM_FROM_NOTHING : IDM_FROM_LAST);
-  if (status == IDM_OK) status = see_episode(explorer);
-  if (status == IDM_OK) status = see_log(explorer);
+  idm_status status = plan(explorer, from_scratch ? IDM_START_COLD : IDM_START_LAST);
+  if (status == IDM_OK) status = update_episode(explorer);
+  if (status == IDM_OK) status = update_log(explorer);
   return status;
 }
 
@@ -84,10 +84,10 @@ idm_status idm_explorer_begin(idm_explorer *explorer, unsigned seed)
   explorer->events = 0;
   explorer->last = -1;
   explorer->over = false;
-  return see_episode(explorer);
+  return update_episode(explorer);
 }
 
-static idm_status remember(idm_explorer *explorer, const idm_event *event)
+static idm_status append_event(idm_explorer *explorer, const idm_event *event)
 {
   if (explorer->events == explorer->capacity) {
     const size_t capacity = 2 * explorer->capacity + 16;
@@ -97,20 +97,20 @@ static idm_status remember(idm_explorer *explorer, const idm_event *event)
     explorer->capacity = capacity;
   }
   explorer->event[explorer->events++] = *event;
-  return see_episode(explorer);
+  return update_episode(explorer);
 }
 
 idm_status idm_explorer_step(idm_explorer *explorer)
 {
   const idm_setting *setting = explorer->problem->setting;
   const size_t actions = setting->actions.count, states = setting->states.count;
-  if (!idm_setting_known(setting))
+  if (!idm_setting_has_dynamics(setting))
     return idm_fail(&explorer->error, IDM_USAGE,
                     "how the environment answers is unknown: there is nothing to draw from");
   if (explorer->over) return IDM_OK;
-  const size_t u = idm_random_choice(
-      &explorer->random, explorer->followed->policy + explorer->events * actions, actions);
-  const size_t most = setting->horizon > 0 ? (size_t)setting->horizon - 1 : most_steps;
+  const size_t u = idm_random_choice(&explorer->random,
+                                     explorer->trace->policy + explorer->events * actions, actions);
+  const size_t most = setting->horizon > 0 ? (size_t)setting->horizon - 1 : max_steps;
   if (setting->ends[u] || explorer->events == most) {
     explorer->last = (int)u;
     explorer->over = true;
@@ -118,13 +118,13 @@ idm_status idm_explorer_step(idm_explorer *explorer)
   }
   const double *utility = idm_theta_values(explorer->problem->theta, IDM_UTILITY, 0);
   idm_event event = {.action = (int)u, .reward = utility[u * states + explorer->state]};
-  event.observation = idm_draw_move(setting, u, &explorer->state, &explorer->random);
-  if (idm_setting_arrives(setting, event.observation)) {
+  event.observation = idm_draw_transition(setting, u, &explorer->state, &explorer->random);
+  if (idm_observation_is_terminal(setting, event.observation)) {
     explorer->last = (int)u;
     explorer->over = true;
     return IDM_OK;
   }
-  return remember(explorer, &event);
+  return append_event(explorer, &event);
 }
 
 int idm_explorer_over(const idm_explorer *explorer)
@@ -134,7 +134,7 @@ int idm_explorer_over(const idm_explorer *explorer)
 
 /* --- log ------------------------------------------------------------------------------------ */
 
-static void drop_log(idm_explorer *explorer)
+static void clear_log(idm_explorer *explorer)
 {
   idm_scorer_destroy(explorer->scorer);
   idm_prefix_tree_destroy(explorer->tree);
@@ -147,15 +147,15 @@ static void drop_log(idm_explorer *explorer)
 idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t length)
 {
   idm_error *error = &explorer->error;
-  drop_log(explorer);
+  clear_log(explorer);
   idm_status status =
       idm_data_parse_csv(text, length, NULL, explorer->problem, NULL, &explorer->data, NULL, error);
   if (status == IDM_OK)
     status = idm_evidence_tree(explorer->problem, explorer->data, &explorer->tree, error);
   if (status == IDM_OK)
     status = idm_scorer_create(explorer->data, explorer->tree, &explorer->scorer, error);
-  if (status == IDM_OK) status = see_log(explorer);
-  if (status != IDM_OK) drop_log(explorer);
+  if (status == IDM_OK) status = update_log(explorer);
+  if (status != IDM_OK) clear_log(explorer);
   return status;
 }
 
@@ -176,12 +176,12 @@ idm_explorer *idm_explorer_open(const char *bytes, size_t length)
   idm_explorer *explorer = idm_new(1, sizeof *explorer);
   if (!explorer) return NULL;
   idm_error *error = &explorer->error;
-  idm_status status = idm_parcel_open(bytes, length, &explorer->problem, error);
+  idm_status status = idm_problem_deserialise(bytes, length, &explorer->problem, error);
   if (status != IDM_OK) return explorer;
   const idm_problem *problem = explorer->problem;
   status = idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                 &explorer->workspace, error);
-  if (status == IDM_OK) status = plan(explorer, IDM_FROM_NOTHING);
+  if (status == IDM_OK) status = plan(explorer, IDM_START_COLD);
   if (status == IDM_OK) idm_explorer_begin(explorer, 1);
   return explorer;
 }
@@ -189,8 +189,8 @@ idm_explorer *idm_explorer_open(const char *bytes, size_t length)
 void idm_explorer_close(idm_explorer *explorer)
 {
   if (!explorer) return;
-  drop_log(explorer);
-  idm_followed_destroy(explorer->followed);
+  clear_log(explorer);
+  idm_path_trace_destroy(explorer->trace);
   idm_workspace_destroy(explorer->workspace);
   idm_problem_destroy(explorer->problem);
   free(explorer->event);

@@ -1,15 +1,25 @@
+/* The explorer: a page that plans.
+ *
+ * Contents: explorer · dials · picture · wasm */
+#ifndef IDM_REPORT_EXPLORER_EXPLORER_H
+#define IDM_REPORT_EXPLORER_EXPLORER_H
+
+#include <stddef.h>
+
+#include "idm/follow.h"
+#include "idm/problem.h"
+#include "idm/score.h"
+#include "report/markup.h"
+
+/* === explorer =============================================================================== */
+
 /* An agent to play with: numbers that move, a plan for them, an episode that goes by it and a log
  * that it is compared with. A page calls these functions; their arguments are numbers and texts
  * only.
  *
- * The floors up to `plan`, the reader of logs and the figures are compiled to WebAssembly
+ * The layers up to `plan`, the reader of logs and the figures are compiled to WebAssembly
  * (cmake/wasm.cmake), and the page is handed a parcel of bytes (parcel.h), so that neither YAML nor
  * netCDF goes in; what needs threads or zlib is never reached there. */
-#ifndef IDM_REPORT_EXPLORER_EXPLORER_H
-#define IDM_REPORT_EXPLORER_EXPLORER_H
-
-#include "idm/follow.h"
-#include "idm/score.h"
 
 typedef struct idm_explorer {
   idm_problem *problem;
@@ -23,7 +33,7 @@ typedef struct idm_explorer {
   int last; /* the action that ended it; -1: it goes on, or its time is up */
   bool over;
   idm_random random;
-  idm_followed *followed; /* the same by the plan that is held: beliefs and policies */
+  idm_path_trace *trace; /* the same by the plan that is held: beliefs and policies */
   /* A log, where one was loaded. */
   idm_data *data;
   idm_prefix_tree *tree;
@@ -46,7 +56,7 @@ idm_status idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, 
 /* Plan for the numbers as they are, and see the episode and the log with other eyes: from the last
  * plan, which is fast while numbers move, or anew, which depends on the numbers alone. Where it is
  * refused the last plan stays. */
-idm_status idm_explorer_plan(idm_explorer *explorer, int anew);
+idm_status idm_explorer_plan(idm_explorer *explorer, int from_scratch);
 
 /* A new episode, drawn by a seed. */
 idm_status idm_explorer_begin(idm_explorer *explorer, unsigned seed);
@@ -59,5 +69,32 @@ int idm_explorer_over(const idm_explorer *explorer);
 idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t length);
 double idm_explorer_score(const idm_explorer *explorer);
 double idm_explorer_decisions(const idm_explorer *explorer);
+
+/* === dials ================================================================================== */
+
+/* Controls for the numbers of an agent, as HTML. */
+
+/* A dial for every number that the planner heeds and that is no probability: those of an action's
+ * utilities that are the same in all states are one. How far each turns follows from its
+ * descriptor and the range of the utilities. */
+void idm_sliders_add(idm_markup *markup, const idm_problem *problem);
+
+/* === picture ================================================================================ */
+
+/* Pictures and words of the page that plans. */
+
+/* Policy, value and beliefs as SVG, so many pixels wide; valid until the next text. NULL: see the
+ * message. */
+const char *idm_explorer_draw(idm_explorer *explorer, double width);
+/* Where the episode stands, in words and numbers, as HTML. */
+const char *idm_explorer_tell(idm_explorer *explorer);
+
+/* === wasm =================================================================================== */
+
+/* The library as WebAssembly, made by the build. */
+
+extern const unsigned char idm_explorer_wasm[];
+/* 0 where the build had no compiler for it. */
+extern const size_t idm_explorer_wasm_length;
 
 #endif

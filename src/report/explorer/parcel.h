@@ -6,13 +6,13 @@
 
 #include "idm/problem.h"
 
-idm_status idm_parcel_pack(const idm_problem *problem, char **ret_bytes, size_t *ret_length,
-                           idm_error *opt_error);
+idm_status idm_problem_serialise(const idm_problem *problem, char **ret_bytes, size_t *ret_length,
+                                 idm_error *opt_error);
 /* The problem again: it plans to the same bits. */
-idm_status idm_parcel_open(const char *bytes, size_t length, idm_problem **ret_problem,
-                           idm_error *opt_error);
+idm_status idm_problem_deserialise(const char *bytes, size_t length, idm_problem **ret_problem,
+                                   idm_error *opt_error);
 /* Whether logs of the problem are read by its labels and columns alone; else by what a parcel
  * leaves out: columns that are derived, rules, utilities by column, several environments. */
-bool idm_parcel_reads_logs(const idm_problem *problem);
+bool idm_problem_has_log_reader(const idm_problem *problem);
 
 #endif

@@ -5,14 +5,14 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "report/explorer/picture.h"
+#include "report/explorer/explorer.h"
 #include "report/markup.h"
 #include "report/policy.h"
 
 enum {
-  beliefs = 101,    /* places at which a value is drawn */
-  most_states = 40, /* of which values and moves are drawn */
-  side = 24,        /* of a simplex, in cells */
+  beliefs = 101,   /* places at which a value is drawn */
+  max_states = 40, /* of which values and moves are drawn */
+  side = 24,       /* of a simplex, in cells */
   triangles = side * side
 };
 
@@ -27,8 +27,8 @@ typedef struct cell {
   double probability;
 } cell;
 
-static void look_at(idm_workspace *workspace, idm_policy_view view, cell *at, double *policy,
-                    size_t actions)
+static void evaluate_cell(idm_workspace *workspace, idm_policy_view view, cell *at, double *policy,
+                          size_t actions)
 {
   const double x = at->x - 2 * at->step / 3, y = at->y + at->step / 3;
   const double z[3] = {x, y, 1 - x - y};
@@ -39,7 +39,7 @@ static void look_at(idm_workspace *workspace, idm_policy_view view, cell *at, do
   at->probability = policy[at->action];
 }
 
-static size_t cut_simplex(cell *cells)
+static size_t make_cells(cell *cells)
 {
   const double n = side;
   size_t count = 0;
@@ -74,20 +74,20 @@ static idm_status fill_simplex(idm_panel *panel, const idm_setting *setting, con
 }
 
 /* Where beliefs over three states went: a line through the simplex, a point where they are now. */
-static idm_status add_walk(idm_panel *panel, const idm_followed *f, idm_error *opt_error)
+static idm_status add_belief_path(idm_panel *panel, const idm_path_trace *f, idm_error *opt_error)
 {
   idm_mark *line, *now;
-  idm_status status =
-      idm_panel_add(panel, IDM_MARK_LINE, "belief", IDM_COLOURS - 1, f->places, &line, opt_error);
-  for (size_t i = 0; i < f->places && status == IDM_OK; i++) {
+  idm_status status = idm_panel_add(panel, IDM_MARK_LINE, "belief", IDM_COLOURS - 1, f->step_count,
+                                    &line, opt_error);
+  for (size_t i = 0; i < f->step_count && status == IDM_OK; i++) {
     line->column[IDM_FIGURE_X][i] = f->belief[3 * i];
     line->column[IDM_FIGURE_Y][i] = f->belief[3 * i + 1];
   }
   if (status == IDM_OK)
     status = idm_panel_add(panel, IDM_MARK_POINTS, "", IDM_COLOURS - 1, 1, &now, opt_error);
   if (status == IDM_OK) {
-    now->column[IDM_FIGURE_X][0] = f->belief[3 * (f->places - 1)];
-    now->column[IDM_FIGURE_Y][0] = f->belief[3 * (f->places - 1) + 1];
+    now->column[IDM_FIGURE_X][0] = f->belief[3 * (f->step_count - 1)];
+    now->column[IDM_FIGURE_Y][0] = f->belief[3 * (f->step_count - 1) + 1];
   }
   return status;
 }
@@ -104,11 +104,12 @@ static idm_status add_simplex(idm_figure *figure, const idm_explorer *e, idm_pol
   if (status == IDM_OK) status = idm_figure_add(figure, title, "", "", &panel, opt_error);
   if (status == IDM_OK) status = idm_labels_copy(&setting->states, &panel->corner, opt_error);
   if (status == IDM_OK) {
-    const size_t count = cut_simplex(cells);
-    for (size_t i = 0; i < count; i++) look_at(e->workspace, view, &cells[i], policy, actions);
+    const size_t count = make_cells(cells);
+    for (size_t i = 0; i < count; i++)
+      evaluate_cell(e->workspace, view, &cells[i], policy, actions);
     status = fill_simplex(panel, setting, cells, count, opt_error);
   }
-  if (status == IDM_OK) status = add_walk(panel, e->followed, opt_error);
+  if (status == IDM_OK) status = add_belief_path(panel, e->trace, opt_error);
   free(cells);
   free(policy);
   return status;
@@ -119,7 +120,7 @@ static idm_status add_present(idm_figure *figure, const idm_explorer *e, idm_err
 {
   const idm_setting *setting = e->problem->setting;
   const size_t actions = setting->actions.count;
-  const double *policy = e->followed->policy + e->events * actions;
+  const double *policy = e->trace->policy + e->events * actions;
   idm_panel *panel;
   idm_mark *bars;
   idm_status status = idm_figure_add(figure, "Policy now", "", "probability", &panel, opt_error);
@@ -147,7 +148,7 @@ static idm_status add_view(idm_figure *figure, const idm_explorer *e, idm_policy
                        view.planned ? "Most probable action, planned" : "Most probable action",
                        opt_error);
   return idm_policy_add(figure, setting, e->workspace, view,
-                        view.planned ? "Planned policy" : "Policy", e->followed, opt_error);
+                        view.planned ? "Planned policy" : "Policy", e->trace, opt_error);
 }
 
 /* The policy at the present step, after the action taken last; with habits, and the planned one. */
@@ -155,13 +156,13 @@ static idm_status add_policy(idm_figure *figure, const idm_explorer *e, idm_erro
 {
   const idm_setting *setting = e->problem->setting;
   const size_t states = setting->states.count;
-  const bool drawn = setting->fully_observed ? states <= most_states : states == 2 || states == 3;
+  const bool drawn = setting->fully_observed ? states <= max_states : states == 2 || states == 3;
   idm_policy_view view = {.steps = (int)e->events,
                           .last = e->events ? e->event[e->events - 1].action : IDM_MISSING};
   if (!idm_agent_planner(&e->problem->agent)->belief || !drawn)
     return add_present(figure, e, opt_error);
   const idm_status status = add_view(figure, e, view, opt_error);
-  if (status != IDM_OK || !idm_workspace_has_habits(e->workspace)) return status;
+  if (status != IDM_OK || !idm_workspace_has_bias(e->workspace)) return status;
   view.planned = true;
   return add_view(figure, e, view, opt_error);
 }
@@ -218,7 +219,7 @@ static idm_status add_value(idm_figure *figure, const idm_explorer *e, idm_error
   const idm_setting *setting = e->problem->setting;
   const idm_planner *planner = idm_agent_planner(&e->problem->agent);
   if (!planner->belief || !planner->belief->value) return IDM_OK;
-  if (setting->fully_observed && setting->states.count <= most_states)
+  if (setting->fully_observed && setting->states.count <= max_states)
     return add_value_points(figure, e, opt_error);
   if (!setting->fully_observed && setting->states.count == 2)
     return add_value_line(figure, e, opt_error);
@@ -231,7 +232,7 @@ static idm_status add_value(idm_figure *figure, const idm_explorer *e, idm_error
 static idm_status add_beliefs(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
-  const idm_followed *f = e->followed;
+  const idm_path_trace *f = e->trace;
   const size_t states = setting->states.count;
   idm_panel *panel;
   idm_status status =
@@ -239,15 +240,15 @@ static idm_status add_beliefs(idm_figure *figure, const idm_explorer *e, idm_err
   if (status != IDM_OK) return status;
   panel->x.whole = true;
   panel->x.low = panel->y.low = 0;
-  panel->x.high = f->places < 6 ? 5 : (double)f->places - 1;
+  panel->x.high = f->step_count < 6 ? 5 : (double)f->step_count - 1;
   panel->y.high = 1;
   for (size_t s = states == 2 ? 1 : 0; s < states && s < IDM_COLOURS && status == IDM_OK; s++)
     for (int points = 0; points < 2 && status == IDM_OK; points++) {
       idm_mark *mark;
-      status = idm_panel_add(panel, points ? IDM_MARK_POINTS : IDM_MARK_LINE,
-                             points ? "" : setting->states.name[s],
-                             states == 2 ? IDM_COLOURS - 1 : (int)s, f->places, &mark, opt_error);
-      for (size_t i = 0; i < f->places && status == IDM_OK; i++) {
+      status = idm_panel_add(
+          panel, points ? IDM_MARK_POINTS : IDM_MARK_LINE, points ? "" : setting->states.name[s],
+          states == 2 ? IDM_COLOURS - 1 : (int)s, f->step_count, &mark, opt_error);
+      for (size_t i = 0; i < f->step_count && status == IDM_OK; i++) {
         mark->column[IDM_FIGURE_X][i] = (double)i;
         mark->column[IDM_FIGURE_Y][i] = f->belief[i * states + s];
       }
@@ -282,15 +283,15 @@ static idm_status add_path(idm_figure *figure, const idm_explorer *e, idm_error 
 {
   const idm_setting *setting = e->problem->setting;
   if (setting->fully_observed)
-    return setting->states.count <= most_states ? add_states(figure, e, opt_error) : IDM_OK;
-  if (isnan(e->followed->belief[0])) return IDM_OK;
+    return setting->states.count <= max_states ? add_states(figure, e, opt_error) : IDM_OK;
+  if (isnan(e->trace->belief[0])) return IDM_OK;
   return add_beliefs(figure, e, opt_error);
 }
 
 /* --- the figure ----------------------------------------------------------------------------- */
 
 /* Hand a text out, in place of the last. */
-static const char *hand_out(idm_explorer *e, char *text)
+static const char *set_text(idm_explorer *e, char *text)
 {
   free(e->text);
   e->text = text;
@@ -299,7 +300,7 @@ static const char *hand_out(idm_explorer *e, char *text)
 
 const char *idm_explorer_draw(idm_explorer *e, double width)
 {
-  const idm_figure_look look = {.width = width, .id = "figure", .bare = true};
+  const idm_figure_options options = {.width = width, .id = "figure", .without_style = true};
   idm_figure *figure = NULL;
   char *text = NULL;
   idm_status status = idm_figure_create(
@@ -307,9 +308,9 @@ const char *idm_explorer_draw(idm_explorer *e, double width)
   if (status == IDM_OK) status = add_policy(figure, e, &e->error);
   if (status == IDM_OK) status = add_value(figure, e, &e->error);
   if (status == IDM_OK) status = add_path(figure, e, &e->error);
-  if (status == IDM_OK) status = idm_figure_svg(figure, &look, &text, &e->error);
+  if (status == IDM_OK) status = idm_figure_svg(figure, &options, &text, &e->error);
   idm_figure_destroy(figure);
-  return hand_out(e, status == IDM_OK ? text : NULL);
+  return set_text(e, status == IDM_OK ? text : NULL);
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -324,11 +325,11 @@ static void add_number(idm_markup *m, double number, int decimals)
 }
 
 /* What the agent believes now, a row a state; where it holds no belief nothing. */
-static void tell_belief(idm_markup *m, const idm_explorer *e)
+static void describe_belief(idm_markup *m, const idm_explorer *e)
 {
   const idm_labels *states = &e->problem->setting->states;
-  const double *z = e->followed->belief + e->events * states->count;
-  if (isnan(z[0]) || states->count > most_states) return;
+  const double *z = e->trace->belief + e->events * states->count;
+  if (isnan(z[0]) || states->count > max_states) return;
   idm_markup_add(m, "<table id=\"belief\"><caption>Belief now</caption><thead><tr><th "
                     "scope=\"col\">state</th><th scope=\"col\">belief</th></tr></thead><tbody>");
   for (size_t s = 0; s < states->count; s++) {
@@ -342,12 +343,12 @@ static void tell_belief(idm_markup *m, const idm_explorer *e)
 }
 
 /* What it does now, and what each action is worth to it. */
-static void tell_policy(idm_markup *m, const idm_explorer *e, double *quality)
+static void describe_policy(idm_markup *m, const idm_explorer *e, double *quality)
 {
   const idm_setting *setting = e->problem->setting;
   const size_t actions = setting->actions.count;
-  const double *policy = e->followed->policy + e->events * actions;
-  const double *z = e->followed->belief + e->events * setting->states.count;
+  const double *policy = e->trace->policy + e->events * actions;
+  const double *z = e->trace->belief + e->events * setting->states.count;
   for (size_t u = 0; u < actions; u++) quality[u] = NAN;
   if (!isnan(z[0])) idm_plan_quality(e->workspace, 0, (int)e->events, z, quality);
   idm_markup_add(m, "<table id=\"policy\"><caption>Policy now</caption><thead><tr><th "
@@ -365,7 +366,7 @@ static void tell_policy(idm_markup *m, const idm_explorer *e, double *quality)
 }
 
 /* What was done and seen. */
-static void tell_steps(idm_markup *m, const idm_explorer *e)
+static void describe_steps(idm_markup *m, const idm_explorer *e)
 {
   const idm_setting *setting = e->problem->setting;
   idm_markup_add(m, "<ol id=\"steps\">");
@@ -389,14 +390,14 @@ static void tell_steps(idm_markup *m, const idm_explorer *e)
 const char *idm_explorer_tell(idm_explorer *e)
 {
   const idm_setting *setting = e->problem->setting;
-  const double *z = e->followed->belief + e->events * setting->states.count;
+  const double *z = e->trace->belief + e->events * setting->states.count;
   idm_markup m = {0};
   char *text = NULL;
   double *quality = idm_new(setting->actions.count, sizeof *quality);
   if (quality) {
-    tell_policy(&m, e, quality);
-    tell_belief(&m, e);
-    tell_steps(&m, e);
+    describe_policy(&m, e, quality);
+    describe_belief(&m, e);
+    describe_steps(&m, e);
     const double value =
         isnan(z[0]) ? NAN : idm_plan_value_after(e->workspace, 0, (int)e->events, z);
     if (!isnan(value))
@@ -407,5 +408,5 @@ const char *idm_explorer_tell(idm_explorer *e)
   free(quality);
   m.failed = m.failed || !quality;
   idm_markup_take(&m, &text, &e->error);
-  return hand_out(e, text);
+  return set_text(e, text);
 }

@@ -1,6 +1,6 @@
 /* Agents who are alike, and who are not: the score of each against differences of its likelihood.
  */
-#include "invert/assess/agents.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 
 enum { AGENTS = 4 };
 
-static void open_all(asked *a, residual *r, agents_check *c, const double *alpha)
+static void open_all(asked *a, decision_residuals *r, agents_check *c, const double *alpha)
 {
   idm_problem *problem = asked_reversal(0.3);
   idm_data *data = asked_simulate(problem, alpha, AGENTS, 2, 60, 7);
@@ -18,7 +18,7 @@ static void open_all(asked *a, residual *r, agents_check *c, const double *alpha
   assert_int_equal(c->agents, AGENTS);
 }
 
-static void close_all(asked *a, residual *r, agents_check *c)
+static void close_all(asked *a, decision_residuals *r, agents_check *c)
 {
   idm_agents_close(c);
   idm_residual_close(r);
@@ -30,7 +30,7 @@ static double plain_statistic(asked *a, double information)
 {
   const double h = 1e-4;
   double y[1], total, side[2][AGENTS], sum = 0;
-  idm_inquiry_draw(&a->q, 0, y);
+  idm_context_draw(&a->q, 0, y);
   const double centre = y[0];
   for (int k = 0; k < 2; k++) {
     y[0] = centre + (k ? h : -h);
@@ -41,11 +41,11 @@ static double plain_statistic(asked *a, double information)
   return sum / information;
 }
 
-static double statistic(residual *r, agents_check *c)
+static double statistic(decision_residuals *r, agents_check *c)
 {
   double shift[1];
   idm_residual_shift(r, r->taken, shift);
-  return idm_agents_take(c, r->taken, shift);
+  return idm_agents_statistic(c, r->taken, shift);
 }
 
 static void test_statistic(void **state)
@@ -53,7 +53,7 @@ static void test_statistic(void **state)
   (void)state;
   static const double alpha[AGENTS] = {0.1, 0.2, 0.5, 2};
   asked a;
-  residual r;
+  decision_residuals r;
   agents_check c;
   open_all(&a, &r, &c, alpha);
   const double t = statistic(&r, &c);
@@ -73,7 +73,7 @@ static void test_alike(void **state)
   (void)state;
   static const double alpha[AGENTS] = {0.3, 0.3, 0.3, 0.3};
   asked a;
-  residual r;
+  decision_residuals r;
   agents_check c;
   open_all(&a, &r, &c, alpha);
   assert_true(statistic(&r, &c) < 3); /* chi-square of 3 degrees / 4: .02 above this */
@@ -87,7 +87,7 @@ static void test_one_agent(void **state)
   idm_problem *problem = asked_reversal(0.3);
   idm_data *data = asked_simulate(problem, alpha, 1, 1, 20, 7);
   asked a;
-  residual r;
+  decision_residuals r;
   agents_check c;
   asked_open(&a, problem, data, "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));

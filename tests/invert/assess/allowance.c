@@ -1,65 +1,65 @@
 /* Checks that do not end in time leave a row that is not run, and nothing else. */
-#include "invert/assess/allowance.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "asked_support.h"
-#include "base/clock.h"
+#include "base/system.h"
 
 static const char fast[] = "left out: --checks fast after 0.001 s";
 
-static idm_status note(const inquiry *q)
+static idm_status note(const check_context *q)
 {
-  idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_LOOK, IDM_CHECK_FAILED), "off");
+  idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_IMPORTANCE, IDM_CHECK_FAILED), "off");
   idm_notes_add(&q->assessment->remarks, "looked");
   return IDM_OK;
 }
 
-static idm_status check_at_once(const inquiry *q, idm_error *opt_error)
+static idm_status check_at_once(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   return note(q);
 }
 
 /* A check that would not end, and one that ends with a result nevertheless. */
-static idm_status check_forever(const inquiry *q, idm_error *opt_error)
+static idm_status check_forever(const check_context *q, idm_error *opt_error)
 {
   (void)note(q);
-  while (idm_halt_check(q->opt_allowance->halt, opt_error) == IDM_OK) continue;
+  while (idm_cancel_check(q->opt_time_limit->cancel, opt_error) == IDM_OK) continue;
   return IDM_UNTRUSTED;
 }
 
-static idm_status check_late(const inquiry *q, idm_error *opt_error)
+static idm_status check_late(const check_context *q, idm_error *opt_error)
 {
   (void)check_forever(q, opt_error);
   return IDM_OK;
 }
 
-static idm_status check_by_parts(const inquiry *q, idm_error *opt_error)
+static idm_status check_by_parts(const check_context *q, idm_error *opt_error)
 {
   (void)check_forever(q, opt_error);
-  assert_true(idm_allowance_leave_part(q, IDM_CHECK_EXTENSIONS));
-  assert_false(idm_allowance_leave_part(q, IDM_CHECK_CHANCE));
-  return idm_halt_check(q->opt_allowance->halt, opt_error);
+  assert_true(idm_check_time_skip(q, IDM_CHECK_EXTENSIONS));
+  assert_false(idm_check_time_skip(q, IDM_CHECK_CHANCE));
+  return idm_cancel_check(q->opt_time_limit->cancel, opt_error);
 }
 
 typedef struct limited {
   idm_posterior posterior;
   idm_assessment assessment;
-  idm_halt halt;
-  allowance limit;
-  inquiry q;
+  idm_cancel cancel;
+  check_time_limit limit;
+  check_context q;
 } limited;
 
 static void open_limited(limited *l, double seconds)
 {
   *l = (limited){.posterior.answer = IDM_POSTERIOR};
   idm_checks_begin(&l->assessment.checks, IDM_CHECK_FIT);
-  idm_halt_begin(&l->halt, NULL, "checking");
-  l->limit = idm_allowance_begin(seconds, &l->halt);
-  l->q = (inquiry){
-      .posterior = &l->posterior, .assessment = &l->assessment, .opt_allowance = &l->limit};
+  idm_cancel_init(&l->cancel, NULL, "checking");
+  l->limit = idm_check_time_begin(seconds, &l->cancel);
+  l->q = (check_context){
+      .posterior = &l->posterior, .assessment = &l->assessment, .opt_time_limit = &l->limit};
 }
 
 static void close_limited(limited *l)
@@ -75,8 +75,8 @@ static void in_time_a_check_is_what_it_is(void **state)
   for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
     limited l;
     open_limited(&l, seconds[i]);
-    check(idm_allowance_run(&l.q, IDM_CHECK_LOOK, check_at_once, &support_error));
-    assert_int_equal(l.assessment.checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
+    check(idm_check_time_run(&l.q, IDM_CHECK_IMPORTANCE, check_at_once, &support_error));
+    assert_int_equal(l.assessment.checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
     assert_int_equal(l.assessment.failures.count, 1);
     assert_int_equal(idm_checks_left_out(&l.assessment.checks), 0);
     close_limited(&l);
@@ -92,18 +92,18 @@ static void a_late_check_leaves_nothing_but_its_rows(void **state)
     open_limited(&l, 0.001);
     idm_notes_add(&l.assessment.remarks, "before");
     const double began = idm_seconds();
-    check(idm_allowance_run(&l.q, IDM_CHECK_LOOK, late[i], &support_error));
+    check(idm_check_time_run(&l.q, IDM_CHECK_IMPORTANCE, late[i], &support_error));
     assert_true(idm_seconds() - began > 0.9); /* a check that is short ends after the limit too */
     const idm_check_result *of = l.assessment.checks.of;
-    assert_int_equal(of[IDM_CHECK_LOOK].outcome, IDM_CHECK_NOT_RUN);
-    assert_true(isnan(of[IDM_CHECK_LOOK].value));
-    assert_string_equal(of[IDM_CHECK_LOOK].why, fast);
+    assert_int_equal(of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_NOT_RUN);
+    assert_true(isnan(of[IDM_CHECK_IMPORTANCE].value));
+    assert_string_equal(of[IDM_CHECK_IMPORTANCE].why, fast);
     assert_string_equal(of[IDM_CHECK_MODES].why, fast); /* which the same check records */
     assert_int_equal(idm_checks_left_out(&l.assessment.checks), 2);
     assert_int_equal(l.assessment.failures.count, 0);
     assert_int_equal(l.assessment.remarks.count, 1);
-    assert_false(l.halt.stop); /* the next one runs */
-    check(idm_allowance_run(&l.q, IDM_CHECK_LATTICE, check_at_once, &support_error));
+    assert_false(l.cancel.stop); /* the next one runs */
+    check(idm_check_time_run(&l.q, IDM_CHECK_LATTICE, check_at_once, &support_error));
     assert_int_equal(l.assessment.failures.count, 1);
     close_limited(&l);
   }
@@ -114,7 +114,7 @@ static void a_part_is_left_out_alone(void **state)
   (void)state;
   limited l;
   open_limited(&l, 0.001);
-  check(idm_allowance_run(&l.q, IDM_CHECK_CHANCE, check_by_parts, &support_error));
+  check(idm_check_time_run(&l.q, IDM_CHECK_CHANCE, check_by_parts, &support_error));
   assert_int_equal(idm_checks_left_out(&l.assessment.checks), 1);
   assert_true(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_EXTENSIONS));
   assert_int_equal(l.assessment.failures.count, 1);
@@ -128,10 +128,10 @@ static void rows_of_others_stay(void **state)
   limited l;
   open_limited(&l, -1);
   idm_checks_begin(&l.assessment.checks, IDM_CHECK_AUDIT);
-  check(idm_allowance_run(&l.q, IDM_CHECK_CHANCE, check_at_once, &support_error));
+  check(idm_check_time_run(&l.q, IDM_CHECK_CHANCE, check_at_once, &support_error));
   assert_true(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_CHANCE));
   assert_true(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_ENVIRONMENT));
-  assert_false(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_ELSEWHERE));
+  assert_false(idm_check_is_left_out(&l.assessment.checks, IDM_CHECK_PRIOR_EXCLUSION));
   assert_int_equal(l.assessment.failures.count, 0);
   close_limited(&l);
 }
@@ -142,8 +142,8 @@ static void what_reads_intervals_is_left_out_with_them(void **state)
   (void)state;
   limited l;
   open_limited(&l, 0.001);
-  check(idm_allowance_run(&l.q, IDM_CHECK_IDENTIFICATION, check_forever, &support_error));
-  check(idm_allowance_run(&l.q, IDM_CHECK_PRIOR_GAP, check_at_once, &support_error));
+  check(idm_check_time_run(&l.q, IDM_CHECK_IDENTIFICATION, check_forever, &support_error));
+  check(idm_check_time_run(&l.q, IDM_CHECK_PRIOR_GAP, check_at_once, &support_error));
   assert_string_equal(l.assessment.checks.of[IDM_CHECK_PRIOR_GAP].why, fast);
   assert_int_equal(l.assessment.failures.count, 0);
   close_limited(&l);
@@ -158,9 +158,9 @@ static void none_leaves_all_of_the_log_out(void **state)
   idm_data *data = asked_simulate(problem, &alpha, 1, 4, 20, 1);
   asked a;
   asked_open(&a, problem, data, "alpha");
-  const idm_fit_watch watch = {.check_seconds = -1};
+  const idm_fit_monitor watch = {.check_seconds = -1};
   idm_assessment *none = NULL;
-  check(idm_assess_watched(a.problem, a.data, a.posterior, 1, &watch, &none, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, &watch, &none, &support_error));
   for (int i = 0; i < IDM_CHECK_COUNT; i++) {
     const idm_check_id id = (idm_check_id)i;
     const idm_check *row = idm_check_at((size_t)i);

@@ -1,13 +1,12 @@
 /* A memory that begins anew in every trajectory predicts what agents of a trajectory each are
  * predicted to do. */
-#include "invert/assess/anew.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "invert/assess/asked_support.h"
 #include "invert/assess/crowd_support.h"
-#include "invert/assess/view.h"
 
 enum { LEARNERS = 4, STEPS = 15 };
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
@@ -24,8 +23,8 @@ static void test_learners(void **state)
 {
   (void)state;
   asked one, each;
-  residual r, other;
-  viewer v;
+  decision_residuals r, other;
+  history_predictor v;
   bool seen;
   open_learners(&one, true);
   open_learners(&each, false);
@@ -34,12 +33,12 @@ static void test_learners(void **state)
   double *found = calloc(r.strata->nodes * r.actions, sizeof *found);
   double *expected = calloc(other.strata->nodes * r.actions, sizeof *expected);
   assert_true(found && expected);
-  check(idm_anew_view(&one.q, &r, found, &seen, &support_error));
+  check(idm_memory_reset_predict(&one.q, &r, found, &seen, &support_error));
   assert_true(seen);
   /* The same numbers in both. */
-  check(idm_view_open(&v, &each.f, other.strata, &support_error));
-  check(idm_view_at(&v, r.strata->centre, NULL, expected, &seen, &support_error));
-  idm_view_close(&v);
+  check(idm_predictor_open(&v, &each.f, other.strata, &support_error));
+  check(idm_predictor_at(&v, r.strata->centre, NULL, expected, &seen, &support_error));
+  idm_predictor_close(&v);
   double furthest = 0;
   for (size_t t = 0; t < LEARNERS; t++) {
     size_t node = one.f.tree->last[t], same = each.f.tree->last[t];
@@ -55,7 +54,7 @@ static void test_learners(void **state)
   }
   assert_true(furthest > 0.1);
   /* Agents of one trajectory have nothing to forget. */
-  check(idm_anew_view(&each.q, &other, expected, &seen, &support_error));
+  check(idm_memory_reset_predict(&each.q, &other, expected, &seen, &support_error));
   assert_false(seen);
   free(found);
   free(expected);
@@ -71,14 +70,14 @@ static void test_planner(void **state)
   (void)state;
   static const double alpha = 0.3;
   asked a;
-  residual r;
+  decision_residuals r;
   bool seen = true;
   idm_problem *problem = asked_reversal(alpha);
   asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 3, 10, 1), "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   double *found = calloc(r.strata->nodes * r.actions, sizeof *found);
   assert_non_null(found);
-  check(idm_anew_view(&a.q, &r, found, &seen, &support_error));
+  check(idm_memory_reset_predict(&a.q, &r, found, &seen, &support_error));
   assert_false(seen);
   free(found);
   idm_residual_close(&r);

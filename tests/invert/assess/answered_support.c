@@ -2,9 +2,7 @@
 
 #include <string.h>
 
-#include "invert/matching/assemble.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/matching.h"
 
 answered answered_fit(const char *inverse, idm_problem *problem, idm_data *data, int draws,
                       int warmup, int thin)
@@ -46,7 +44,7 @@ void answered_likelihoods(const answered *a, size_t count, double *value)
   const size_t all = a->posterior->chains * a->posterior->draws;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  fit work;
+  fit_context work;
   check(idm_fit_open(&work, NULL, a->problem, a->data, &settings, 1, &support_error));
   const size_t numbers = idm_parameters_dimension(work.parameters);
   assert_true(numbers <= most);

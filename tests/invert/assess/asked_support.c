@@ -6,14 +6,15 @@
 void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
   *a = (asked){.problem = problem, .data = data};
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   idm_fit_settings_default(&a->settings);
   a->settings.threads = 1;
   check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &a->settings, NULL, &a->posterior,
                         NULL, &support_error));
   check(idm_assess_draws(a->posterior, &a->assessment, &support_error));
   check(idm_fit_open(&a->f, NULL, problem, data, &a->settings, 1, &support_error));
-  a->q = (inquiry){.f = &a->f, .posterior = a->posterior, .assessment = a->assessment, .among = 1};
+  a->q = (check_context){
+      .f = &a->f, .posterior = a->posterior, .assessment = a->assessment, .among = 1};
 }
 
 void asked_close(asked *a)
@@ -29,8 +30,8 @@ void asked_open_least(asked_least *a)
 {
   a->problem = support_diag(0.5, 1.25, 0.3);
   a->problem->agent.resolution = 5;
-  check(idm_problem_free(a->problem, "{alpha: {scale: log}, beta: {scale: inverse}}",
-                         &support_error));
+  check(idm_problem_set_free(a->problem, "{alpha: {scale: log}, beta: {scale: inverse}}",
+                             &support_error));
   a->data = support_data(a->problem, "trajectory,action,observation\n1,monitor,negative\n");
   idm_fit_settings_default(&a->settings);
   check(idm_fit_open(&a->f, NULL, a->problem, a->data, &a->settings, 1, &support_error));
@@ -109,7 +110,7 @@ idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t traje
                                      .steps = steps,
                                      .seed = seed,
                                      .agents = agents,
-                                     .opt_pay = problem->theta};
+                                     .opt_reward_theta = problem->theta};
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
   idm_workspace_destroy(workspace);

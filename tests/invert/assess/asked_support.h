@@ -11,8 +11,8 @@ typedef struct asked {
   idm_posterior *posterior;
   idm_assessment *assessment; /* of the draws alone */
   idm_fit_settings settings;
-  fit f;
-  inquiry q;
+  fit_context f;
+  check_context q;
 } asked;
 
 /* Fit by `map`, with what is named free. Takes problem and data. */
@@ -24,7 +24,7 @@ typedef struct asked_least {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  fit f;
+  fit_context f;
 } asked_least;
 void asked_open_least(asked_least *a);
 void asked_close_least(asked_least *a);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 #include "support.h"
 
 enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };
@@ -230,7 +230,7 @@ static void test_broken_in_one_way(void **state)
 static void kinds_follow_from_the_answer(void **state)
 {
   (void)state;
-  idm_finding finding = {0};
+  idm_optimality finding = {0};
   idm_series_axis person = {.name = "person"};
   char *plain = "log_alpha_mean", *within = "log_alpha_within[x]";
   const struct {
@@ -243,7 +243,8 @@ static void kinds_follow_from_the_answer(void **state)
       {{.answer = IDM_SET, .finding = &finding}, IDM_CHECK_PROGRAM},
       {{.answer = IDM_POINT, .inverse = "maximum-margin"}, IDM_CHECK_PROGRAM},
       {{.answer = IDM_POSTERIOR, .inverse = "preference-bayes"}, IDM_CHECK_PREFERENCES},
-      {{.answer = IDM_POSTERIOR, .inverse = "bayes", .axes = 1, .axis = &person}, IDM_CHECK_EACH},
+      {{.answer = IDM_POSTERIOR, .inverse = "bayes", .axes = 1, .axis = &person},
+       IDM_CHECK_SEPARATE},
       {{.answer = IDM_POSTERIOR, .inverse = "people", .axes = 1, .axis = &person},
        IDM_CHECK_POPULATION},
       {{.answer = IDM_POSTERIOR, .inverse = "audit", .quantity = {1, &plain}}, IDM_CHECK_AUDIT},
@@ -261,7 +262,7 @@ static void test_a_fit(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 60;
-  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
   const idm_simulation simulation = {.trajectories = 60, .seed = 2};
   idm_data *data = support_simulate(problem, simulation);
   idm_fit_settings settings;
@@ -298,11 +299,11 @@ static void test_a_fit(void **state)
     /* Draws of other numbers than those now free are refused. */
     const char *const others[] = {"alpha", "{beta: {scale: log}}", "beta, eta"};
     for (size_t k = 0; k < 3; k++) {
-      check(idm_problem_free(problem, others[k], &support_error));
+      check(idm_problem_set_free(problem, others[k], &support_error));
       assert_int_equal(idm_assess(problem, data, p, 1, &a, NULL), IDM_INPUT);
       assert_null(a);
     }
-    check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+    check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
     idm_posterior_destroy(p);
   }
   idm_data_destroy(data);

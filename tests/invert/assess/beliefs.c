@@ -1,6 +1,6 @@
 /* Groups of decisions by belief, from the difference of positive and negative tests; and an agent
  * who is paid for certainty, fitted as one who is not. */
-#include "invert/assess/beliefs.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void test_groups(void **state)
   double expected[GROUPS][3] = {{0}}, found[GROUPS][3] = {{0}};
   int least[BELIEF_BINS] = {0};
   asked a;
-  residual r;
+  decision_residuals r;
   beliefs b;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
@@ -62,7 +62,7 @@ static void test_groups(void **state)
   check(idm_beliefs_open(&b, &r, &support_error));
   count_rows(a.data, expected, least);
   assert_int_equal(b.groups, GROUPS);
-  for (size_t i = 0; i < r.questions; i++)
+  for (size_t i = 0; i < r.decision_points; i++)
     for (size_t u = 0; u < 3; u++) found[b.group[i]][u] += r.taken[i * r.actions + u];
   for (size_t g = 0; g < GROUPS; g++)
     for (size_t u = 0; u < 3; u++) assert_near(found[g][u], expected[g][u], 0);
@@ -81,7 +81,7 @@ static void test_missing(void **state)
   (void)state;
   static const double alpha[1] = {3};
   asked a;
-  residual r;
+  decision_residuals r;
   beliefs b;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
@@ -100,8 +100,8 @@ static void test_missing(void **state)
   asked_open(&a, problem, data, "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_beliefs_open(&b, &r, &support_error));
-  for (size_t i = 0; i < r.questions; i++)
-    if (b.group[i] == IDM_MISSING) missing += r.question[i].asked;
+  for (size_t i = 0; i < r.decision_points; i++)
+    if (b.group[i] == IDM_MISSING) missing += r.decision_point[i].asked;
   assert_true(after > 0);
   assert_near(missing, after, 0);
   idm_beliefs_close(&b);
@@ -118,7 +118,7 @@ static void test_none(void **state)
       "transition: {'*': uniform}\nutility: {a: [1, -1], b: [0, 0]}\n"
       "agent: {planner: bounded-rational, alpha: 1}\n";
   asked a;
-  residual r;
+  decision_residuals r;
   beliefs b;
   idm_problem *problem = support_yaml(text);
   idm_data *data =
@@ -156,7 +156,7 @@ static void test_award(void **state)
     idm_fit_settings settings;
     snprintf(one, sizeof one, text, wrong ? 0.0 : 1.0);
     idm_problem *problem = support_yaml(one);
-    check(idm_problem_free(problem, "alpha", &support_error));
+    check(idm_problem_set_free(problem, "alpha", &support_error));
     idm_fit_settings_default(&settings);
     check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                           &support_error));

@@ -1,5 +1,5 @@
 /* What the profile of one free number comes to: limits, integrals, intervals, contraction. */
-#include "invert/assess/bound.h"
+#include "invert/assess/profile.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,41 +16,42 @@ static void test_one_profile(void **state)
   answered f = ask_diag("map", 1.25, "alpha");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  fit work;
+  fit_context work;
   profile *p;
   scan s;
-  window where[1];
+  search_window windows[1];
   const double step[1] = {0.1}, precision[1] = {1};
   check(idm_fit_open(&work, NULL, f.problem, f.data, &settings, 1, &support_error));
   check(idm_profile_create(&work, work.matching[0], &p, &support_error));
   check(idm_scan_create(1, &s, &support_error));
-  idm_profile_windows(&work, where);
-  p->where = where;
+  idm_profile_windows(&work, windows);
+  p->windows = windows;
   p->step = step;
   p->left = 1000;
   p->best.y[0] = p->highest.y[0] = log(f.assessment->parameter[0].maximum);
-  check(idm_profile_height(p, p->best.y, &p->best.height, &support_error));
-  p->highest.height = p->best.height;
+  check(idm_profile_evaluate(p, p->best.y, &p->best.log_likelihood, &support_error));
+  p->highest.log_likelihood = p->best.log_likelihood;
   idm_profile_fix(p, 0, precision);
   check(idm_scan_run(p, true, &s, &support_error));
   check(idm_scan_regions(p, NULL, 0, &s, &support_error));
-  const inquiry q = {.f = &work, .posterior = f.posterior, .assessment = f.assessment, .among = 1};
+  const check_context q = {
+      .f = &work, .posterior = f.posterior, .assessment = f.assessment, .among = 1};
   idm_identification id = {0};
-  check(idm_bound(&q, &work.parameters->item[0], p, &s, &id, &support_error));
+  check(idm_profile_bounds(&q, &work.parameters->item[0], p, &s, &id, &support_error));
   /* The ends are where the likelihood has fallen by the drop, and the limits are alpha's. */
   const double ends[2] = {log(id.low), log(id.high)};
   for (int side = 0; side < 2; side++) {
-    double height;
-    check(
-        idm_matching_log_likelihood(work.matching[0], &ends[side], &height, NULL, &support_error));
-    assert_near(p->best.height - height, idm_profile_drop, 0.02);
+    double log_likelihood;
+    check(idm_matching_log_likelihood(work.matching[0], &ends[side], &log_likelihood, NULL,
+                                      &support_error));
+    assert_near(p->best.log_likelihood - log_likelihood, idm_profile_drop, 0.02);
   }
   assert_true(id.limit[0] == 0 && id.limit[1] == INFINITY);
   assert_true(id.gap[0] > idm_profile_drop && id.gap[1] > idm_profile_drop);
   assert_false(id.unchecked);
   /* A search that was cut short is told. */
   p->left = 0;
-  check(idm_bound(&q, &work.parameters->item[0], p, &s, &id, &support_error));
+  check(idm_profile_bounds(&q, &work.parameters->item[0], p, &s, &id, &support_error));
   assert_true(id.unchecked);
   idm_scan_destroy(&s);
   idm_profile_destroy(p);
@@ -182,8 +183,8 @@ static void test_no_data(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 1]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse, prior: {normal: [0, 1]}}}",
+                             &support_error));
   answered f = ask("bayes", problem, support_data(problem, "trajectory,action,observation\n1,,\n"));
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->gap[0] == 0 && beta->gap[1] == 0);

@@ -3,8 +3,7 @@
 #define IDM_TESTS_BOUNDED_SUPPORT_H
 
 #include "invert/assess/answered_support.h"
-#include "invert/matching/assemble.h"
-#include "invert/matching/matching.h"
+#include "invert/matching/fit.h"
 
 static inline idm_data *simulate(const idm_problem *problem, size_t trajectories)
 {
@@ -25,7 +24,7 @@ static inline answered ask_diag(const char *inverse, double beta, const char *fr
   problem->agent.resolution = 20;
   problem->agent.evaluate = IDM_LOOKAHEAD;
   idm_data *data = simulate(problem, 100);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return ask(inverse, problem, data);
 }
 

@@ -1,65 +1,66 @@
 /* Clocks: which are kept, and what they show. */
-#include "invert/assess/clock.h"
+#include "invert/assess/extension.h"
 
 #include <string.h>
 
 #include "support.h"
 
 enum { MOST = 2000 };
-static question asked[MOST];
+static decision_point asked[MOST];
 
 /* Questions of agents that each have trajectories of so many rows, as a behaviour that remembers
  * over trajectories (or does not) has them; the agents come one after the other. */
-static residual log_of(size_t agents, size_t trajectories, size_t rows, bool remembers)
+static decision_residuals log_of(size_t agents, size_t trajectories, size_t rows, bool remembers)
 {
-  residual r = {.question = asked};
+  decision_residuals r = {.decision_point = asked};
   const size_t all = agents * trajectories;
   for (size_t t = 0; t < all; t++)
     for (size_t row = 0; row < rows; row++) {
       const size_t own = t % trajectories;
-      const moment when = {trajectories > 1 ? (uint8_t)(MOMENTS * own / (trajectories - 1))
-                                            : MOMENTS / 2,
-                           all > 1 ? (uint8_t)(MOMENTS * t / (all - 1)) : MOMENTS / 2};
-      asked[r.questions++] = (question){.agent = (uint32_t)(t / trajectories),
-                                        .step = (uint32_t)row,
-                                        .depth = (uint32_t)(1 + row + remembers * own * (rows + 1)),
-                                        .when = when,
-                                        .asked = 1};
+      const period period_of = {trajectories > 1 ? (uint8_t)(PERIODS * own / (trajectories - 1))
+                                                 : PERIODS / 2,
+                                all > 1 ? (uint8_t)(PERIODS * t / (all - 1)) : PERIODS / 2};
+      asked[r.decision_points++] =
+          (decision_point){.agent = (uint32_t)(t / trajectories),
+                           .step = (uint32_t)row,
+                           .depth = (uint32_t)(1 + row + remembers * own * (rows + 1)),
+                           .period_of = period_of,
+                           .asked = 1};
     }
   return r;
 }
 
 /* Sum of x[question] y[question], both less their means. */
-static double covariance(const residual *r, const double *x, const double *y)
+static double covariance(const decision_residuals *r, const double *x, const double *y)
 {
-  double n = (double)r->questions, mean_x = 0, mean_y = 0, sum = 0;
-  for (size_t i = 0; i < r->questions; i++) {
+  double n = (double)r->decision_points, mean_x = 0, mean_y = 0, sum = 0;
+  for (size_t i = 0; i < r->decision_points; i++) {
     mean_x += x[i] / n;
     mean_y += y[i] / n;
   }
-  for (size_t i = 0; i < r->questions; i++) sum += (x[i] - mean_x) * (y[i] - mean_y);
+  for (size_t i = 0; i < r->decision_points; i++) sum += (x[i] - mean_x) * (y[i] - mean_y);
   return sum;
 }
 
 /* The straight clocks are these, and the squares of some of them, each uncorrelated with its clock.
  */
-static void expect(residual r, size_t count, const clock_kind *kind)
+static void expect(decision_residuals r, size_t count, const drift_kind *kind)
 {
-  clocks c;
+  drift_times c;
   size_t straight = 0;
-  check(idm_clocks_open(&c, &r, &support_error));
+  check(idm_drift_times_open(&c, &r, &support_error));
   for (size_t i = 0; i < c.count; i++) {
     double least = 1, most = -1;
-    if (c.kind[i] < CLOCK_ROW_TURN) {
+    if (c.kind[i] < DRIFT_ROW_SQUARED) {
       assert_true(straight < count && i == straight);
       assert_int_equal(c.kind[i], kind[straight++]);
-    } else if (c.kind[i] < CLOCK_PARITY) {
+    } else if (c.kind[i] < DRIFT_PARITY) {
       size_t own = 0;
-      while (own < count && kind[own] + CLOCK_ROW_TURN != c.kind[i]) own++;
+      while (own < count && kind[own] + DRIFT_ROW_SQUARED != c.kind[i]) own++;
       assert_true(own < count);
       assert_near(covariance(&r, c.time[i], c.time[own]), 0, 1e-9);
     }
-    for (size_t k = 0; k < r.questions; k++) {
+    for (size_t k = 0; k < r.decision_points; k++) {
       least = c.time[i][k] < least ? c.time[i][k] : least;
       most = c.time[i][k] > most ? c.time[i][k] : most;
     }
@@ -67,20 +68,20 @@ static void expect(residual r, size_t count, const clock_kind *kind)
     assert_near(most, 0.5, 0);
   }
   assert_int_equal(straight, count);
-  idm_clocks_close(&c);
+  idm_drift_times_close(&c);
 }
 
-static size_t count_turns(residual r, bool *ret_parity)
+static size_t count_turns(decision_residuals r, bool *ret_parity)
 {
-  clocks c;
+  drift_times c;
   size_t turns = 0;
   *ret_parity = false;
-  check(idm_clocks_open(&c, &r, &support_error));
+  check(idm_drift_times_open(&c, &r, &support_error));
   for (size_t i = 0; i < c.count; i++) {
-    turns += c.kind[i] >= CLOCK_ROW_TURN && c.kind[i] < CLOCK_PARITY;
-    *ret_parity = *ret_parity || c.kind[i] == CLOCK_PARITY;
+    turns += c.kind[i] >= DRIFT_ROW_SQUARED && c.kind[i] < DRIFT_PARITY;
+    *ret_parity = *ret_parity || c.kind[i] == DRIFT_PARITY;
   }
-  idm_clocks_close(&c);
+  idm_drift_times_close(&c);
   return turns;
 }
 
@@ -103,9 +104,9 @@ static void test_turns(void **state)
 static void test_kept(void **state)
 {
   (void)state;
-  static const clock_kind both[] = {CLOCK_ROW, CLOCK_AGENT}, cohort[] = {CLOCK_ROW, CLOCK_LOG};
-  static const clock_kind all[] = {CLOCK_ROW, CLOCK_AGENT, CLOCK_LOG};
-  static const clock_kind four[] = {CLOCK_ROW, CLOCK_AGENT, CLOCK_HISTORY};
+  static const drift_kind both[] = {DRIFT_ROW, DRIFT_AGENT}, cohort[] = {DRIFT_ROW, DRIFT_LOG};
+  static const drift_kind all[] = {DRIFT_ROW, DRIFT_AGENT, DRIFT_LOG};
+  static const drift_kind four[] = {DRIFT_ROW, DRIFT_AGENT, DRIFT_HISTORY};
   /* One agent: the log is its own, and a trajectory is the history or the history a long one. */
   expect(log_of(1, 20, 10, false), 2, both);
   expect(log_of(1, 20, 10, true), 2, both);
@@ -123,14 +124,14 @@ static void test_kept(void **state)
 static void test_words(void **state)
 {
   (void)state;
-  for (int i = 0; i < CLOCK_KINDS; i++)
+  for (int i = 0; i < DRIFT_KINDS; i++)
     for (int k = 0; k < i; k++) {
-      assert_true(strcmp(idm_clock_name((clock_kind)i), idm_clock_name((clock_kind)k)) != 0);
-      assert_true(strcmp(idm_clock_span((clock_kind)i), idm_clock_span((clock_kind)k)) != 0);
+      assert_true(strcmp(idm_drift_name((drift_kind)i), idm_drift_name((drift_kind)k)) != 0);
+      assert_true(strcmp(idm_drift_span((drift_kind)i), idm_drift_span((drift_kind)k)) != 0);
     }
-  assert_non_null(strstr(idm_clock_cure(CLOCK_ROW, false), "--where"));
-  assert_non_null(strstr(idm_clock_cure(CLOCK_LOG, false), "--each"));
-  assert_non_null(strstr(idm_clock_cure(CLOCK_AGENT, true), "--model"));
+  assert_non_null(strstr(idm_drift_cure(DRIFT_ROW, false), "--where"));
+  assert_non_null(strstr(idm_drift_cure(DRIFT_LOG, false), "--each"));
+  assert_non_null(strstr(idm_drift_cure(DRIFT_AGENT, true), "--model"));
 }
 
 int main(void)

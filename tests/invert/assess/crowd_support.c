@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "idm/design.h"
-#include "invert/people/report.h"
+#include "invert/people/people.h"
 
 void population_open(population *p, idm_problem *problem, idm_data *data, const char *free_blocks,
                      long draws)
 {
   const idm_design_request by = {.by = "agent"};
   *p = (population){.problem = problem, .data = data};
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   idm_fit_settings_default(&p->settings);
   p->settings.threads = 1;
   p->settings.chains = 2;
@@ -25,11 +25,11 @@ void population_open(population *p, idm_problem *problem, idm_data *data, const 
   check(idm_assess_draws(p->posterior, &p->assessment, &support_error));
   check(idm_fit_open(&p->f, NULL, problem, data, &p->settings, 1, &support_error));
   check(idm_strata_divide(&p->strata, problem, data, p->design, p->people, &support_error));
-  p->q = (inquiry){.f = &p->f,
-                   .posterior = p->posterior,
-                   .assessment = p->assessment,
-                   .among = 1,
-                   .people = &p->strata};
+  p->q = (check_context){.f = &p->f,
+                         .posterior = p->posterior,
+                         .assessment = p->assessment,
+                         .among = 1,
+                         .people = &p->strata};
 }
 
 void population_close(population *p)
@@ -100,7 +100,7 @@ idm_data *population_learners(const idm_problem *problem, size_t people, size_t 
                                      .steps = 50,
                                      .seed = seed,
                                      .agents = people,
-                                     .opt_pay = problem->theta,
+                                     .opt_reward_theta = problem->theta,
                                      .opt_before = become,
                                      .context = &a};
   check(idm_simulate(problem->setting, idm_workspace_behavior(a.workspace), &simulation, &data,

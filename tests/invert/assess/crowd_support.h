@@ -2,7 +2,7 @@
 #ifndef IDM_TESTS_CROWD_SUPPORT_H
 #define IDM_TESTS_CROWD_SUPPORT_H
 
-#include "invert/assess/strata.h"
+#include "invert/assess/residual.h"
 #include "support.h"
 
 typedef struct population {
@@ -13,9 +13,9 @@ typedef struct population {
   idm_posterior *posterior;
   idm_assessment *assessment; /* of the draws alone */
   idm_fit_settings settings;
-  fit f;
+  fit_context f;
   strata strata;
-  inquiry q;
+  check_context q;
 } population;
 
 /* Fit the agents of a log, `draws` draws of two chains each. Takes problem and data. */

@@ -1,5 +1,4 @@
 /* Profiles as curves, against likelihoods planned for and scored one by one. */
-#include "invert/assess/curve.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Dynamics that were held: shifts of the posterior mean against problems that are moved by hand,
  * and when the answer depends on them. */
-#include "invert/assess/depend.h"
+#include "invert/assess/environment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static answered ask(bool rule)
   if (rule)
     check(idm_problem_apply_rule(problem, &(idm_model_rule){.perturb = {0, 0.1}}, &support_error));
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 60, .seed = 2});
-  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
   return answered_fit("bayes", problem, data, ALL / 2, 50, 8);
 }
 
@@ -42,9 +42,9 @@ static double shift_by_covariance(const answered *f, const double *below, const 
   const double *value = f->posterior->value + ALL;
   double sum = 0, x = 0, y = 0;
   for (size_t k = 0; k < SAMPLE; k++) {
-    const double slope = (above[k] - below[k]) / h, own = value[k * ALL / SAMPLE];
-    sum += slope * own;
-    x += slope;
+    const double derivative = (above[k] - below[k]) / h, own = value[k * ALL / SAMPLE];
+    sum += derivative * own;
+    x += derivative;
     y += own;
   }
   return (sum - x * y / SAMPLE) / (SAMPLE - 1);
@@ -61,7 +61,7 @@ static void check_shift(bool rule)
   assert_true(s->dynamics);
   assert_near(s->value, 0.7, 1e-12);
   assert_true(s->step > 0.01 && s->step < 0.1);
-  const double scale = s->step / a->diagnosis[1].sd, found = s->slope[1] * scale;
+  const double scale = s->step / a->diagnosis[1].sd, found = s->derivative[1] * scale;
   sample_likelihood(&f, s->step / 4, above);
   sample_likelihood(&f, -s->step / 2, below);
   const double shift = shift_by_covariance(&f, below, above, s->step / 2) * scale;
@@ -96,7 +96,7 @@ static void test_verdict(void **state)
 {
   (void)state;
   idm_assessment a = {.answer = IDM_POSTERIOR, .trusted = true};
-  a.model.looked = true;
+  a.model.evaluated = true;
   a.checks.of[IDM_CHECK_DEPENDS].outcome = IDM_CHECK_PASSED;
   assert_null(strstr(idm_assessment_verdict(&a), "dynamics"));
   a.checks.of[IDM_CHECK_DEPENDS].outcome = IDM_CHECK_REMARK;
@@ -130,7 +130,7 @@ static void test_free_models(void **state)
       "utility: {a: [1, 0], b: [0, 1]}\nagent: {alpha: 0.2, beta: inf, eta: 0, resolution: 30}\n");
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 30, .seed = 3});
-  check(idm_problem_free(problem, "{transition: {hazard: [[a, b], [b, a]]}}", &support_error));
+  check(idm_problem_set_free(problem, "{transition: {hazard: [[a, b], [b, a]]}}", &support_error));
   answered f = answered_fit("bayes", problem, data, ALL / 2, 50, 8);
   assert_false(support_mentions(&f.assessment->failures, "other dynamics would take their place"));
   assert_int_not_equal(f.assessment->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
@@ -153,7 +153,7 @@ static void test_planned_environment(void **state)
   idm_problem *problem = support_yaml(text);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 100, .steps = 12, .seed = 2});
-  check(idm_problem_free(problem, "{alpha: {scale: log}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log}}", &support_error));
   answered f = answered_fit("bayes", problem, data, ALL / 2, 50, 8);
   const idm_sensitivity *s = answered_sensitivity(&f, "transition[left,a,a]");
   double side[2][SAMPLE], sum = 0, x = 0, y = 0;
@@ -169,13 +169,13 @@ static void test_planned_environment(void **state)
   }
   const double *value = f.posterior->value;
   for (size_t i = 0; i < SAMPLE; i++) {
-    const double slope = (side[1][i] - side[0][i]) / (2 * h), own = value[i * ALL / SAMPLE];
-    sum += slope * own;
-    x += slope;
+    const double derivative = (side[1][i] - side[0][i]) / (2 * h), own = value[i * ALL / SAMPLE];
+    sum += derivative * own;
+    x += derivative;
     y += own;
   }
   const double shift = (sum - x * y / SAMPLE) / (SAMPLE - 1);
-  assert_near(s->slope[0] / shift, 1, 0.05);
+  assert_near(s->derivative[0] / shift, 1, 0.05);
   assert_true(shift * s->step / f.assessment->diagnosis[0].sd < -0.2);
   answered_close(&f);
 }

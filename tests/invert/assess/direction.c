@@ -1,5 +1,5 @@
 /* Directions of dynamics: which there are, how they move, what they are called. */
-#include "invert/assess/direction.h"
+#include "invert/assess/environment.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,11 +39,11 @@ static void test_list(void **state)
   /* Two matrices; two rows of observations; a row of three and one of two transitions; the start.
    */
   assert_int_equal(d.count, 2 + 2 + 3 + 1 + 1);
-  assert_near(idm_direction_given(&d, find(&d, "observation[*]")), 0.65, 1e-12);
-  assert_near(idm_direction_given(&d, find(&d, "observation[*,b,y]")), 0.6, 1e-12);
-  assert_near(idm_direction_given(&d, find(&d, "transition[wait,a,c]")), 0.25, 1e-12);
-  assert_near(idm_direction_given(&d, find(&d, "transition[wait,c,b]")), 0.9, 1e-12);
-  assert_near(idm_direction_given(&d, find(&d, "start[b]")), 0.8, 1e-12);
+  assert_near(idm_direction_probability(&d, find(&d, "observation[*]")), 0.65, 1e-12);
+  assert_near(idm_direction_probability(&d, find(&d, "observation[*,b,y]")), 0.6, 1e-12);
+  assert_near(idm_direction_probability(&d, find(&d, "transition[wait,a,c]")), 0.25, 1e-12);
+  assert_near(idm_direction_probability(&d, find(&d, "transition[wait,c,b]")), 0.9, 1e-12);
+  assert_near(idm_direction_probability(&d, find(&d, "start[b]")), 0.8, 1e-12);
   idm_direction_describe(&d, find(&d, "observation[*,b,y]"), where, sizeof where, what,
                          sizeof what);
   assert_string_equal(where, "observations after `look` and 1 more action in state `b`");
@@ -76,7 +76,7 @@ static void test_moves(void **state)
     double low, high;
     idm_direction_limits(&d, i, &low, &high);
     assert_true(low < 0 && high > 0);
-    idm_direction_move(&d, i, 0.5 * high, to);
+    idm_direction_shift(&d, i, 0.5 * high, to);
     const double *row = to->start;
     size_t moved = 0;
     for (size_t r = 0; r < 1 + 2 * 9; r++) {
@@ -95,15 +95,15 @@ static void test_moves(void **state)
   }
   /* Action 0 (look) and 1 (wait) share their observations; those of 2 (stop) end everything. */
   const size_t tied = find(&d, "observation[*,a,x]");
-  idm_direction_move(&d, tied, 0.1, to);
+  idm_direction_shift(&d, tied, 0.1, to);
   assert_near(to->emission[0], 0.8, 1e-12);
   assert_near(to->emission[6], 0.8, 1e-12);
   assert_near(to->emission[12], 0.7, 1e-12);
   const size_t wide = find(&d, "transition[wait,a,a]");
-  idm_direction_move(&d, wide, 1e-6, to);
+  idm_direction_shift(&d, wide, 1e-6, to);
   for (size_t j = 0; j < 3; j++)
     assert_near((to->transition[9 + j] - d.own->transition[9 + j]) / 1e-6,
-                idm_direction_slope(d.own->transition + 9, 0, j), 1e-6);
+                idm_direction_derivative(d.own->transition + 9, 0, j), 1e-6);
   idm_dynamics_destroy(to);
   idm_directions_close(&d);
   idm_problem_destroy(problem);
@@ -118,7 +118,7 @@ static void test_models(void **state)
   check(idm_directions_open(&d, problem, true, &support_error));
   double *emission = problem->theta->block[IDM_EMISSION].value;
   const size_t i = find(&d, "observation[*,healthy,negative]");
-  idm_direction_move_models(&d, i, 0.05, problem->theta);
+  idm_direction_shift_models(&d, i, 0.05, problem->theta);
   assert_near(emission[0], 0.65, 1e-12);
   assert_near(emission[1], 0.35, 1e-12);
   assert_near(emission[2], 0.4, 1e-12);
@@ -126,7 +126,7 @@ static void test_models(void **state)
   assert_near(emission[24 + 8], 0.85, 1e-12);
   emission[0] = 1;
   emission[1] = 0;
-  idm_direction_move_models(&d, i, 0.05, problem->theta);
+  idm_direction_shift_models(&d, i, 0.05, problem->theta);
   assert_true(emission[0] == 1 && emission[1] == 0);
   idm_directions_close(&d);
   idm_problem_destroy(problem);

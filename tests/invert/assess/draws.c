@@ -1,6 +1,6 @@
 /* Checks of draws alone: people's own numbers, chains at separate places, a normal approximation
  * that is trusted where it is the posterior, and nowhere else. */
-#include "invert/assess/draws.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static void people_are_judged_together(void **state)
   for (size_t i = 1; i < 5; i++) assert_true(idm_is_of_person(p, i));
   assert_string_equal(p->quantity.name[4], "log_alpha[dan]");
   check(idm_assess_draws(p, &a, &support_error));
-  assert_true(idm_person_is_drawn(&a->diagnosis[1], 2));
-  assert_false(idm_person_is_drawn(&a->diagnosis[4], 2));
+  assert_true(idm_person_draws_suffice(&a->diagnosis[1], 2));
+  assert_false(idm_person_draws_suffice(&a->diagnosis[4], 2));
   assert_int_equal(a->failures.count, 1);
   assert_non_null(strstr(a->failures.text[0], "log alpha are not enough for 1 of 4 people, least "
                                               "for 'dan'"));
@@ -70,7 +70,8 @@ static void heavy_tails_of_people_are_counted(void **state)
   for (size_t i = 0; i < 800; i++)
     p->value[2 * 800 + i] = idm_random_normal(&random) / idm_random_normal(&random);
   check(idm_assess_draws(p, &a, &support_error));
-  for (size_t i = 0; i < 4; i++) assert_int_equal(idm_diagnosis_is_heavy(&a->diagnosis[i]), i == 2);
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal(idm_diagnosis_heavy_tailed(&a->diagnosis[i]), i == 2);
   assert_true(support_mentions(&a->remarks, "1 number of people has a mean and an sd that hang on "
                                             "few draws"));
   idm_assessment_destroy(a);
@@ -90,7 +91,7 @@ static void an_sd_goes_before_the_mean(void **state)
       p->value[i] = pow(1 - ((double)(i * 331 % 800) + 0.5) / 800, -shape[k]);
     check(idm_assess_draws(p, &a, &support_error));
     assert_near(a->diagnosis[0].tail, shape[k], 0.1);
-    assert_int_equal(idm_diagnosis_is_heavy(&a->diagnosis[0]), k > 0);
+    assert_int_equal(idm_diagnosis_heavy_tailed(&a->diagnosis[0]), k > 0);
     assert_int_equal(a->checks.of[IDM_CHECK_SD].outcome,
                      k > 0 ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
     assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome,
@@ -114,12 +115,12 @@ static void test_places_of_chains(void **state)
   idm_random random;
   idm_random_init(&random, 1, 0);
   for (size_t i = 0; i < CHAINS * DRAWS; i++) value[i] = idm_random_normal(&random);
-  assert_false(idm_chains_apart(&p, 0, places, sizeof places));
+  assert_false(idm_chains_separate(&p, 0, places, sizeof places));
   for (size_t i = 0; i < DRAWS; i++) value[2 * DRAWS + i] = 57 + 0.001 * value[i];
-  assert_true(idm_chains_apart(&p, 0, places, sizeof places));
+  assert_true(idm_chains_separate(&p, 0, places, sizeof places));
   assert_non_null(strstr(places, " and 57"));
   char little[8];
-  assert_true(idm_chains_apart(&p, 0, little, sizeof little));
+  assert_true(idm_chains_separate(&p, 0, little, sizeof little));
 }
 
 /* --- a normal approximation ----------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 
 /* --- a plain forward algorithm -------------------------------------------------------------- */
 
@@ -57,7 +57,7 @@ static double plain_information(const idm_problem *problem, const idm_data *data
   double information = 0;
   for (int k = 0; k < 2; k++) {
     check(idm_dynamics_create(d->own->sizes, &side[k], &support_error));
-    idm_direction_move(d, i, k ? h : -h, side[k]);
+    idm_direction_shift(d, i, k ? h : -h, side[k]);
   }
   idm_data cut = *data;
   size_t first[2] = {0};
@@ -104,9 +104,9 @@ static void compare_with_plain(const idm_problem *problem, const idm_data *data)
     double low, high;
     idm_direction_limits(&e.directions, i, &low, &high);
     if (fmin(-low, high) < 1e-3) continue; /* no room for differences */
-    idm_direction_move(&e.directions, i, h, moved);
+    idm_direction_shift(&e.directions, i, h, moved);
     const double above = plain(problem, moved, data);
-    idm_direction_move(&e.directions, i, -h, moved);
+    idm_direction_shift(&e.directions, i, -h, moved);
     const double below = plain(problem, moved, data);
     assert_near(e.score[i], (above - below) / (2 * h), 1e-5);
     assert_near(e.information[i], plain_information(problem, data, &e.directions, i), 1e-5);
@@ -139,8 +139,8 @@ static void test_scores(void **state)
     compare_with_plain(problem, data);
     environment_check e;
     check(idm_environment_open(&e, problem, data, false, &support_error));
-    assert_int_equal(e.left_out, data->first[2] - data->first[1] - 2);
-    assert_int_equal(e.observations + e.left_out + 1, data->rows);
+    assert_int_equal(e.excluded, data->first[2] - data->first[1] - 2);
+    assert_int_equal(e.observations + e.excluded + 1, data->rows);
     idm_environment_close(&e);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -184,7 +184,7 @@ static void test_two_sites(void **state)
   judge_site(0.7, &a);
   assert_int_equal(a.assessment->misfits.count, 0);
   assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
-  assert_true(a.assessment->model.test[IDM_TEST_ENVIRONMENT].looked);
+  assert_true(a.assessment->model.test[IDM_TEST_ENVIRONMENT].evaluated);
   asked_close(&a);
   judge_site(0.65, &a);
   assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
@@ -201,7 +201,7 @@ static void test_two_sites(void **state)
   double value[3];
   check(idm_dynamics_create(e.directions.own->sizes, &at, &support_error));
   for (int k = 0; k < 3; k++) {
-    idm_direction_move(&e.directions, e.worst, e.best - 0.7 + 1e-3 * (k - 1), at);
+    idm_direction_shift(&e.directions, e.worst, e.best - 0.7 + 1e-3 * (k - 1), at);
     value[k] = plain(a.problem, at, a.data);
   }
   assert_true(value[1] > value[0] && value[1] > value[2]);
@@ -233,7 +233,7 @@ static void count_alarms(const idm_problem *problem, size_t trajectories, int st
 {
   enum { LOGS = 250, MOST = 8 };
   idm_workspace *workspace = support_plan(problem, NULL);
-  size_t alarms = 0, looked = 0;
+  size_t alarms = 0, evaluated = 0;
   for (uint64_t seed = 1; seed <= LOGS; seed++) {
     const idm_simulation simulation = {.trajectories = trajectories, .steps = steps, .seed = seed};
     idm_data *data;
@@ -241,13 +241,13 @@ static void count_alarms(const idm_problem *problem, size_t trajectories, int st
     check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                        &support_error));
     check(idm_environment_open(&e, problem, data, false, &support_error));
-    looked += e.looked > 0;
-    alarms += e.looked && e.least <= 0.01;
+    evaluated += e.evaluated > 0;
+    alarms += e.evaluated && e.min_p <= 0.01;
     idm_environment_close(&e);
     idm_data_destroy(data);
   }
   idm_workspace_destroy(workspace);
-  assert_int_equal(looked, LOGS);
+  assert_int_equal(evaluated, LOGS);
   print_message("%zu alarms in %d logs\n", alarms, LOGS);
   if (alarms > MOST) fail_msg("%zu of %d right environments raised an alarm", alarms, LOGS);
 }
@@ -287,12 +287,12 @@ static void test_rare_outcomes(void **state)
     check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                        &support_error));
     check(idm_environment_open(&e, problem, data, false, &support_error));
-    double least = 1;
+    double min_p = 1;
     for (size_t i = 0; i < e.directions.count; i++)
-      if (!isnan(e.p[i])) least = fmin(least, erfc(fabs(e.score[i]) / sqrt(2 * e.information[i])));
-    below[0] += e.least <= 0.01;
-    below[1] += e.least <= 0.05;
-    normal += least * (double)e.looked <= 0.01;
+      if (!isnan(e.p[i])) min_p = fmin(min_p, erfc(fabs(e.score[i]) / sqrt(2 * e.information[i])));
+    below[0] += e.min_p <= 0.01;
+    below[1] += e.min_p <= 0.05;
+    normal += min_p * (double)e.evaluated <= 0.01;
     idm_environment_close(&e);
     idm_data_destroy(data);
   }
@@ -315,7 +315,7 @@ static void test_missed(void **state)
   (void)state;
   static const struct {
     const char *problem, *missed;
-    uint64_t observations, left_out;
+    uint64_t observations, excluded;
   } cases[] = {
       {"states: 1\ntransition: identity\nobservation: {u: [[0.8, 0.2]], v: [[0.5, 0.5]]}\n"
        "utility: {\"*\": 0}\n",
@@ -343,7 +343,7 @@ static void test_missed(void **state)
     environment_check e;
     check(idm_environment_open(&e, problem, data, false, &support_error));
     assert_int_equal(e.observations, cases[i].observations);
-    assert_int_equal(e.left_out, cases[i].left_out);
+    assert_int_equal(e.excluded, cases[i].excluded);
     idm_environment_close(&e);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -358,19 +358,19 @@ static void test_nothing_to_test(void **state)
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
   check(idm_environment_open(&e, problem, data, false, &support_error));
   /* One observation has no information on tests whose result nothing else confirms. */
-  assert_true(e.looked <= 1);
+  assert_true(e.evaluated <= 1);
   idm_environment_close(&e);
   idm_data_destroy(data);
   data = support_data(problem, "trajectory,action,observation\n1,declare_healthy,negative\n");
   check(idm_environment_open(&e, problem, data, false, &support_error));
   assert_int_equal(e.observations, 0);
-  assert_false(idm_environment_tested(&e).looked);
-  assert_string_equal(e.why, "the log has too few observations (0)");
+  assert_false(idm_environment_result(&e).evaluated);
+  assert_string_equal(e.skip_reason, "the log has too few observations (0)");
   idm_environment_close(&e);
   free(problem->setting->emission);
   problem->setting->emission = NULL;
   check(idm_environment_open(&e, problem, data, false, &support_error));
-  assert_string_equal(e.why, "the problem has no dynamics of its own");
+  assert_string_equal(e.skip_reason, "the problem has no dynamics of its own");
   idm_environment_close(&e);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -421,6 +421,44 @@ static void test_observed_states(void **state)
   }
 }
 
+/* Over observed states a plan of one step reads no dynamics, so that a wrong file is none of its
+ * matter; a plan of two steps does. */
+static void test_one_step(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *discount, *horizon;
+    bool reads;
+  } given[] = {{"0", "", false}, {"0.9", "horizon: 1\n", false}, {"0.9", "horizon: 2\n", true}};
+  for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "states: [a, b]\nactions: [go, stay]\nobservations: states\ndiscount: %s\n%s"
+             "transition: {go: [[0.1, 0.9], [0.9, 0.1]], stay: identity}\n"
+             "utility: {go: [1, 0], stay: [0, 0.5]}\nagent: {alpha: 1}\n",
+             given[k].discount, given[k].horizon);
+    idm_problem *problem = support_yaml(text);
+    char log[4000] = "trajectory,state,action\n";
+    for (int t = 0; t < 60; t++) /* stays half of the time where the file gives .1 */
+      snprintf(log + strlen(log), sizeof log - strlen(log), "%d,a,go\n%d,%s,\n", t, t,
+               t % 2 ? "a" : "b");
+    idm_data *data = support_data(problem, log);
+    environment_check e;
+    idm_assessment a = {0};
+    check(idm_environment_open(&e, problem, data, false, &support_error));
+    idm_checks_begin(&a.checks, IDM_CHECK_FIT);
+    idm_environment_record(&e, problem, false, 0.01, &a);
+    assert_int_equal(a.misfits.count, given[k].reads);
+    assert_true(
+        support_mentions(given[k].reads ? &a.misfits : &a.remarks, "contradict the environment"));
+    idm_notes_clear(&a.misfits);
+    idm_notes_clear(&a.remarks);
+    idm_environment_close(&e);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* What has probability 0 needs no test. */
 static void test_impossible(void **state)
 {
@@ -437,7 +475,7 @@ static void test_impossible(void **state)
   assert_int_equal(e.impossible, 1);
   assert_int_equal(e.impossible_row, 1);
   idm_checks_begin(&assessment.checks, IDM_CHECK_FIT);
-  idm_environment_judge(&e, problem, false, 0.01, &assessment);
+  idm_environment_record(&e, problem, false, 0.01, &assessment);
   assert_int_equal(assessment.checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
   assert_true(support_mentions(&assessment.misfits, "1 of them has probability 0"));
   idm_notes_clear(&assessment.misfits);
@@ -479,16 +517,16 @@ static size_t count_fitted(bool three, size_t logs)
         support_simulate(truth, (idm_simulation){.trajectories = 60, .steps = 12, .seed = seed});
     data->sizes.states = 2; /* the log has no column of states */
     idm_iohmm *learner;
-    idm_learnt learnt = {0};
+    idm_learn_result learnt = {0};
     environment_check e;
     check(idm_iohmm_create(model, data, 0, settings.hold, &learner, &support_error));
     check(idm_learn(learner, model, &settings, NULL, NULL, &learnt, &support_error));
-    check(idm_problem_put_dynamics(model, learnt.dynamics, &support_error));
+    check(idm_problem_set_dynamics(model, learnt.dynamics, &support_error));
     check(idm_environment_open(&e, model, data, true, &support_error));
-    assert_true(e.serial.looked && !e.looked);
-    alarms += e.least <= 0.01;
+    assert_true(e.serial.evaluated && !e.evaluated);
+    alarms += e.min_p <= 0.01;
     idm_environment_close(&e);
-    idm_learnt_clear(&learnt);
+    idm_learn_result_clear(&learnt);
     idm_iohmm_destroy(learner);
     idm_data_destroy(data);
     idm_problem_destroy(model);
@@ -534,12 +572,12 @@ static void test_residuals_by_definition(void **state)
   environment_check e;
   idm_assessment a = {0};
   check(idm_environment_open(&e, problem, data, false, &support_error));
-  assert_int_equal(e.serial.kind, SERIAL_PERSISTS);
-  assert_int_equal(e.serial.looked, 2);
+  assert_int_equal(e.serial.kind, SERIAL_AUTOCORRELATION);
+  assert_int_equal(e.serial.evaluated, 2);
   assert_near(e.serial.score, score, 1e-12);
   assert_near(e.serial.statistic, score * score / variance, 1e-10);
   idm_checks_begin(&a.checks, IDM_CHECK_FIT);
-  idm_environment_judge(&e, problem, false, 0.01, &a);
+  idm_environment_record(&e, problem, false, 0.01, &a);
   assert_true(support_mentions(&a.misfits, "`yes` recurs more within trajectories"));
   idm_notes_clear(&a.misfits);
   idm_notes_clear(&a.remarks);
@@ -556,6 +594,7 @@ int main(void)
       cmocka_unit_test(test_missed),       cmocka_unit_test(test_nothing_to_test),
       cmocka_unit_test(test_impossible),   cmocka_unit_test(test_observed_states),
       cmocka_unit_test(test_fitted),       cmocka_unit_test(test_residuals_by_definition),
+      cmocka_unit_test(test_one_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

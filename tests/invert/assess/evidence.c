@@ -1,11 +1,11 @@
 /* The evidence of few decisions, against a sum over the prior. */
-#include "invert/assess/evidence.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 
 #include "idm/matching.h"
 #include "invert/assess/asked_support.h"
-#include "invert/chance.h"
+#include "invert/policy.h"
 
 static void open_few(asked *a, const char *free_blocks)
 {

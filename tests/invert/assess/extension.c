@@ -9,16 +9,15 @@
 #include "invert/assess/asked_support.h"
 #include "invert/assess/changing_support.h"
 #include "invert/assess/crowd_support.h"
-#include "invert/assess/model.h"
+#include "invert/assess/inquiry.h"
 #include "invert/assess/odd_support.h"
-#include "invert/assess/refit.h"
 
 /* --- a planner ------------------------------------------------------------------------------ */
 
 enum { RUNS = 1000 };
 typedef struct fixture {
   asked a;
-  residual r;
+  decision_residuals r;
   extensions x;
   double *taken;
 } fixture;
@@ -34,7 +33,7 @@ static void open_fixture(fixture *f, double perseverance, uint64_t seed)
   asked_open(&f->a, problem, data, "alpha");
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_extensions_open(&f->x, &f->a.q, &f->r, RUNS, &support_error));
-  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
+  f->taken = calloc(f->r.decision_points * f->r.actions, sizeof *f->taken);
   assert_non_null(f->taken);
 }
 
@@ -49,14 +48,14 @@ static void close_fixture(fixture *f)
 static extension *find(const extensions *x, size_t block)
 {
   for (size_t k = 0; k < x->count; k++)
-    if (x->item[k].kind == EXTENSION_HELD && x->item[k].at == block) return &x->item[k];
+    if (x->item[k].kind == EXTENSION_FIXED && x->item[k].at == block) return &x->item[k];
   return NULL;
 }
 
-static extension *find_drift(const extensions *x, clock_kind clock)
+static extension *find_drift(const extensions *x, drift_kind drift)
 {
   for (size_t k = 0; k < x->count; k++)
-    if (x->item[k].kind == EXTENSION_DRIFT && x->item[k].clock == clock) return &x->item[k];
+    if (x->item[k].kind == EXTENSION_DRIFT && x->item[k].drift == drift) return &x->item[k];
   return NULL;
 }
 
@@ -73,13 +72,13 @@ static void test_candidates(void **state)
   assert_non_null(find(&f.x, IDM_EVIDENCE_WEIGHT));
   assert_null(find(&f.x, IDM_BETA));
   assert_null(find(&f.x, IDM_ALPHA));
-  assert_true(find(&f.x, IDM_LAPSE)->edge);
-  assert_false(find(&f.x, IDM_PERSEVERANCE)->edge);
+  assert_true(find(&f.x, IDM_LAPSE)->boundary);
+  assert_false(find(&f.x, IDM_PERSEVERANCE)->boundary);
   /* Trajectories are its histories, and one agent has all of them. */
-  assert_non_null(find_drift(&f.x, CLOCK_ROW));
-  assert_non_null(find_drift(&f.x, CLOCK_AGENT));
-  assert_null(find_drift(&f.x, CLOCK_HISTORY));
-  assert_null(find_drift(&f.x, CLOCK_LOG));
+  assert_non_null(find_drift(&f.x, DRIFT_ROW));
+  assert_non_null(find_drift(&f.x, DRIFT_AGENT));
+  assert_null(find_drift(&f.x, DRIFT_HISTORY));
+  assert_null(find_drift(&f.x, DRIFT_LOG));
   close_fixture(&f);
 }
 
@@ -93,13 +92,14 @@ static void test_scores(void **state)
   for (size_t k = 0; k < f.x.count; k++) {
     const extension *e = &f.x.item[k];
     double cross = 0;
-    for (size_t i = 0; i < f.r.questions; i++) {
-      const double *p = idm_residual_probability(&f.r, &f.r.question[i]);
+    for (size_t i = 0; i < f.r.decision_points; i++) {
+      const double *p = idm_residual_probability(&f.r, &f.r.decision_point[i]);
       double mean = 0;
       for (size_t u = 0; u < f.r.actions; u++) {
         const double own = p[u] * e->score[i * f.r.actions + u];
         mean += own;
-        cross += f.r.question[i].asked * own * *idm_residual_score(&f.r, &f.r.question[i], u);
+        cross += f.r.decision_point[i].asked * own *
+                 *idm_residual_score(&f.r, &f.r.decision_point[i], u);
       }
       assert_near(mean, 0, 1e-9 * sqrt(e->information));
     }
@@ -111,7 +111,7 @@ static void test_scores(void **state)
     idm_random random;
     idm_random_init(&random, 3, run);
     idm_residual_draw(&f.r, &random, f.taken);
-    idm_extensions_take(&f.x, run, f.taken);
+    idm_extensions_add_run(&f.x, run, f.taken);
     square += e->sum * e->sum / (RUNS - 1);
   }
   assert_near(square / e->information, 1, 4 * sqrt(2.0 / RUNS));
@@ -126,14 +126,14 @@ static void test_likelihood_ratio(void **state)
   for (uint64_t seed = 1; seed <= 6; seed++) {
     fixture f;
     open_fixture(&f, 0.1 * (double)(seed % 3), seed);
-    idm_extensions_take(&f.x, 0, f.r.taken);
+    idm_extensions_add_run(&f.x, 0, f.r.taken);
     static const size_t block[3] = {IDM_PERSEVERANCE, IDM_EVIDENCE_WEIGHT, IDM_PRIOR_WEIGHT};
     refit without, with;
     check(idm_refit(&f.a.q, NULL, &without, &support_error));
     for (size_t k = 0; k < 3; k++) {
       const extension *e = find(&f.x, block[k]);
       const double held = f.a.problem->theta->block[block[k]].value[0];
-      check(idm_refit(&f.a.q, &(view_held){block[k], held + 0.02}, &with, &support_error));
+      check(idm_refit(&f.a.q, &(fixed_override){block[k], held + 0.02}, &with, &support_error));
       const double gain = with.log_likelihood - without.log_likelihood;
       assert_near(e->statistic[0] / 2, gain, fmax(0.5, 0.2 * gain));
     }
@@ -153,18 +153,18 @@ static void test_tail(void **state)
   f.a.q.people = f.r.strata; /* nothing is fitted again */
   double *below = calloc(f.x.count, sizeof *below), held = 0, least;
   assert_non_null(below);
-  for (size_t k = 0; k < f.x.count; k++) held += f.x.item[k].kind == EXTENSION_HELD;
+  for (size_t k = 0; k < f.x.count; k++) held += f.x.item[k].kind == EXTENSION_FIXED;
   const double others = (double)f.x.count - held;
   assert_true(held > 3 && others > 2);
   for (size_t run = 1; run < RUNS; run++) {
     idm_random random;
     idm_random_init(&random, 5, run);
     idm_residual_draw(&f.r, &random, f.taken);
-    idm_extensions_take(&f.x, 0, f.taken);
-    check(idm_extensions_confirm(&f.x, &least, &support_error));
+    idm_extensions_add_run(&f.x, 0, f.taken);
+    check(idm_extensions_test(&f.x, &least, &support_error));
     for (size_t k = 0; k < f.x.count; k++) {
       const extension *e = &f.x.item[k];
-      const double factor = 2 * (e->kind == EXTENSION_HELD ? held : others);
+      const double factor = 2 * (e->kind == EXTENSION_FIXED ? held : others);
       below[k] += e->p <= 0.01 * factor;
     }
   }
@@ -187,7 +187,7 @@ static void judge_switch(asked *a, double first, double second, uint64_t seed)
   check(idm_assess_model(&a->q, &support_error));
 }
 
-static const idm_extended *extended(const asked *a, const char *name)
+static const idm_score_test *extended(const asked *a, const char *name)
 {
   const idm_model_check *m = &a->assessment->model;
   for (size_t i = 0; i < m->extensions; i++)
@@ -211,7 +211,7 @@ static void test_switch(void **state)
     assert_true(support_mentions(&a.assessment->misfits,
                                  "fit early and late trajectories apart (--where, or --each "
                                  "COLUMN)"));
-    const idm_extended *e = extended(&a, "drift of alpha over an agent's trajectories");
+    const idm_score_test *e = extended(&a, "drift of alpha over an agent's trajectories");
     assert_true(e->value < -0.5 && e->value > -3 && e->gain > 5 && e->held == 0);
     assert_true(e->p < 1e-3);
     assert_true(extended(&a, "drift of alpha within trajectories")->p > 0.01);
@@ -229,7 +229,7 @@ static void test_there_and_back(void **state)
 {
   (void)state;
   static const struct {
-    changing_when when;
+    changing_when period_of;
     const char *name, *words;
     double sign;
   } cases[] = {{changing_middle, "drift of alpha within trajectories and back",
@@ -241,10 +241,10 @@ static void test_there_and_back(void **state)
       for (int factor = 4; factor >= 1; factor -= 3) {
         asked a;
         idm_problem *problem = changing_problem();
-        asked_open(&a, problem, changing_simulate(problem, factor, cases[i].when, 17, 30, seed),
-                   "alpha");
+        asked_open(&a, problem,
+                   changing_simulate(problem, factor, cases[i].period_of, 17, 30, seed), "alpha");
         check(idm_assess_model(&a.q, &support_error));
-        const idm_extended *e = extended(&a, cases[i].name);
+        const idm_score_test *e = extended(&a, cases[i].name);
         const bool found = support_mentions(&a.assessment->misfits, cases[i].words);
         assert_int_equal(found, factor > 1);
         if (found)

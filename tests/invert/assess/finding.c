@@ -7,7 +7,7 @@
 
 #include "idm/assess.h"
 #include "idm/inverse.h"
-#include "invert/utility/answer.h"
+#include "invert/utility/asked.h"
 #include "invert/utility/walk.h"
 #include "support.h"
 
@@ -18,27 +18,27 @@ static idm_assessment *judge_as(const double *x, double attained, bool compared,
   idm_problem *problem = support_yaml(WALK);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 50, .steps = 10, .seed = 2});
-  idm_sought *sought;
-  idm_finding *finding;
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
   idm_posterior *p;
   idm_assessment *a;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_sought_create(problem, &sought, &support_error));
-  check(idm_finding_create(6, &finding, &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
+  check(idm_optimality_create(6, &finding, &support_error));
   snprintf(finding->certificate, sizeof finding->certificate, "duality gap");
   finding->attained = attained;
   finding->closed = 1e-9;
   finding->compared = compared;
   if (fault) idm_notes_add(&finding->faults, "%s", fault);
-  check(idm_answer_utility(idm_inverse_find("distance"), problem, &settings, sought, x, "by hand",
-                           finding, &p, &support_error));
+  check(idm_estimate_utility(idm_inverse_find("distance"), problem, &settings, free_utility, x,
+                             "by hand", finding, &p, &support_error));
   check(idm_assess(problem, data, p, 1, &a, &support_error));
   support_check_listed(&a->checks);
   assert_int_equal(a->checks.kind, IDM_CHECK_PROGRAM);
   idm_posterior_destroy(p);
-  idm_sought_destroy(sought);
+  idm_free_utility_destroy(free_utility);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
   return a;
@@ -158,7 +158,7 @@ static idm_assessment *fitted(const idm_problem *problem, const idm_data *data, 
 
 /* The policy at the mean of log alpha, and the log-likelihood of the log under it, row by row. */
 static void check_centre(const idm_problem *problem, const idm_data *data, const idm_posterior *p,
-                         const idm_finding *f)
+                         const idm_optimality *f)
 {
   double mean = 0, sum = 0;
   const size_t all = p->chains * p->draws;
@@ -196,7 +196,7 @@ static void test_answers(void **state)
   /* One chain cannot show it; a point has no such certificate. */
   a = fitted(problem, data, "bayes", 1, &p);
   assert_true(isnan(a->matched->attained));
-  assert_false(idm_finding_holds(a->matched));
+  assert_false(idm_optimality_certified(a->matched));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
   a = fitted(problem, data, "map", 1, &p);
@@ -213,7 +213,7 @@ static void test_hidden(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   const idm_simulation simulation = {.trajectories = 20, .steps = 5, .seed = 3};
   idm_data *data = support_simulate(problem, simulation);
   idm_posterior *p;
@@ -226,9 +226,10 @@ static void test_hidden(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A log of the walk by the answer of one inverse planner, in the walk (0) or where `left` and
+/* The checks of an inverse planner's answer to a log of an agent, in the walk, or where `left` and
  * `right` lead where the other one does in the walk. */
-static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t seed)
+static idm_assessment *answered_by(const char *inverse, const char *agent, const char *numbers,
+                                   idm_occupancy occupancy, bool exchanged, uint64_t seed)
 {
   static const char other[] =
       "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"
@@ -236,8 +237,7 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
       "transition:\n"
       "  right: {a: {a: 1}, b: {a: 0.8, b: 0.2}, c: {b: 1}}\n"
       "  left: {a: {b: 0.8, a: 0.2}, b: {c: 0.9, b: 0.1}, c: {c: 0.9, b: 0.1}}\n"
-      "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\n"
-      "agent: {planner: maximum-entropy, alpha: 1}\n";
+      "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: ";
   /* No row of the walk of this test is certain, so that nothing in a log is impossible. */
   static const char own[] =
       "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"
@@ -245,13 +245,13 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
       "transition:\n"
       "  left: {a: {a: 0.8, b: 0.2}, b: {a: 0.8, b: 0.1, c: 0.1}, c: {b: 0.9, c: 0.1}}\n"
       "  right: {a: {b: 0.8, a: 0.2}, b: {c: 0.8, b: 0.1, a: 0.1}, c: {c: 0.9, b: 0.1}}\n"
-      "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\n"
-      "agent: {planner: maximum-entropy, alpha: 1}\n";
+      "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: ";
   /* That the file has a family of environments, which the log does not name, changes nothing. */
-  char text[1000];
-  snprintf(text, sizeof text, "%s%s", own,
+  char text[2][1000];
+  snprintf(text[0], sizeof text[0], "%s%s\n%s", own, agent,
            exchanged ? "environments: {elsewhere: {start: b}}\n" : "");
-  idm_problem *problem = support_yaml(text), *maker = support_yaml(exchanged ? other : own);
+  snprintf(text[1], sizeof text[1], "%s%s\n", exchanged ? other : own, agent);
+  idm_problem *problem = support_yaml(text[0]), *maker = support_yaml(text[1]);
   idm_data *data =
       support_simulate(maker, (idm_simulation){.trajectories = 60, .steps = 12, .seed = seed});
   const bool scored = idm_inverse_find(inverse)->columns & 1U << IDM_COLUMN_SCORE;
@@ -267,7 +267,8 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
   idm_fit_settings_default(&settings);
   settings.chains = 2;
   settings.draws = settings.warmup = 50;
-  check(idm_problem_free(problem, scored ? "utility" : "alpha", &support_error));
+  settings.occupancy = occupancy;
+  check(idm_problem_set_free(problem, numbers, &support_error));
   check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &p, NULL,
                         &support_error));
   check(idm_assess(problem, data, p, 1, &a, &support_error));
@@ -277,6 +278,13 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
   idm_problem_destroy(problem);
   idm_problem_destroy(maker);
   return a;
+}
+
+static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t seed)
+{
+  const bool scored = idm_inverse_find(inverse)->columns & 1U << IDM_COLUMN_SCORE;
+  return answered_by(inverse, "{planner: maximum-entropy, alpha: 1}", scored ? "utility" : "alpha",
+                     IDM_OCCUPANCY_POLICY, exchanged, seed);
 }
 
 /* Observations that refute the file's dynamics fail answers by an objective of their own, drawn or
@@ -309,13 +317,30 @@ static void test_environment(void **state)
   idm_assessment_destroy(a);
 }
 
+/* The rule nearest to the occupancy of the demonstrator's own policy has that policy, whatever the
+ * dynamics; the rule nearest to the occupancy of the log itself has another in other dynamics. */
+static void test_repeated(void **state)
+{
+  (void)state;
+  static const char rule[] =
+      "{planner: decision-rule, weights: {left: [0, 0.5, 0, -0.5], right: [0, 0, 0, 0]}}";
+  idm_assessment *a =
+      answered_by("distribution-matching", rule, "weights", IDM_OCCUPANCY_POLICY, true, 1);
+  assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_REMARK);
+  assert_false(support_mentions(&a->misfits, "contradict the environment"));
+  idm_assessment_destroy(a);
+  a = answered_by("distribution-matching", rule, "weights", IDM_OCCUPANCY_EMPIRICAL, true, 1);
+  assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
+  idm_assessment_destroy(a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_closed),     cmocka_unit_test(test_open),
-      cmocka_unit_test(test_misfit),     cmocka_unit_test(test_constant),
-      cmocka_unit_test(test_compared),   cmocka_unit_test(test_fault),
-      cmocka_unit_test(test_answers),    cmocka_unit_test(test_hidden),
-      cmocka_unit_test(test_environment)};
+      cmocka_unit_test(test_repeated), cmocka_unit_test(test_closed),
+      cmocka_unit_test(test_open),     cmocka_unit_test(test_misfit),
+      cmocka_unit_test(test_constant), cmocka_unit_test(test_compared),
+      cmocka_unit_test(test_fault),    cmocka_unit_test(test_answers),
+      cmocka_unit_test(test_hidden),   cmocka_unit_test(test_environment)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* The verdict on answers over learnt dynamics: the model is tested given their mean, and draws that
  * miss a part of the posterior fail. */
-#include "invert/assess/given.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 
@@ -16,15 +16,15 @@ static answered make(double lapse, uint64_t seed)
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 150, .steps = 30, .seed = seed});
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   return answered_fit("bayes", problem, data, 500, 300, 1);
 }
 
 static idm_assessment *assess(const answered *a, const idm_posterior *given)
 {
   idm_assessment *assessment;
-  check(idm_assess_given(a->problem, a->data, a->posterior, given, 1, NULL, &assessment,
-                         &support_error));
+  check(idm_assess_given_mean(a->problem, a->data, a->posterior, given, 1, NULL, &assessment,
+                              &support_error));
   return assessment;
 }
 
@@ -49,7 +49,7 @@ static void test_right(void **state)
       assert_int_equal(outcome(over, (idm_check_id)id), plain);
   }
   assert_int_equal(outcome(over, IDM_CHECK_GIVEN_MEAN), IDM_CHECK_PASSED);
-  assert_true(over->model.looked && over->look.points && over->identified);
+  assert_true(over->model.evaluated && over->look.points && over->identified);
   assert_true(support_mentions(&over->remarks, "given the mean of the learnt dynamics"));
   idm_assessment_destroy(over);
   answered_close(&a);
@@ -104,7 +104,7 @@ static void test_unchecked(void **state)
   for (size_t i = 0; i < b.posterior->draws; i++) b.posterior->value[i] += 1;
   idm_assessment *over = assess(&a, b.posterior);
   assert_int_equal(outcome(over, IDM_CHECK_GIVEN_MEAN), IDM_CHECK_NOT_RUN);
-  assert_int_equal(outcome(over, IDM_CHECK_LOOK), IDM_CHECK_NOT_RUN);
+  assert_int_equal(outcome(over, IDM_CHECK_IMPORTANCE), IDM_CHECK_NOT_RUN);
   assert_true(support_mentions(&over->remarks, "unchecked: whether the draws miss a mode"));
   idm_assessment_destroy(over);
   answered_close(&a);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 #include "learn/bits_support.h"
 #include "support.h"
 
@@ -34,9 +34,9 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-static idm_learnt search(scene *s, size_t starts, size_t repeats)
+static idm_learn_result search(scene *s, size_t starts, size_t repeats)
 {
-  idm_learnt learnt;
+  idm_learn_result learnt;
   s->settings.starts = starts;
   s->settings.repeats = repeats;
   check(idm_learn(s->learner, s->problem, &s->settings, NULL, NULL, &learnt, &support_error));
@@ -44,7 +44,7 @@ static idm_learnt search(scene *s, size_t starts, size_t repeats)
 }
 
 /* The result for draws around what was learnt, where a search found a log-likelihood. */
-static idm_check_result judge(const scene *s, const idm_learnt *learnt, double highest)
+static idm_check_result judge(const scene *s, const idm_learn_result *learnt, double highest)
 {
   idm_dynamics_draws draws;
   idm_posterior *posterior;
@@ -71,8 +71,8 @@ static void test_two_modes(void **state)
 {
   (void)state;
   scene s = open_scene(bits_second, bits_simulate(0.8, 0.75, 75, 20, 3));
-  idm_learnt one = search(&s, 1, 0);
-  idm_learnt best = search(&s, 10, 3);
+  idm_learn_result one = search(&s, 1, 0);
+  idm_learn_result best = search(&s, 10, 3);
   const double apart = best.log_likelihood - one.log_likelihood;
   assert_true(apart > 70);
   assert_true(best.met >= 3);
@@ -84,8 +84,8 @@ static void test_two_modes(void **state)
   assert_int_equal(lower.outcome, IDM_CHECK_FAILED);
   assert_near(lower.value, apart, 5);
   assert_int_equal(higher.outcome, IDM_CHECK_PASSED);
-  idm_learnt_clear(&one);
-  idm_learnt_clear(&best);
+  idm_learn_result_clear(&one);
+  idm_learn_result_clear(&best);
   close_scene(&s);
 }
 
@@ -97,10 +97,10 @@ static void test_few_data(void **state)
   char *yaml = bits_problem(0.8, 0.75);
   scene s = open_scene(yaml, bits_simulate(0.8, 0.75, 4, 3, 5));
   free(yaml);
-  idm_learnt best = search(&s, 10, 3);
+  idm_learn_result best = search(&s, 10, 3);
   const idm_check_result result = judge(&s, &best, best.log_likelihood);
   assert_int_equal(result.outcome, IDM_CHECK_PASSED);
-  idm_learnt_clear(&best);
+  idm_learn_result_clear(&best);
   close_scene(&s);
 }
 
@@ -109,9 +109,9 @@ static void test_no_record(void **state)
 {
   (void)state;
   scene s = open_scene(bits_second, bits_simulate(0.8, 0.75, 20, 5, 4));
-  idm_learnt one = search(&s, 1, 0);
+  idm_learn_result one = search(&s, 1, 0);
   assert_int_equal(judge(&s, &one, NAN).outcome, IDM_CHECK_NOT_RUN);
-  idm_learnt_clear(&one);
+  idm_learn_result_clear(&one);
   close_scene(&s);
 }
 

@@ -11,7 +11,7 @@ static const double drop = 1.92;
 /* max over eta in [-40, 40] of the log-likelihood at 1/beta = c, or with beta held at a limit: a
  * grid, then a search by golden sections around its best. */
 typedef struct search {
-  fit work;
+  fit_context work;
   bool limit;
   double c;
 } search;
@@ -90,7 +90,7 @@ static void test_interval_against_a_dense_profile(void **state)
   const double limits[2] = {-0.0, 0.0};
   for (int side = 0; side < 2; side++) {
     assert_true(beta->limit[side] == 0 && signbit(beta->limit[side]) == (side == 0));
-    idm_matching_hold(s.work.matching[0], &s.work.parameters->item[0], limits[side]);
+    idm_matching_fix(s.work.matching[0], &s.work.parameters->item[0], limits[side]);
     /* The climb is not confined to the grid: it may do better, never worse. */
     assert_true(beta->gap[side] < f.assessment->log_likelihood - plain_profile(&s) + 0.02);
     assert_true(beta->gap[side] > drop);
@@ -143,8 +143,8 @@ static void test_nothing_to_choose_by(void **state)
   problem->agent.resolution = 20;
   idm_data *data = simulate(problem, 20);
   for (size_t i = 0; i < 6; i++) problem->theta->block[IDM_UTILITY].value[i] = 1;
-  check(idm_problem_free(problem, "alpha", &support_error));
-  fit work;
+  check(idm_problem_set_free(problem, "alpha", &support_error));
+  fit_context work;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   check(idm_fit_open(&work, NULL, problem, data, &settings, 1, &support_error));

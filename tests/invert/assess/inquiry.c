@@ -27,19 +27,19 @@ static void test_draw(void **state)
   asked_least a;
   asked_open_least(&a);
   const idm_posterior posterior = make_posterior(CHAINS, DRAWS);
-  const inquiry q = {.f = &a.f, .posterior = &posterior};
+  const check_context q = {.f = &a.f, .posterior = &posterior};
   for (size_t i = 0; i < ALL; i++) {
     double y[2] = {-1, -1};
-    idm_inquiry_draw(&q, i, y);
+    idm_context_draw(&q, i, y);
     assert_true(y[0] == (double)i && y[1] == 100 + (double)i);
     /* Without bounds a coordinate is the number itself. */
-    assert_true(idm_inquiry_coordinate(&q, &a.f.parameters->item[1], i) == 100 + (double)i);
+    assert_true(idm_context_coordinate(&q, &a.f.parameters->item[1], i) == 100 + (double)i);
   }
   /* Between bounds it is what the number stands for. */
   parameter bounded = a.f.parameters->item[0];
   bounded.lower = 0;
   bounded.upper = INFINITY;
-  assert_near(idm_inquiry_coordinate(&q, &bounded, 2), exp(2), 1e-14);
+  assert_near(idm_context_coordinate(&q, &bounded, 2), exp(2), 1e-14);
   asked_close_least(&a);
 }
 
@@ -51,16 +51,16 @@ static void test_sample(void **state)
   asked_least a;
   asked_open_least(&a);
   idm_posterior posterior = make_posterior(CHAINS, DRAWS);
-  const inquiry q = {.f = &a.f, .posterior = &posterior};
-  assert_int_equal(idm_inquiry_sample(&q, 100), ALL);
-  assert_int_equal(idm_inquiry_sample(&q, 5000), 20);
-  for (size_t k = 0; k < ALL; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, ALL), k);
+  const check_context q = {.f = &a.f, .posterior = &posterior};
+  assert_int_equal(idm_context_sample(&q, 100), ALL);
+  assert_int_equal(idm_context_sample(&q, 5000), 20);
+  for (size_t k = 0; k < ALL; k++) assert_int_equal(idm_context_sample_at(&q, k, ALL), k);
   posterior.draws = 1000;
-  assert_int_equal(idm_inquiry_sample(&q, 400), 200);
-  assert_int_equal(idm_inquiry_sample(&q, 401), 16 * 6); /* terms of two numbers */
-  assert_int_equal(idm_inquiry_sample(&q, 2000), 16 * 6);
-  assert_int_equal(idm_inquiry_sample(&q, 2001), 20);
-  for (size_t k = 0; k < 200; k++) assert_int_equal(idm_inquiry_sample_at(&q, k, 200), 15 * k);
+  assert_int_equal(idm_context_sample(&q, 400), 200);
+  assert_int_equal(idm_context_sample(&q, 401), 16 * 6); /* terms of two numbers */
+  assert_int_equal(idm_context_sample(&q, 2000), 16 * 6);
+  assert_int_equal(idm_context_sample(&q, 2001), 20);
+  for (size_t k = 0; k < 200; k++) assert_int_equal(idm_context_sample_at(&q, k, 200), 15 * k);
   asked_close_least(&a);
 }
 
@@ -73,12 +73,12 @@ static void test_centre(void **state)
   idm_statistics density[ALL] = {0};
   idm_posterior posterior = make_posterior(CHAINS, DRAWS);
   posterior.statistics = density;
-  const inquiry q = {.f = &a.f, .posterior = &posterior};
+  const check_context q = {.f = &a.f, .posterior = &posterior};
   double y[2];
-  idm_inquiry_centre(&q, y);
+  idm_context_centre(&q, y);
   assert_true(y[0] == 0);
   density[5].log_density = 1;
-  idm_inquiry_centre(&q, y);
+  idm_context_centre(&q, y);
   assert_true(y[0] == 5 && y[1] == 105);
   asked_close_least(&a);
 }
@@ -94,9 +94,9 @@ static void test_judged(void **state)
   size_t judged = 0;
   for (size_t i = 0; i < p.posterior->quantity.count; i++) {
     const char *own = p.posterior->quantity.name[i];
-    assert_int_equal(idm_inquiry_is_judged(&p.q, i), strstr(own, "_coefficient[") != NULL);
-    judged += idm_inquiry_is_judged(&p.q, i);
-    assert_string_equal(idm_inquiry_name(&p.q, i, name, sizeof name), own);
+    assert_int_equal(idm_context_is_assessed(&p.q, i), strstr(own, "_coefficient[") != NULL);
+    judged += idm_context_is_assessed(&p.q, i);
+    assert_string_equal(idm_context_quantity_name(&p.q, i, name, sizeof name), own);
   }
   assert_int_equal(judged, 2);
   population_close(&p);

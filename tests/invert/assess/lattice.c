@@ -1,6 +1,6 @@
 /* The verdict on the lattice: six states against an exact tree of beliefs, and what cannot be
  * checked. */
-#include "invert/assess/lattice.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -157,13 +157,13 @@ static void test_unchecked(void **state)
 {
   (void)state;
   idm_assessment a = {.answer = IDM_POSTERIOR, .resolution = 40};
-  idm_judge_lattice(&(inquiry){.assessment = &a});
+  idm_assess_lattice(&(check_context){.assessment = &a});
   assert_int_equal(a.failures.count, 1);
   assert_true(support_mentions(&a.failures, "lattice unchecked"));
   idm_notes_clear(&a.failures);
   /* Without a lattice there is nothing to check. */
   a.resolution = 0;
-  idm_judge_lattice(&(inquiry){.assessment = &a});
+  idm_assess_lattice(&(check_context){.assessment = &a});
   assert_int_equal(a.failures.count + a.remarks.count, 0);
 }
 
@@ -175,7 +175,7 @@ static void test_uneven_weights(void **state)
   const idm_simulation simulation = {.trajectories = 5000, .seed = 4};
   idm_data *data = support_simulate(problem, simulation);
   problem->agent.resolution = 4;
-  check(idm_problem_free(problem, "beta, eta", &support_error));
+  check(idm_problem_set_free(problem, "beta, eta", &support_error));
   idm_fit_settings settings;
   idm_posterior *posterior;
   idm_assessment *a;

@@ -21,7 +21,7 @@ static truth integrate(const idm_problem *problem, const idm_data *data, double 
   static double x[POINTS], log_density[POINTS];
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  fit f;
+  fit_context f;
   check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
   const idm_target target = idm_matching_target(f.matching[0]);
   double most = -INFINITY, total = 0, mean = 0, square = 0;
@@ -53,7 +53,7 @@ static void make_diag(double alpha, double beta, double eta, size_t trajectories
   (*problem)->agent.resolution = 40;
   *data = support_simulate(
       *problem, (idm_simulation){.trajectories = trajectories, .steps = 12, .seed = seed});
-  check(idm_problem_free(*problem, free_blocks, &support_error));
+  check(idm_problem_set_free(*problem, free_blocks, &support_error));
 }
 
 /* Bets on a hidden side after looks that were not recorded: which side an agent bets on says
@@ -73,7 +73,7 @@ static void make_contrary(const char *free_blocks, idm_problem **problem, idm_da
   for (int i = 0; i < 12; i++)
     snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,look,\n%d,look,\n%d,%s,\n", i, i, i,
              i % 2 ? "left" : "right");
-  check(idm_problem_free(*problem, free_blocks, &support_error));
+  check(idm_problem_set_free(*problem, free_blocks, &support_error));
   *data = support_data(*problem, csv);
 }
 
@@ -235,20 +235,21 @@ static void test_uncertain_draws(void **state)
     idm_diagnosis d;
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     assert_false(a->look.chance);
-    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);
     check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
-    const double most = fmax(idm_check_threshold(IDM_CHECK_LOOK), 4 * a->look.spread_error[0]);
+    const double most =
+        fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), 4 * a->look.spread_error[0]);
     stretch(p, d.mean, exp(most + beyond[i] * d.mcse_sd / d.sd) / a->look.spread[0]);
     idm_assessment_destroy(a);
     check(idm_assess(problem, data, p, 1, &a, &support_error));
-    assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
+    assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
     assert_int_equal(a->look.chance, i == 0);
-    assert_int_equal(idm_assess_again(&settings, p, a), i ? 0 : 4 * p->steps);
+    assert_int_equal(idm_assess_redraw_thin(&settings, p, a), i ? 0 : 4 * p->steps);
     settings.thin = p->steps;
-    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);
     settings.thin = 0;
     p->steps *= 16;
-    assert_int_equal(idm_assess_again(&settings, p, a), 0);
+    assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);
     idm_assessment_destroy(a);
     idm_posterior_destroy(p);
   }

@@ -1,5 +1,5 @@
 /* Free numbers that cannot matter, and those that do. */
-#include "invert/assess/matter.h"
+#include "invert/assess/inquiry.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 static void look(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
   asked_open(a, problem, data, free_blocks);
-  check(idm_assess_matter(&a->q, a->data->rows, &support_error));
+  check(idm_assess_effects(&a->q, a->data->rows, &support_error));
 }
 
 static idm_data *simulate(const idm_problem *problem)
@@ -48,15 +48,15 @@ static void test_known_before(void **state)
   (void)state;
   idm_notes notes = {0};
   idm_problem *problem = asked_reversal(0.3);
-  check(idm_problem_free(problem, "alpha, beta", &support_error));
-  idm_assess_inert(problem, &notes);
+  check(idm_problem_set_free(problem, "alpha, beta", &support_error));
+  idm_assess_note_inert(problem, &notes);
   assert_int_equal(notes.count, 1);
   assert_true(support_mentions(&notes, "beta cannot matter here: the agent has one model"));
   idm_notes_clear(&notes);
   idm_problem_destroy(problem);
   problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "alpha, beta, sensor_capacity", &support_error));
-  idm_assess_inert(problem, &notes);
+  check(idm_problem_set_free(problem, "alpha, beta, sensor_capacity", &support_error));
+  idm_assess_note_inert(problem, &notes);
   assert_int_equal(notes.count, 0);
   idm_problem_destroy(problem);
 }
@@ -76,7 +76,7 @@ static void test_sensor(void **state)
              seen[i]);
     idm_problem *problem = support_yaml(text);
     idm_notes notes = {0};
-    idm_assess_inert(problem, &notes);
+    idm_assess_note_inert(problem, &notes);
     assert_int_equal(notes.count, 1);
     assert_true(support_mentions(&notes, "sensor_capacity cannot matter here"));
     assert_true(support_mentions(&notes, why[i]));
@@ -106,10 +106,10 @@ static void test_beliefs_known_before(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_notes notes = {0};
     idm_problem *problem = asked_reversal(0.3);
-    check(idm_problem_free(problem, cases[i].freed, &support_error));
+    check(idm_problem_set_free(problem, cases[i].freed, &support_error));
     problem->setting->fully_observed = cases[i].observed;
     problem->theta->block[IDM_CERTAINTY].value[0] = cases[i].above;
-    idm_assess_inert(problem, &notes);
+    idm_assess_note_inert(problem, &notes);
     assert_int_equal(notes.count, cases[i].words != NULL);
     if (cases[i].words) assert_true(support_mentions(&notes, cases[i].words));
     idm_notes_clear(&notes);
@@ -132,8 +132,8 @@ static void test_belief_prior_known_before(void **state)
     check(idm_theta_resize(problem->theta, IDM_BELIEF_PRIOR, 2, 1, &support_error));
     problem->theta->block[IDM_BELIEF_PRIOR].value[0] = 2;
     problem->theta->block[IDM_BELIEF_PRIOR].value[1] = 1;
-    check(idm_problem_free(problem, cases[i].freed, &support_error));
-    idm_assess_inert(problem, &notes);
+    check(idm_problem_set_free(problem, cases[i].freed, &support_error));
+    idm_assess_note_inert(problem, &notes);
     assert_int_equal(notes.count, cases[i].notes);
     if (notes.count)
       assert_true(support_mentions(&notes, "belief_prior cannot matter here: eta is 0"));
@@ -186,7 +186,7 @@ static void test_nothing_to_choose(void **state)
   asked a;
   idm_problem *problem = asked_reversal(0.3);
   asked_open(&a, problem, simulate(problem), "alpha");
-  check(idm_assess_matter(&a.q, 0, &support_error));
+  check(idm_assess_effects(&a.q, 0, &support_error));
   assert_int_equal(a.assessment->misfits.count, 1);
   assert_true(support_mentions(&a.assessment->misfits, "no row of the log shows a choice"));
   asked_close(&a);

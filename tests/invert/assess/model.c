@@ -1,5 +1,5 @@
 /* The model's half of the verdict: right models pass, wrong ones are told what is wrong. */
-#include "invert/assess/model.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void test_false_alarms(void **state)
     asked a;
     judge(&a, problem, asked_simulate(problem, alpha, agents, 20 / agents + 1, 30, seed), "alpha");
     alarms += a.assessment->misfits.count > 0;
-    assert_true(a.assessment->model.looked);
+    assert_true(a.assessment->model.evaluated);
     asked_close(&a);
   }
   if (alarms > MOST) fail_msg("%zu of %d right models raised an alarm", alarms, LOGS);
@@ -64,9 +64,9 @@ static void test_right_model(void **state)
   assert_int_equal(m->decisions, AGENTS * 50);
   assert_near(m->uniform, -AGENTS * 50 * log(2), 1e-9);
   assert_true(m->log_likelihood > m->rates && m->rates >= m->uniform);
-  assert_near(m->test[IDM_TEST_ALIKE].expected, 1, 0.15); /* one free number */
-  assert_near(m->test[IDM_TEST_OUTSIDE].expected, 1, 0.1);
-  assert_false(m->test[IDM_TEST_ENDS].looked); /* nothing ends */
+  assert_near(m->test[IDM_TEST_HOMOGENEITY].expected, 1, 0.15); /* one free number */
+  assert_near(m->test[IDM_TEST_AGENT_BANDS].expected, 1, 0.1);
+  assert_false(m->test[IDM_TEST_LENGTHS].evaluated); /* nothing ends */
   assert_near(m->level, 0.01 / 10, 1e-12);
   asked_close(&a);
 }
@@ -85,9 +85,9 @@ static void test_agents_differ(void **state)
   assert_true(support_mentions(&a.assessment->misfits, "the 20 agents are not alike enough"));
   assert_true(
       support_mentions(&a.assessment->misfits, "of 20 agents are outside their own 95 % band"));
-  assert_true(m->test[IDM_TEST_ALIKE].statistic > 3);
-  assert_true(m->test[IDM_TEST_ALIKE].p <= m->level);
-  assert_true(m->test[IDM_TEST_OUTSIDE].statistic > 5);
+  assert_true(m->test[IDM_TEST_HOMOGENEITY].statistic > 3);
+  assert_true(m->test[IDM_TEST_HOMOGENEITY].p <= m->level);
+  assert_true(m->test[IDM_TEST_AGENT_BANDS].statistic > 5);
   assert_true(m->between[0] > 0.3);
   asked_close(&a);
 }
@@ -258,7 +258,7 @@ static void test_utilities(void **state)
     idm_fit_settings settings;
     snprintf(text, sizeof text, by_state, wrong ? 0.75 : 2.0, wrong ? 0.75 : -0.5);
     idm_problem *problem = support_yaml(text);
-    check(idm_problem_free(problem, "alpha", &support_error));
+    check(idm_problem_set_free(problem, "alpha", &support_error));
     idm_fit_settings_default(&settings);
     check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                           &support_error));

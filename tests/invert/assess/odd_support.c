@@ -123,7 +123,7 @@ idm_data *odd_simulate(const idm_problem *problem, const odd_learner *odd, size_
                                      .steps = steps,
                                      .seed = seed,
                                      .agents = 1,
-                                     .opt_pay = problem->theta};
+                                     .opt_reward_theta = problem->theta};
   idm_data *data;
   check(idm_simulate(problem->setting, behavior, &simulation, &data, &support_error));
   return data;

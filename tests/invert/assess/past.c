@@ -1,5 +1,5 @@
 /* Signals and traces of the rows before: against the rows of the log, and their words. */
-#include "invert/assess/past.h"
+#include "invert/assess/extension.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ enum { TRAJECTORIES = 4, ROWS = 30 };
 
 typedef struct fixture {
   asked a;
-  residual r;
-  past p;
+  decision_residuals r;
+  carryover p;
   double *score;
 } fixture;
 
@@ -23,15 +23,15 @@ static void open_fixture(fixture *f, idm_problem *problem, idm_data *data, const
 {
   asked_open(&f->a, problem, data, free_blocks);
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
-  check(idm_past_open(&f->p, &f->r, &support_error));
-  f->score = calloc(f->r.questions * f->r.actions, sizeof *f->score);
+  check(idm_carryover_open(&f->p, &f->r, &support_error));
+  f->score = calloc(f->r.decision_points * f->r.actions, sizeof *f->score);
   assert_non_null(f->score);
 }
 
 static void close_fixture(fixture *f)
 {
   free(f->score);
-  idm_past_close(&f->p);
+  idm_carryover_close(&f->p);
   idm_residual_close(&f->r);
   asked_close(&f->a);
 }
@@ -46,13 +46,13 @@ static void open_learner(fixture *f, double shift)
 }
 
 /* The row that a question of one agent without repeated histories is of. */
-static size_t row_of(const residual *r, const question *q)
+static size_t row_of(const decision_residuals *r, const decision_point *q)
 {
   return r->strata->one[0].tree->node[q->node].first_row;
 }
 
 /* What a plain loop over the rows before gives: score[action]. */
-static void trace_plainly(const idm_data *data, past_trace trace, double gain, size_t row,
+static void trace_plainly(const idm_data *data, carryover_trace trace, double gain, size_t row,
                           double *score)
 {
   const double *reward = data->number[IDM_COLUMN_REWARD];
@@ -79,12 +79,13 @@ static void test_traces(void **state)
   assert_int_equal(f.p.count, 1);
   assert_near(f.p.gain, 0, 0);
   for (int trace = 0; trace < TRACE_KINDS; trace++) {
-    assert_true(idm_past_has(&f.p, (past_trace)trace, 0));
-    assert_false(idm_past_has(&f.p, (past_trace)trace, 1));
-    idm_past_trace(&f.p, (past_trace)trace, 0, f.score);
-    for (size_t i = 0; i < f.r.questions; i++) {
+    assert_true(idm_carryover_has(&f.p, (carryover_trace)trace, 0));
+    assert_false(idm_carryover_has(&f.p, (carryover_trace)trace, 1));
+    idm_carryover_trace(&f.p, (carryover_trace)trace, 0, f.score);
+    for (size_t i = 0; i < f.r.decision_points; i++) {
       double plain[2];
-      trace_plainly(f.a.data, (past_trace)trace, 0, row_of(&f.r, &f.r.question[i]), plain);
+      trace_plainly(f.a.data, (carryover_trace)trace, 0, row_of(&f.r, &f.r.decision_point[i]),
+                    plain);
       for (size_t u = 0; u < 2; u++) assert_near(f.score[i * 2 + u], plain[u], 1e-12);
     }
   }
@@ -99,8 +100,8 @@ static void test_gains(void **state)
     fixture f;
     open_learner(&f, shift);
     const double *reward = f.a.data->number[IDM_COLUMN_REWARD];
-    for (size_t i = 0; i < f.r.questions; i++) {
-      const size_t row = row_of(&f.r, &f.r.question[i]);
+    for (size_t i = 0; i < f.r.decision_points; i++) {
+      const size_t row = row_of(&f.r, &f.r.decision_point[i]);
       const double expected = row % ROWS ? reward[row - 1] - shift : 0;
       assert_near(f.p.signal[0].last[i], expected, 0);
     }
@@ -119,10 +120,10 @@ static void test_observations(void **state)
   open_fixture(&f, problem, asked_simulate(problem, &alpha, 1, 5, 40, 1), "alpha");
   assert_int_equal(f.p.count, 1);
   assert_int_equal(f.p.signal[0].observation, 0);
-  assert_true(idm_past_has(&f.p, TRACE_HABIT, 0) && idm_past_has(&f.p, TRACE_CREDIT, 0));
-  assert_false(idm_past_has(&f.p, TRACE_LAST, 0) || idm_past_has(&f.p, TRACE_RETURN, 0));
-  for (size_t i = 0; i < f.r.questions; i++) {
-    const int32_t seen = f.r.question[i].seen;
+  assert_true(idm_carryover_has(&f.p, TRACE_HABIT, 0) && idm_carryover_has(&f.p, TRACE_CREDIT, 0));
+  assert_false(idm_carryover_has(&f.p, TRACE_LAST, 0) || idm_carryover_has(&f.p, TRACE_RETURN, 0));
+  for (size_t i = 0; i < f.r.decision_points; i++) {
+    const int32_t seen = f.r.decision_point[i].seen;
     const double expected = seen == IDM_MISSING ? 0 : seen == 0 ? 1 : -1;
     assert_near(f.p.signal[0].last[i], expected, 0);
   }
@@ -144,20 +145,20 @@ static void test_words(void **state)
   fixture f;
   char text[160];
   open_learner(&f, 0);
-  idm_past_name_signal(&f.p, 0, text, sizeof text);
+  idm_carryover_signal_name(&f.p, 0, text, sizeof text);
   assert_string_equal(text, "after a reward above 0");
-  idm_past_span(&f.p, 0, text, sizeof text);
+  idm_carryover_span(&f.p, 0, text, sizeof text);
   assert_string_equal(text, "between choices after other rewards and after those above 0");
-  idm_past_name_trace(&f.p, TRACE_CREDIT, 0, text, sizeof text);
+  idm_carryover_trace_name(&f.p, TRACE_CREDIT, 0, text, sizeof text);
   assert_string_equal(text, "actions, by the reward of the row after");
   close_fixture(&f);
   idm_problem *problem = asked_reversal(alpha);
   open_fixture(&f, problem, asked_simulate(problem, &alpha, 1, 2, 40, 1), "alpha");
-  idm_past_name_signal(&f.p, 0, text, sizeof text);
+  idm_carryover_signal_name(&f.p, 0, text, sizeof text);
   assert_string_equal(text, "after 'win'");
-  idm_past_span(&f.p, 0, text, sizeof text);
+  idm_carryover_span(&f.p, 0, text, sizeof text);
   assert_string_equal(text, "between choices after other observations and after 'win'");
-  idm_past_name_trace(&f.p, TRACE_CREDIT, 0, text, sizeof text);
+  idm_carryover_trace_name(&f.p, TRACE_CREDIT, 0, text, sizeof text);
   assert_string_equal(text, "actions, by 'win' in the row after");
   close_fixture(&f);
 }

@@ -1,5 +1,5 @@
 /* Scores that are added up over people: tails, sums, checkpoints, and a person's own. */
-#include "invert/assess/pool.h"
+#include "invert/assess/extension.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static pool_score held(uint32_t block, double sum, double variance)
 {
-  pool_score s = {.kind = EXTENSION_HELD,
+  pool_score s = {.kind = EXTENSION_FIXED,
                   .block = block,
                   .observation = IDM_MISSING,
                   .sum = sum,
@@ -25,21 +25,21 @@ static void test_tails(void **state)
   pool_score s = held(IDM_LAPSE, 6, 4);
   const pool p = {1, &s};
   assert_near(idm_pool_p(&p, 0), erfc(3 / sqrt(2)), 1e-12);
-  s.edge = 1;
+  s.boundary = 1;
   assert_near(idm_pool_p(&p, 0), erfc(3 / sqrt(2)) / 2, 1e-12);
-  s.edge = -1;
+  s.boundary = -1;
   assert_near(idm_pool_p(&p, 0), 1 - erfc(3 / sqrt(2)) / 2, 1e-12);
-  s.edge = 0;
-  s.third = 2 * 8;
+  s.boundary = 0;
+  s.third_cumulant = 2 * 8;
   assert_near(idm_pool_p(&p, 0), 2 * exp(-4), 1e-9);
   s.sum = -6;
   assert_near(idm_pool_p(&p, 0), erfc(3 / sqrt(2)), 1e-12);
-  s.third = 0;
+  s.third_cumulant = 0;
   s.spread = 4; /* what draws leave open does not count */
   assert_near(idm_pool_p(&p, 0), erfc(1 / sqrt(2)), 1e-12);
   s.spread = 7;
   assert_near(idm_pool_p(&p, 0), 1, 1e-12);
-  assert_near(idm_pool_least(&(pool){0}), 1, 0);
+  assert_near(idm_pool_min_p(&(pool){0}), 1, 0);
 }
 
 /* The same extension is added up, and p is times the number of its kind and of kinds. */
@@ -47,7 +47,8 @@ static void test_sums(void **state)
 {
   (void)state;
   pool_score one[] = {held(IDM_LAPSE, 3, 4), held(IDM_PERSEVERANCE, 1, 1)};
-  pool_score other[] = {held(IDM_LAPSE, 5, 12), {.kind = EXTENSION_ANEW, .sum = 0, .variance = 1}};
+  pool_score other[] = {held(IDM_LAPSE, 5, 12),
+                        {.kind = EXTENSION_MEMORY_RESET, .sum = 0, .variance = 1}};
   other[0].spread = 1;
   pool all = {0};
   check(idm_pool_add(&all, &(pool){2, one}, &support_error));
@@ -59,7 +60,7 @@ static void test_sums(void **state)
   assert_near(all.score[0].variance, 16, 0);
   assert_near(all.score[0].spread, 1, 0);
   assert_near(idm_pool_p(&all, 0), 4 * erfc(1.75 / sqrt(2)), 1e-12);
-  assert_near(idm_pool_least(&all), idm_pool_p(&all, 0), 0);
+  assert_near(idm_pool_min_p(&all), idm_pool_p(&all, 0), 0);
   idm_pool_close(&all);
 }
 
@@ -73,7 +74,7 @@ static void test_record(void **state)
   size_t length;
   idm_record_begin(&r, "idmpool", 1);
   assert_true(idm_pool_pass(&p, &r));
-  check(idm_record_seal(&r, &bytes, &length, &support_error));
+  check(idm_record_finish(&r, &bytes, &length, &support_error));
   check(idm_record_open(&r, "idmpool", 1, bytes, length, &support_error));
   assert_true(idm_pool_pass(&back, &r));
   check(idm_record_close(&r, true, &support_error));
@@ -92,7 +93,7 @@ static void test_person(void **state)
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.3);
   idm_data *data = asked_simulate(problem, &alpha, 1, 20, 50, 1);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_fit_settings settings;
   idm_posterior *posterior;
   pool p;
@@ -111,7 +112,7 @@ static void test_person(void **state)
     if (strcmp(p.score[i].name, "lapse") == 0) lapse = &p.score[i];
   }
   assert_non_null(lapse);
-  assert_true(lapse->edge == 1 && lapse->sum > 0);
+  assert_true(lapse->boundary == 1 && lapse->sum > 0);
   idm_pool_describe(&p, problem->theta, 1, text, sizeof text);
   assert_non_null(strstr(text, "(held at "));
   assert_non_null(strstr(text, ",alpha"));

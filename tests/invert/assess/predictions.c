@@ -1,12 +1,11 @@
 /* The log's summaries beside predictions: shares by counting, intervals by the normal distribution.
  */
-#include "invert/assess/predictions.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/assess/predictive.h"
 
 static void open_asked(asked *a, double alpha)
 {
@@ -51,23 +50,23 @@ static void test_observed(void **state)
     }
   const idm_prediction *one = find(&p, IDM_TEST_STEPS, "step 2, monitor");
   assert_non_null(one);
-  assert_near(one->chances, second, 1e-12);
+  assert_near(one->trials, second, 1e-12);
   assert_near(one->observed, taken[2] / second, 1e-12);
-  one = find(&p, IDM_TEST_ENDS, "step 1");
+  one = find(&p, IDM_TEST_LENGTHS, "step 1");
   assert_non_null(one);
   assert_near(one->observed, ended / (double)data->trajectories, 1e-12);
-  one = find(&p, IDM_TEST_STAYS, "after positive");
+  one = find(&p, IDM_TEST_REPETITION, "after positive");
   assert_non_null(one);
   assert_near(one->observed, stayed / could, 1e-12);
-  assert_near(one->chances, could, 1e-12);
-  one = find(&p, IDM_TEST_RETURNS, "after positive");
+  assert_near(one->trials, could, 1e-12);
+  one = find(&p, IDM_TEST_ALTERNATION, "after positive");
   assert_non_null(one);
   assert_near(one->observed, returned / shown, 1e-12);
-  assert_near(one->chances, shown, 1e-12);
+  assert_near(one->trials, shown, 1e-12);
   one = find(&p, IDM_TEST_RESPONSES, "after positive, declare_diseased");
   assert_non_null(one);
   assert_near(one->observed, declared / could, 1e-12);
-  assert_near(one->chances, could, 1e-12);
+  assert_near(one->trials, could, 1e-12);
   for (size_t i = 0; i < p.count; i++) assert_true(p.one[i].test != IDM_TEST_CONDITIONS);
   idm_predictions_clear(&p);
   asked_close(&a);
@@ -80,26 +79,26 @@ static void test_intervals(void **state)
   (void)state;
   asked a;
   idm_predictions p;
-  residual r;
+  decision_residuals r;
   predictive by;
   open_asked(&a, 3);
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_predictive_open(&by, &r, &support_error));
   size_t at = 0, looked = 0;
-  const cell_family families[] = {CELLS_STEP, CELLS_END,    CELLS_STAY,   CELLS_RETURN,
-                                  CELLS_SEEN, CELLS_BELIEF, CELLS_VARIANT};
+  const cell_family families[] = {CELLS_STEP,     CELLS_END,    CELLS_STAY,   CELLS_RETURN,
+                                  CELLS_RESPONSE, CELLS_BELIEF, CELLS_VARIANT};
   for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
-    const cells *c = &by.family[families[f]];
+    const cell_counts *c = &by.family[families[f]];
     for (size_t i = 0; i < c->count; i++) {
-      if (!(c->chances[i] > 0)) continue;
+      if (!(c->trials[i] > 0)) continue;
       const idm_prediction *one = &p.one[at++];
-      const double sd = sqrt(c->variance[i]) / c->chances[i];
+      const double sd = sqrt(c->variance[i]) / c->trials[i];
       assert_true(one->low <= one->inner_low && one->inner_low <= one->inner_high &&
                   one->inner_high <= one->high && one->low >= 0 && one->high <= 1);
       /* Steps of one decision and 999 replicates: half a count and a tenth of an sd. */
       if (c->variance[i] < 10) continue;
-      const double slack = 0.5 / c->chances[i] + 0.15 * sd;
+      const double slack = 0.5 / c->trials[i] + 0.15 * sd;
       looked++;
       assert_true(fabs(one->low - (one->expected - 1.96 * sd)) < slack);
       assert_true(fabs(one->high - (one->expected + 1.96 * sd)) < slack);
@@ -161,7 +160,7 @@ static idm_problem *read_maintenance(const char *planner)
   check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
   support_assign(problem, "alpha=4");
   support_assign(problem, planner);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   return problem;
 }
 
@@ -202,7 +201,7 @@ static void test_classes(void **state)
     check(idm_predictions_find(problem, data, answer, &p, &support_error));
     check_shares(&p, problem->setting->actions.count);
     for (size_t i = 0; i < p.count && !class[k].program; i++)
-      if (p.one[i].chances > 500) assert_near(p.one[i].expected, p.one[i].observed, 0.01);
+      if (p.one[i].trials > 500) assert_near(p.one[i].expected, p.one[i].observed, 0.01);
     if (class[k].program) check_own(&p, data, answer->finding->policy);
     idm_predictions_clear(&p);
     idm_posterior_destroy(answer);
@@ -244,7 +243,7 @@ static void test_others(void **state)
   idm_predictions p;
   idm_error error = {0};
   open_asked(&a, 3);
-  check(idm_problem_free(a.problem, "beta,eta", &support_error));
+  check(idm_problem_set_free(a.problem, "beta,eta", &support_error));
   assert_int_equal(idm_predictions_find(a.problem, a.data, a.posterior, &p, &error), IDM_INPUT);
   assert_int_equal(p.count, 0);
   asked_close(&a);

@@ -1,5 +1,5 @@
 /* Counts of the log against what the answer predicts: by hand, and over replicates. */
-#include "invert/assess/predictive.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 typedef struct fixture {
   asked a;
-  residual r;
+  decision_residuals r;
   predictive p;
   double *taken;
 } fixture;
@@ -20,7 +20,7 @@ static void open_log(fixture *f, idm_problem *problem, idm_data *data, const cha
   asked_open(&f->a, problem, data, free_blocks);
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_predictive_open(&f->p, &f->r, &support_error));
-  f->taken = calloc(f->r.questions * f->r.actions, sizeof *f->taken);
+  f->taken = calloc(f->r.decision_points * f->r.actions, sizeof *f->taken);
   assert_non_null(f->taken);
 }
 
@@ -48,8 +48,8 @@ static void test_counts(void **state)
   open_fixture(&f);
   const double none[1] = {0};
   const idm_data *data = f.a.data;
-  idm_predictive_take(&f.p, f.r.taken, none);
-  double second[3] = {0}, ended = 0, again[2] = {0}, chances[2] = {0}, own[2][3] = {0};
+  idm_predictive_count(&f.p, f.r.taken, none);
+  double second[3] = {0}, ended = 0, again[2] = {0}, trials[2] = {0}, own[2][3] = {0};
   double after[2][3] = {0}, back[2] = {0};
   for (size_t t = 0; t < data->trajectories; t++)
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
@@ -58,26 +58,27 @@ static void test_counts(void **state)
       if (step == 1) second[data->action[row]]++;
       if (step == 0) ended += data->action[row] != 2;
       if (step == 0) continue;
-      chances[data->observation[row - 1]]++;
+      trials[data->observation[row - 1]]++;
       again[data->observation[row - 1]] += data->action[row] == data->action[row - 1];
       after[data->observation[row - 1]][data->action[row]]++;
       if (step > 1) back[data->observation[row - 2]] += data->action[row] == data->action[row - 2];
     }
-  const cells *c = f.p.family;
+  const cell_counts *c = f.p.family;
   for (size_t u = 0; u < 3; u++) {
-    assert_near(c[CELLS_STEP].left[3 + u] + c[CELLS_STEP].expected[3 + u], second[u], 1e-9);
+    assert_near(c[CELLS_STEP].residual[3 + u] + c[CELLS_STEP].expected[3 + u], second[u], 1e-9);
     for (size_t a = 0; a < 2; a++)
-      assert_near(c[CELLS_AGENT_ACTION].left[a * 3 + u] + c[CELLS_AGENT_ACTION].expected[a * 3 + u],
+      assert_near(c[CELLS_AGENT_ACTION].residual[a * 3 + u] +
+                      c[CELLS_AGENT_ACTION].expected[a * 3 + u],
                   own[a][u], 1e-9);
   }
-  assert_near(c[CELLS_END].left[0] + c[CELLS_END].expected[0], ended, 1e-9);
+  assert_near(c[CELLS_END].residual[0] + c[CELLS_END].expected[0], ended, 1e-9);
   for (size_t x = 0; x < 2; x++) {
-    assert_near(c[CELLS_STAY].left[x] + c[CELLS_STAY].expected[x], again[x], 1e-9);
-    assert_near(c[CELLS_STAY].chances[x], chances[x], 0);
-    assert_near(c[CELLS_RETURN].left[x] + c[CELLS_RETURN].expected[x], back[x], 1e-9);
+    assert_near(c[CELLS_STAY].residual[x] + c[CELLS_STAY].expected[x], again[x], 1e-9);
+    assert_near(c[CELLS_STAY].trials[x], trials[x], 0);
+    assert_near(c[CELLS_RETURN].residual[x] + c[CELLS_RETURN].expected[x], back[x], 1e-9);
     for (size_t u = 0; u < 3; u++)
-      assert_near(c[CELLS_SEEN].left[3 * x + u] + c[CELLS_SEEN].expected[3 * x + u], after[x][u],
-                  1e-9);
+      assert_near(c[CELLS_RESPONSE].residual[3 * x + u] + c[CELLS_RESPONSE].expected[3 * x + u],
+                  after[x][u], 1e-9);
   }
   assert_int_equal(c[CELLS_VARIANT].count, 0); /* there is one */
   close_fixture(&f);
@@ -93,7 +94,7 @@ static void test_replicates(void **state)
   idm_random random;
   idm_random_init(&random, 9, 0);
   for (size_t family = 0; family < CELLS_FAMILIES; family++) {
-    const cells *c = &f.p.family[family];
+    const cell_counts *c = &f.p.family[family];
     double *mean = calloc(2 * c->count, sizeof *mean);
     assert_non_null(mean);
     double *square = mean + c->count;
@@ -101,10 +102,10 @@ static void test_replicates(void **state)
       double shift[1];
       idm_residual_draw(&f.r, &random, f.taken);
       idm_residual_shift(&f.r, f.taken, shift);
-      idm_predictive_take(&f.p, f.taken, shift);
+      idm_predictive_count(&f.p, f.taken, shift);
       for (size_t i = 0; i < c->count; i++) {
-        mean[i] += c->left[i] / RUNS;
-        square[i] += c->left[i] * c->left[i] / RUNS;
+        mean[i] += c->residual[i] / RUNS;
+        square[i] += c->residual[i] * c->residual[i] / RUNS;
       }
     }
     for (size_t i = 0; i < c->count; i++) {
@@ -124,15 +125,15 @@ static void test_worst(void **state)
   fixture f;
   open_fixture(&f);
   const double none[1] = {0};
-  misfit worst;
+  cell_misfit worst;
   char text[400];
-  for (size_t i = 0; i < f.r.questions; i++)
+  for (size_t i = 0; i < f.r.decision_points; i++)
     for (size_t u = 0; u < 3; u++)
-      f.taken[3 * i + u] =
-          f.r.question[i].step == 1 ? (u ? 0 : f.r.question[i].asked) : f.r.taken[3 * i + u];
-  idm_predictive_take(&f.p, f.taken, none);
+      f.taken[3 * i + u] = f.r.decision_point[i].step == 1 ? (u ? 0 : f.r.decision_point[i].asked)
+                                                           : f.r.taken[3 * i + u];
+  idm_predictive_count(&f.p, f.taken, none);
   assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &worst, text, sizeof text));
-  assert_true(worst.sds > 5);
+  assert_true(worst.z_score > 5);
   assert_non_null(strstr(text, "at step 2 'declare_healthy' was taken in 100 %"));
   assert_false(idm_predictive_worst(&f.p, CELLS_STEP, 2, &worst, text, sizeof text));
   close_fixture(&f);
@@ -145,17 +146,17 @@ static void test_largest_count_is_named(void **state)
   (void)state;
   fixture f;
   open_fixture(&f);
-  cells *c = &f.p.family[CELLS_STAY];
-  misfit worst;
+  cell_counts *c = &f.p.family[CELLS_STAY];
+  cell_misfit worst;
   char text[400];
   assert_int_equal(c->count, 2);
   for (size_t k = 0; k < 2; k++) {
     c->cross[k] = 0;
-    c->chances[k] = 1000;
+    c->trials[k] = 1000;
     c->expected[k] = 500;
     c->spread[k] = 250;
     c->variance[k] = k ? 249.5 : 25;
-    c->left[k] = k ? 16 * sqrt(250.5) : 9.7 * sqrt(250.5);
+    c->residual[k] = k ? 16 * sqrt(250.5) : 9.7 * sqrt(250.5);
   }
   assert_true(idm_predictive_worst(&f.p, CELLS_STAY, 0.02, &worst, text, sizeof text));
   assert_non_null(strstr(text, "after 'positive' the same action was taken again in 75.3 %"));
@@ -178,15 +179,15 @@ static void test_shares_in_words(void **state)
   };
   fixture f;
   open_fixture(&f);
-  cells *c = &f.p.family[CELLS_STEP];
-  misfit worst;
+  cell_counts *c = &f.p.family[CELLS_STEP];
+  cell_misfit worst;
   char text[400];
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    for (size_t k = 0; k < c->count; k++) c->left[k] = c->cross[k] = 0;
-    c->chances[3] = 1000;
+    for (size_t k = 0; k < c->count; k++) c->residual[k] = c->cross[k] = 0;
+    c->trials[3] = 1000;
     c->variance[3] = 1;
     c->expected[3] = cases[i].expected;
-    c->left[3] = cases[i].observed - cases[i].expected;
+    c->residual[3] = cases[i].observed - cases[i].expected;
     assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &worst, text, sizeof text));
     if (!strstr(text, cases[i].words)) fail_msg("'%s' lacks '%s'", text, cases[i].words);
   }
@@ -202,14 +203,14 @@ static void test_one_observation(void **state)
   const odd_learner odd = {.late = true};
   open_log(&f, problem, odd_simulate(problem, &odd, 10, 50, 1), "inverse_temperature");
   const double none[1] = {0};
-  misfit worst;
+  cell_misfit worst;
   char text[400];
-  idm_predictive_take(&f.p, f.r.taken, none);
+  idm_predictive_count(&f.p, f.r.taken, none);
   assert_true(idm_predictive_worst(&f.p, CELLS_STAY, 0, &worst, text, sizeof text));
   assert_ptr_equal(strstr(text, "the same action was taken again in "), text);
   assert_true(idm_predictive_worst(&f.p, CELLS_RETURN, 0, &worst, text, sizeof text));
   assert_ptr_equal(strstr(text, "the action of two rows before was taken in "), text);
-  assert_true(idm_predictive_worst(&f.p, CELLS_SEEN, 0, &worst, text, sizeof text));
+  assert_true(idm_predictive_worst(&f.p, CELLS_RESPONSE, 0, &worst, text, sizeof text));
   assert_null(strstr(text, "done"));
   idm_predictive_label(&f.p, CELLS_STAY, 0, text, sizeof text);
   assert_string_equal(text, "again");

@@ -12,8 +12,8 @@ typedef struct fixture {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  fit f;
-  window where[3];
+  fit_context f;
+  search_window windows[3];
   double step[3];
   profile *p;
 } fixture;
@@ -23,7 +23,7 @@ static fixture open_fixture(const char *free_blocks)
   fixture x = {.problem = support_diag(0.5, 1.25, 0.3), .step = {0.1, 0.02, 0.5}};
   x.problem->agent.resolution = 20;
   x.data = support_simulate(x.problem, (idm_simulation){.trajectories = 100, .seed = 3});
-  check(idm_problem_free(x.problem, free_blocks, &support_error));
+  check(idm_problem_set_free(x.problem, free_blocks, &support_error));
   idm_fit_settings_default(&x.settings);
   return x;
 }
@@ -32,9 +32,9 @@ static fixture open_fixture(const char *free_blocks)
 static void settle(fixture *x)
 {
   check(idm_fit_open(&x->f, NULL, x->problem, x->data, &x->settings, 1, &support_error));
-  idm_profile_windows(&x->f, x->where);
+  idm_profile_windows(&x->f, x->windows);
   check(idm_profile_create(&x->f, x->f.matching[0], &x->p, &support_error));
-  x->p->where = x->where;
+  x->p->windows = x->windows;
   x->p->step = x->step;
   x->p->left = 100000;
 }
@@ -49,9 +49,9 @@ static void close_fixture(fixture *x)
 
 static double height_at(fixture *x, const double *y)
 {
-  double height;
-  check(idm_matching_log_likelihood(x->f.matching[0], y, &height, NULL, &support_error));
-  return height;
+  double log_likelihood;
+  check(idm_matching_log_likelihood(x->f.matching[0], y, &log_likelihood, NULL, &support_error));
+  return log_likelihood;
 }
 
 /* --- windows and places --------------------------------------------------------------------- */
@@ -65,15 +65,15 @@ static void test_windows(void **state)
   fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}, eta: }");
   settle(&x);
   const double middle = 46.0 / 20;
-  assert_near(x.where[0].low, log(middle / 1e4), 1e-9);
-  assert_near(x.where[0].high, log(middle * 1e4), 1e-9);
-  assert_near(x.where[1].high, 1e4 / middle, 1e-9);
-  assert_near(x.where[1].low, -x.where[1].high, 1e-12);
-  assert_false(idm_window_is_linear(&x.where[0]));
-  assert_true(idm_window_is_linear(&x.where[1]));
+  assert_near(x.windows[0].low, log(middle / 1e4), 1e-9);
+  assert_near(x.windows[0].high, log(middle * 1e4), 1e-9);
+  assert_near(x.windows[1].high, 1e4 / middle, 1e-9);
+  assert_near(x.windows[1].low, -x.windows[1].high, 1e-12);
+  assert_false(idm_window_is_linear(&x.windows[0]));
+  assert_true(idm_window_is_linear(&x.windows[1]));
   for (size_t i = 0; i < 3; i++) {
-    assert_true(x.where[i].low < x.where[i].high);
-    assert_true(x.where[i].unit > 0 && x.where[i].unit < x.where[i].high - x.where[i].low);
+    assert_true(x.windows[i].low < x.windows[i].high);
+    assert_true(x.windows[i].unit > 0 && x.windows[i].unit < x.windows[i].high - x.windows[i].low);
   }
   close_fixture(&x);
 }
@@ -83,35 +83,35 @@ static void test_hold(void **state)
 {
   (void)state;
   const double reach = log(1e4);
-  const window logs = {-reach, reach, 0.1};
-  window w = logs;
-  idm_window_hold(&w, 0);
+  const search_window logs = {-reach, reach, 0.1};
+  search_window w = logs;
+  idm_window_extend(&w, 0);
   assert_true(w.low == logs.low && w.high == logs.high);
-  idm_window_hold(&w, log(3e-6));
+  idm_window_extend(&w, log(3e-6));
   assert_near(w.low, -2 * reach, 1e-12);
   assert_true(w.high == logs.high);
-  idm_window_hold(&w, log(3e12));
+  idm_window_extend(&w, log(3e12));
   assert_near(w.high, 4 * reach, 1e-12);
-  const window values = {-1e4, 1e4, 0.01};
+  const search_window values = {-1e4, 1e4, 0.01};
   w = values;
-  idm_window_hold(&w, 900);
+  idm_window_extend(&w, 900);
   assert_true(w.low == values.low && w.high == values.high);
-  idm_window_hold(&w, -5e6);
+  idm_window_extend(&w, -5e6);
   assert_true(w.low == -1e8 && w.high == values.high);
 }
 
 static void test_places(void **state)
 {
   (void)state;
-  place *at = idm_places_create(3, 2);
+  profile_point *at = idm_profile_points_create(3, 2);
   assert_non_null(at);
   for (size_t i = 0; i < 3; i++) {
-    assert_true(at[i].height == -INFINITY);
+    assert_true(at[i].log_likelihood == -INFINITY);
     at[i].value = (double)i;
     at[i].y[0] = (double)i + 0.25;
     at[i].y[1] = (double)i + 0.5;
   }
-  idm_place_copy(&at[0], 2, &at[2]);
+  idm_profile_point_copy(&at[0], 2, &at[2]);
   assert_true(at[2].value == 0 && at[2].y[0] == 0.25 && at[2].y[1] == 0.5);
   assert_true(at[1].y[0] == 1.25 && at[1].y[1] == 1.5); /* nobody's numbers run into the next */
   free(at);
@@ -138,7 +138,7 @@ static void test_path(void **state)
         if (j == fixed) continue;
         double product = 0;
         for (size_t m = 0; m <= (k < l ? k : l); m++)
-          product += x.p->root[k * n + m] * x.p->root[l * n + m];
+          product += x.p->precision_factor[k * n + m] * x.p->precision_factor[l * n + m];
         assert_near(product, precision[i * 3 + j], 1e-12);
         pull += precision[i * 3 + j] * x.p->path[j];
         l++;
@@ -160,9 +160,9 @@ static void test_no_path(void **state)
   settle(&x);
   idm_profile_fix(x.p, 0, saddle);
   for (size_t i = 0; i < 3; i++) assert_true(x.p->path[i] == 0);
-  assert_near(x.p->root[0], 0.5 / x.step[1], 1e-12);
-  assert_near(x.p->root[3], 0.5 / x.step[2], 1e-12);
-  assert_true(x.p->root[1] == 0 && x.p->root[2] == 0);
+  assert_near(x.p->precision_factor[0], 0.5 / x.step[1], 1e-12);
+  assert_near(x.p->precision_factor[3], 0.5 / x.step[2], 1e-12);
+  assert_true(x.p->precision_factor[1] == 0 && x.p->precision_factor[2] == 0);
   close_fixture(&x);
 }
 
@@ -174,18 +174,18 @@ static void test_heights(void **state)
   fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
   settle(&x);
   const double y[2] = {log(0.4), 0.7};
-  const double far[2] = {log(0.4), 3 * x.where[1].high};
-  double height;
-  check(idm_profile_height(x.p, y, &height, &support_error));
-  assert_near(height, height_at(&x, y), 1e-9);
+  const double far[2] = {log(0.4), 3 * x.windows[1].high};
+  double log_likelihood;
+  check(idm_profile_evaluate(x.p, y, &log_likelihood, &support_error));
+  assert_near(log_likelihood, height_at(&x, y), 1e-9);
   assert_int_equal(x.p->left, 99999);
-  assert_near(x.p->highest.height, height, 0);
-  check(idm_profile_height(x.p, far, &height, &support_error));
-  assert_true(height == -INFINITY);
+  assert_near(x.p->highest.log_likelihood, log_likelihood, 0);
+  check(idm_profile_evaluate(x.p, far, &log_likelihood, &support_error));
+  assert_true(log_likelihood == -INFINITY);
   assert_int_equal(x.p->left, 99999); /* outside nothing is evaluated */
-  x.p->enough = x.p->highest.height - 5;
-  check(idm_profile_height(x.p, y, &height, &support_error));
-  assert_near(height, x.p->enough, 0); /* a level top */
+  x.p->ceiling = x.p->highest.log_likelihood - 5;
+  check(idm_profile_evaluate(x.p, y, &log_likelihood, &support_error));
+  assert_near(log_likelihood, x.p->ceiling, 0); /* a level top */
   close_fixture(&x);
 }
 
@@ -200,9 +200,9 @@ static double dense(fixture *x, size_t fixed, double value, double low, double h
       double y[2];
       y[fixed] = value;
       y[!fixed] = low + step * i;
-      const double height = height_at(x, y);
-      if (height <= best) continue;
-      best = height;
+      const double log_likelihood = height_at(x, y);
+      if (log_likelihood <= best) continue;
+      best = log_likelihood;
       middle = y[!fixed];
     }
     low = middle - step;
@@ -219,24 +219,24 @@ static void test_profiles(void **state)
   static const double range[2][2] = {{-5, 4}, {-2.5, 2.5}}; /* of the other, by the fixed one */
   fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
   settle(&x);
-  place *at = idm_places_create(2, 2);
+  profile_point *at = idm_profile_points_create(2, 2);
   assert_non_null(at);
   at[0].y[0] = log(0.5);
   at[0].y[1] = 0.8;
-  at[0].height = height_at(&x, at[0].y);
+  at[0].log_likelihood = height_at(&x, at[0].y);
   idm_profile_fix(x.p, 2, unit);
-  check(idm_profile_climb(x.p, &at[0], &support_error));
-  idm_place_copy(&at[0], 2, &x.p->best);
+  check(idm_profile_maximise(x.p, &at[0], &support_error));
+  idm_profile_point_copy(&at[0], 2, &x.p->best);
   for (size_t fixed = 0; fixed < 2; fixed++) {
     idm_profile_fix(x.p, fixed, unit);
     for (size_t k = 0; k < 3; k++) {
       at[1].value = from[fixed][k];
       check(idm_profile_at(x.p, &at[0], NULL, &at[1], &support_error));
       const double expected = dense(&x, fixed, from[fixed][k], range[fixed][0], range[fixed][1]);
-      assert_true(fabs(at[1].height - expected) < 1e-3);
+      assert_true(fabs(at[1].log_likelihood - expected) < 1e-3);
       assert_true(at[1].value == from[fixed][k] && at[1].y[fixed] == from[fixed][k]);
-      assert_near(at[1].height, height_at(&x, at[1].y), 1e-6);
-      assert_true(at[1].height <= x.p->best.height + 1e-4);
+      assert_near(at[1].log_likelihood, height_at(&x, at[1].y), 1e-6);
+      assert_true(at[1].log_likelihood <= x.p->best.log_likelihood + 1e-4);
     }
   }
   free(at);
@@ -252,17 +252,17 @@ static void test_level_maximum(void **state)
   static const double other[4] = {-3, -1.5, 1, 2.5}; /* log alpha */
   fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
   settle(&x);
-  place *at = idm_places_create(1, 2);
+  profile_point *at = idm_profile_points_create(1, 2);
   assert_non_null(at);
   idm_profile_fix(x.p, 1, level);
   const double expected = dense(&x, 1, 0.6, -5, 4);
   for (size_t k = 0; k < 4; k++) {
     at->value = at->y[1] = 0.6;
     at->y[0] = other[k];
-    at->height = height_at(&x, at->y);
-    assert_true(at->height < expected - 1);
-    check(idm_profile_climb(x.p, at, &support_error));
-    assert_near(at->height, expected, 1e-6);
+    at->log_likelihood = height_at(&x, at->y);
+    assert_true(at->log_likelihood < expected - 1);
+    check(idm_profile_maximise(x.p, at, &support_error));
+    assert_near(at->log_likelihood, expected, 1e-6);
   }
   free(at);
   close_fixture(&x);
@@ -275,18 +275,18 @@ static void test_nothing_to_climb(void **state)
   static const double one = 1;
   fixture x = open_fixture("{alpha: {scale: log}}");
   settle(&x);
-  place *at = idm_places_create(1, 1);
+  profile_point *at = idm_profile_points_create(1, 1);
   assert_non_null(at);
   idm_profile_fix(x.p, 0, &one);
   at->y[0] = -0.5;
-  at->height = height_at(&x, at->y);
-  const double before = at->height;
-  check(idm_profile_climb(x.p, at, &support_error));
-  assert_true(at->height == before && at->y[0] == -0.5);
+  at->log_likelihood = height_at(&x, at->y);
+  const double before = at->log_likelihood;
+  check(idm_profile_maximise(x.p, at, &support_error));
+  assert_true(at->log_likelihood == before && at->y[0] == -0.5);
   idm_profile_fix(x.p, 1, &one);
-  at->height = -INFINITY;
-  check(idm_profile_climb(x.p, at, &support_error));
-  assert_true(at->height == -INFINITY && at->y[0] == -0.5);
+  at->log_likelihood = -INFINITY;
+  check(idm_profile_maximise(x.p, at, &support_error));
+  assert_true(at->log_likelihood == -INFINITY && at->y[0] == -0.5);
   assert_int_equal(x.p->left, 100000);
   free(at);
   close_fixture(&x);

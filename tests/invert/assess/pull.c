@@ -1,9 +1,8 @@
 /* Priors that hold an answer off what the data lead to, against conjugate normals and a fit. */
-#include "invert/assess/pull.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 
-#include "invert/assess/checks.h"
 #include "support.h"
 
 /* A normal likelihood of maximum 4 and variance 1 under normal(0, 0.5): m = 0.8, v = 0.2. */
@@ -13,7 +12,7 @@ static void a_normal_likelihood_is_recovered(void **state)
   const prior_pull pull = idm_prior_pull(0.8, 0.2, 0, 0.25);
   assert_near(pull.conflict, 4 / sqrt(1.25), 1e-12);
   assert_near(pull.shift, (4 - 0.8) / sqrt(0.2), 1e-12);
-  assert_near(idm_prior_pulled(&pull), pull.conflict, 0);
+  assert_near(idm_prior_pull_value(&pull), pull.conflict, 0);
 }
 
 /* Much data move a posterior from a prior that is wrong; no data leave it there. */
@@ -22,9 +21,9 @@ static void neither_much_nor_no_data_are_pulled(void **state)
   (void)state;
   const prior_pull much = idm_prior_pull(4.99, 0.001, 0, 0.25);
   assert_true(much.conflict > 9 && much.shift < 1);
-  assert_near(idm_prior_pulled(&much), 0, 0);
+  assert_near(idm_prior_pull_value(&much), 0, 0);
   const prior_pull none = idm_prior_pull(0.02, 0.251, 0, 0.25);
-  assert_true(idm_prior_pulled(&none) < 0.5);
+  assert_true(idm_prior_pull_value(&none) < 0.5);
 }
 
 /* DIAG with alpha = 1, fitted and assessed. */
@@ -33,7 +32,7 @@ static idm_assessment *assess(const char *free_blocks)
   idm_problem *problem = support_diag(1, INFINITY, 0);
   problem->agent.resolution = 20;
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 4});
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;

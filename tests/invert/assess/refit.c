@@ -1,5 +1,5 @@
 /* A fit with one more number free, against `map` with the same numbers free. */
-#include "invert/assess/refit.h"
+#include "invert/assess/extension.h"
 
 #include <math.h>
 
@@ -18,7 +18,7 @@ static idm_data *slips(uint64_t seed)
 static double top(asked *a, double *y)
 {
   double log_likelihood;
-  idm_inquiry_draw(&a->q, 0, y);
+  idm_context_draw(&a->q, 0, y);
   check(idm_matching_log_likelihood(a->f.matching[0], y, &log_likelihood, NULL, &support_error));
   return log_likelihood;
 }
@@ -32,7 +32,7 @@ static void test_like_map(void **state)
   asked_open(&freed, asked_reversal(0.3), slips(4), "alpha,lapse");
   refit without, with;
   check(idm_refit(&held.q, NULL, &without, &support_error));
-  check(idm_refit(&held.q, &(view_held){IDM_LAPSE, 0.02}, &with, &support_error));
+  check(idm_refit(&held.q, &(fixed_override){IDM_LAPSE, 0.02}, &with, &support_error));
   assert_near(without.log_likelihood, top(&held, y), 1e-3);
   assert_true(isnan(without.value));
   assert_near(with.log_likelihood, top(&freed, y), 1e-2);
@@ -59,7 +59,7 @@ static void test_right(void **state)
   idm_problem *problem = asked_reversal(alpha);
   asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 8, 100, 4), "alpha");
   check(idm_refit(&a.q, NULL, &without, &support_error));
-  check(idm_refit(&a.q, &(view_held){IDM_PERSEVERANCE, 0.02}, &one, &support_error));
+  check(idm_refit(&a.q, &(fixed_override){IDM_PERSEVERANCE, 0.02}, &one, &support_error));
   assert_true(one.log_likelihood >= without.log_likelihood - 0.05);
   assert_true(one.log_likelihood < without.log_likelihood + 4);
   assert_near(one.value, 0, 0.4);

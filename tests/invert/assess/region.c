@@ -61,7 +61,7 @@ static double at_eta(int i)
   return 200 * x * fabs(x);
 }
 
-static void compare(const fit *work, const idm_assessment *a)
+static void compare(const fit_context *work, const idm_assessment *a)
 {
   static double height[INVERSES][ETAS];
   double best = -INFINITY;
@@ -94,10 +94,10 @@ static void test_against_brute_force(void **state)
     problem->agent.resolution = 20;
     problem->agent.evaluate = k % 2 ? IDM_INTERPOLATE : IDM_LOOKAHEAD;
     idm_data *data = make_log(problem, &random, k);
-    check(idm_problem_free(problem, "beta, eta", &support_error));
+    check(idm_problem_set_free(problem, "beta, eta", &support_error));
     idm_posterior *posterior = fit_by("map", problem, data, 1);
     idm_assessment *a;
-    fit work;
+    fit_context work;
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
     check(idm_assess(problem, data, posterior, 1, &a, &support_error));
@@ -124,7 +124,7 @@ static void test_no_part_of_the_seed(void **state)
     idm_problem *problem = support_diag(0.5, 1, 0);
     problem->agent.resolution = 20;
     idm_data *data = make_log(problem, &random, k);
-    check(idm_problem_free(problem, k ? "beta, eta" : "alpha, beta", &support_error));
+    check(idm_problem_set_free(problem, k ? "beta, eta" : "alpha, beta", &support_error));
     char sentence[2][sizeof((idm_identification *)0)->sentence] = {"", ""};
     for (uint64_t seed = 1; seed < 5; seed++) {
       idm_posterior *posterior = fit_by(seed < 4 ? "bayes" : "map", problem, data, seed);

@@ -1,5 +1,5 @@
 /* Calibration: pools by hand, the optimality of the regression, and replicates of a right model. */
-#include "invert/assess/reliability.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,25 +11,25 @@
  * without any effect. */
 enum { ASKED = 8 };
 typedef struct by_hand {
-  residual r;
-  question question[ASKED];
+  decision_residuals r;
+  decision_point decision_point[ASKED];
   double probability[2 * ASKED];
-  double slope[2 * ASKED];
+  double derivative[2 * ASKED];
   double taken[2 * ASKED];
 } by_hand;
 
 static void lay_out(by_hand *h, const double *p, const int *first)
 {
-  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .questions = ASKED}};
+  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .decision_points = ASKED}};
   for (uint32_t i = 0; i < ASKED; i++) {
-    h->question[i] = (question){.node = i, .asked = 1};
+    h->decision_point[i] = (decision_point){.node = i, .asked = 1};
     h->probability[2 * i] = p[i];
     h->probability[2 * i + 1] = 1 - p[i];
     h->taken[2 * i + !first[i]] = 1;
   }
-  h->r.question = h->question;
+  h->r.decision_point = h->decision_point;
   h->r.probability = h->probability;
-  h->r.slope = h->slope;
+  h->r.derivative = h->derivative;
 }
 
 /* Outcomes by probability, of both actions: 0 0 (.1), 1 (.2), 0 0 (.3), 1 1 (.4), 0 (.45), 1 (.55),
@@ -45,19 +45,19 @@ static void test_pools(void **state)
   lay_out(&h, p, first);
   check(idm_reliability_open(&c, &h.r, &support_error));
   assert_int_equal(c.points, 2 * ASKED);
-  const double gain = idm_reliability_take(&c, h.taken, &none);
-  static const double chances[5] = {2, 3, 6, 3, 2}, taken[5] = {0, 1, 3, 2, 2};
-  assert_int_equal(c.pools, 5);
+  const double gain = idm_reliability_gain(&c, h.taken, &none);
+  static const double trials[5] = {2, 3, 6, 3, 2}, taken[5] = {0, 1, 3, 2, 2};
+  assert_int_equal(c.bins, 5);
   double expected = 0, total = 0;
   for (size_t i = 0; i < 5; i++) {
-    assert_near(c.pool[i].chances, chances[i], 0);
-    assert_near(c.pool[i].taken, taken[i], 0);
+    assert_near(c.bin[i].trials, trials[i], 0);
+    assert_near(c.bin[i].taken, taken[i], 0);
   }
   for (size_t i = 0; i < ASKED; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
-  for (size_t i = 0; i < c.pools; i++) {
-    const double s = c.pool[i].taken / c.pool[i].chances, n = c.pool[i].chances;
+  for (size_t i = 0; i < c.bins; i++) {
+    const double s = c.bin[i].taken / c.bin[i].trials, n = c.bin[i].trials;
     if (s > 0 && s < 1) expected += n * (s * log(s) + (1 - s) * log(1 - s));
-    if (i) assert_true(s > c.pool[i - 1].taken / c.pool[i - 1].chances);
+    if (i) assert_true(s > c.bin[i - 1].taken / c.bin[i - 1].trials);
   }
   assert_near(gain, expected + total, 1e-9);
   idm_reliability_close(&c);
@@ -74,11 +74,11 @@ static void test_worst(void **state)
   reliability c;
   lay_out(&h, p, first);
   check(idm_reliability_open(&c, &h.r, &support_error));
-  const double gain = idm_reliability_take(&c, h.taken, &none);
+  const double gain = idm_reliability_gain(&c, h.taken, &none);
   assert_near(gain, 2 * (6 * log(0.75 / 0.9) + 2 * log(0.25 / 0.1)), 1e-9);
-  const reliability_pool *worst = idm_reliability_worst(&c, 0.1);
+  const reliability_bin *worst = idm_reliability_worst(&c, 0.1);
   assert_non_null(worst);
-  assert_near(fabs(worst->taken - worst->expected) / worst->chances, 0.15, 1e-12);
+  assert_near(fabs(worst->taken - worst->expected) / worst->trials, 0.15, 1e-12);
   assert_null(idm_reliability_worst(&c, 0.2));
   idm_reliability_close(&c);
 }
@@ -92,25 +92,25 @@ static void test_replicates(void **state)
   static const double alpha = 0.3;
   idm_problem *problem = asked_reversal(alpha);
   asked a;
-  residual r;
+  decision_residuals r;
   reliability c;
   asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 2, 100, 3), "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_reliability_open(&c, &r, &support_error));
-  double *taken = calloc(r.questions * r.actions, sizeof *taken), shift[1], sum = 0, most = 0;
+  double *taken = calloc(r.decision_points * r.actions, sizeof *taken), shift[1], sum = 0, most = 0;
   assert_non_null(taken);
   for (uint64_t k = 0; k < RUNS; k++) {
     idm_random random;
     idm_random_init(&random, 9, k);
     idm_residual_draw(&r, &random, taken);
     idm_residual_shift(&r, taken, shift);
-    const double gain = idm_reliability_take(&c, taken, shift);
+    const double gain = idm_reliability_gain(&c, taken, shift);
     assert_true(gain > -1e-6);
     sum += gain / RUNS;
     most = fmax(most, gain);
   }
   idm_residual_shift(&r, r.taken, shift);
-  assert_true(idm_reliability_take(&c, r.taken, shift) < most);
+  assert_true(idm_reliability_gain(&c, r.taken, shift) < most);
   assert_true(sum > 0.5 && sum < 20);
   free(taken);
   idm_reliability_close(&c);

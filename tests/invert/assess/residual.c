@@ -8,7 +8,7 @@
 #include "invert/assess/asked_support.h"
 #include "invert/assess/crowd_support.h"
 
-static void open_both(asked *a, residual *r)
+static void open_both(asked *a, decision_residuals *r)
 {
   idm_problem *problem = support_diag(2, 1.25, 0.3);
   problem->agent.resolution = 40;
@@ -23,25 +23,26 @@ static void test_scores(void **state)
 {
   (void)state;
   asked a;
-  residual r;
+  decision_residuals r;
   open_both(&a, &r);
   assert_int_equal(r.dimension, 2);
   double y[2], gradient[2], sum[2] = {0}, log_likelihood;
-  idm_inquiry_draw(&a.q, 0, y);
+  idm_context_draw(&a.q, 0, y);
   check(idm_matching_log_likelihood(a.f.matching[0], y, &log_likelihood, gradient, &support_error));
   assert_near(r.log_likelihood, log_likelihood, 1e-9);
-  for (size_t i = 0; i < r.questions; i++) {
-    const double *p = idm_residual_probability(&r, &r.question[i]);
+  for (size_t i = 0; i < r.decision_points; i++) {
+    const double *p = idm_residual_probability(&r, &r.decision_point[i]);
     double mean[2] = {0}, total = 0;
     for (size_t u = 0; u < r.actions; u++) {
       total += p[u];
-      for (int j = 0; j < 2; j++) mean[j] += p[u] * idm_residual_score(&r, &r.question[i], u)[j];
+      for (int j = 0; j < 2; j++)
+        mean[j] += p[u] * idm_residual_score(&r, &r.decision_point[i], u)[j];
     }
     assert_near(total, 1, 1e-12);
     for (int j = 0; j < 2; j++) {
       assert_near(mean[j], 0, 1e-12);
       for (size_t u = 0; u < r.actions; u++)
-        sum[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.question[i], u)[j];
+        sum[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.decision_point[i], u)[j];
     }
   }
   for (int j = 0; j < 2; j++) assert_near(sum[j], gradient[j], 1e-2);
@@ -54,25 +55,26 @@ static void test_questions(void **state)
 {
   (void)state;
   asked a;
-  residual r;
+  decision_residuals r;
   open_both(&a, &r);
   double decisions = 0;
-  for (size_t i = 0; i < r.questions; i++) {
-    const question *q = &r.question[i];
+  for (size_t i = 0; i < r.decision_points; i++) {
+    const decision_point *q = &r.decision_point[i];
     double taken = 0;
     for (size_t u = 0; u < r.actions; u++) taken += r.taken[i * r.actions + u];
     assert_near(taken, q->asked, 0);
     decisions += taken;
     assert_true(q->agent < 3);
     assert_int_equal(a.f.tree->node[q->node].parent, q->parent);
-    assert_int_equal(q->step == 0, q->previous == IDM_MISSING);
-    if (q->step) assert_int_equal(a.f.tree->node[q->parent].action, q->previous);
+    assert_int_equal(q->step == 0, q->last_action == IDM_MISSING);
+    if (q->step) assert_int_equal(a.f.tree->node[q->parent].action, q->last_action);
     for (size_t k = 0; k < i; k++)
-      assert_false(r.question[k].agent == q->agent && r.question[k].parent == q->parent &&
-                   memcmp(&r.question[k].when, &q->when, sizeof q->when) == 0);
+      assert_false(r.decision_point[k].agent == q->agent &&
+                   r.decision_point[k].parent == q->parent &&
+                   memcmp(&r.decision_point[k].period_of, &q->period_of, sizeof q->period_of) == 0);
   }
   assert_near(decisions, (double)a.data->rows, 0);
-  assert_true(r.questions < a.data->rows);
+  assert_true(r.decision_points < a.data->rows);
   idm_residual_close(&r);
   asked_close(&a);
 }
@@ -82,7 +84,7 @@ static void test_missed(void **state)
 {
   (void)state;
   asked a;
-  residual r;
+  decision_residuals r;
   idm_problem *problem = support_diag(2, 1.25, 0.3);
   problem->agent.resolution = 20;
   static const double alpha[3] = {2, 2, 2};
@@ -94,11 +96,11 @@ static void test_missed(void **state)
   for (size_t row = 0; row < data->rows; row++) decisions += !idm_data_missed(data, row);
   asked_open(&a, problem, data, "{alpha: }");
   check(idm_residual_open(&r, &a.q, &support_error));
-  for (size_t i = 0; i < r.questions; i++) {
-    const question *q = &r.question[i];
+  for (size_t i = 0; i < r.decision_points; i++) {
+    const decision_point *q = &r.decision_point[i];
     for (size_t u = 0; u < r.actions; u++) decisions -= r.taken[i * r.actions + u];
     if (!a.f.tree->node[q->parent].missed) continue;
-    assert_true(q->previous == IDM_MISSING && q->seen == IDM_MISSING);
+    assert_true(q->last_action == IDM_MISSING && q->seen == IDM_MISSING);
     after++;
   }
   assert_near(decisions, 0, 0);
@@ -114,10 +116,10 @@ static void test_replicates(void **state)
   (void)state;
   enum { RUNS = 4000 };
   asked a;
-  residual r;
+  decision_residuals r;
   open_both(&a, &r);
-  double *taken = calloc(r.questions * r.actions, sizeof *taken);
-  double *mean = calloc(r.questions * r.actions, sizeof *mean);
+  double *taken = calloc(r.decision_points * r.actions, sizeof *taken);
+  double *mean = calloc(r.decision_points * r.actions, sizeof *mean);
   assert_true(taken && mean);
   idm_random random;
   idm_random_init(&random, 3, 0);
@@ -125,10 +127,11 @@ static void test_replicates(void **state)
   for (size_t k = 0; k < RUNS; k++) {
     double score[2] = {0}, shift[2];
     idm_residual_draw(&r, &random, taken);
-    for (size_t i = 0; i < r.questions * r.actions; i++) {
+    for (size_t i = 0; i < r.decision_points * r.actions; i++) {
       mean[i] += taken[i] / RUNS;
       for (int j = 0; j < 2; j++)
-        score[j] += taken[i] * idm_residual_score(&r, &r.question[i / r.actions], i % r.actions)[j];
+        score[j] +=
+            taken[i] * idm_residual_score(&r, &r.decision_point[i / r.actions], i % r.actions)[j];
     }
     idm_residual_shift(&r, taken, shift);
     for (int j = 0; j < 2; j++) {
@@ -141,8 +144,8 @@ static void test_replicates(void **state)
   for (int j = 0; j < 2; j++)
     assert_near(square[j] / r.information[3 * j], 1, 4 * sqrt(3.0 / RUNS));
   /* Questions asked once and often: each answer as often as its probability says. */
-  for (size_t i = 0; i < r.questions * r.actions; i++) {
-    const question *q = &r.question[i / r.actions];
+  for (size_t i = 0; i < r.decision_points * r.actions; i++) {
+    const decision_point *q = &r.decision_point[i / r.actions];
     const double p = idm_residual_probability(&r, q)[i % r.actions];
     assert_near(mean[i], q->asked * p, 5 * sqrt(q->asked * p * (1 - p) / RUNS) + 1.0 / RUNS);
   }
@@ -159,7 +162,7 @@ static void test_people(void **state)
   (void)state;
   enum { PEOPLE = 6 };
   population p;
-  residual r;
+  decision_residuals r;
   idm_problem *problem = population_bandit();
   population_open(&p, problem, population_learners(problem, PEOPLE, 2, 0, 3), POPULATION_RATES, 50);
   check(idm_residual_open(&r, &p.q, &support_error));
@@ -175,13 +178,14 @@ static void test_people(void **state)
     check(idm_matching_log_likelihood(matching, p.strata.centre + c * d, &log_likelihood, gradient,
                                       &support_error));
     sum += log_likelihood;
-    for (size_t i = 0; i < r.questions; i++) {
-      if (r.question[i].stratum != c) continue;
-      assert_int_equal(r.question[i].agent, c);
-      decisions += r.question[i].asked;
+    for (size_t i = 0; i < r.decision_points; i++) {
+      if (r.decision_point[i].stratum != c) continue;
+      assert_int_equal(r.decision_point[i].agent, c);
+      decisions += r.decision_point[i].asked;
       for (size_t u = 0; u < r.actions; u++)
         for (size_t j = 0; j < d; j++)
-          score[j] += r.taken[i * r.actions + u] * idm_residual_score(&r, &r.question[i], u)[j];
+          score[j] +=
+              r.taken[i * r.actions + u] * idm_residual_score(&r, &r.decision_point[i], u)[j];
     }
     for (size_t j = 0; j < d; j++) {
       assert_near(score[j], gradient[j], 1e-2 * fmax(1, fabs(gradient[j])));

@@ -1,5 +1,5 @@
 /* Shifts of posterior means: of a population against the change at every draw of everybody. */
-#include "invert/assess/response.h"
+#include "invert/assess/environment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void test_population(void **state)
   assert_int_equal(r.strata, PEOPLE);
   check(idm_response_add(&r, 0, &moved, 1, &support_error));
   check(idm_response_add(&r, 0, p.problem, -1, &support_error));
-  check(idm_response_find(&r, 0, shift, uncertain, &support_error));
+  check(idm_response_shifts(&r, 0, shift, uncertain, &support_error));
   add_exactly(&p, &moved, 1, total);
   add_exactly(&p, p.problem, -1, total);
   size_t judged = 0;
@@ -88,7 +88,7 @@ static void test_population(void **state)
     const double sd = p.assessment->diagnosis[i].sd;
     const double exact = covariance(p.posterior->value + i * ALL, total);
     assert_near(shift[i] / sd, exact / sd, 4 * noise);
-    if (!idm_inquiry_is_judged(&p.q, i)) continue;
+    if (!idm_context_is_assessed(&p.q, i)) continue;
     assert_near(shift[i] / sd, exact / sd, 0.05);
     judged++;
     print_message("  shift %.3f, exactly %.3f, +- %.3f of an sd\n", shift[i] / sd, exact / sd,
@@ -117,12 +117,12 @@ static void test_lost_points(void **state)
   /* A linear change: the sum of everybody's numbers. */
   for (size_t c = 0; c < r.strata; c++)
     for (size_t k = 0; k < r.points; k++) idm_response_point(&r, k, &idm_response_row(&r, 0, c)[k]);
-  check(idm_response_find(&r, 0, shift, NULL, &support_error));
+  check(idm_response_shifts(&r, 0, shift, NULL, &support_error));
   for (size_t c = 0; c < r.strata; c++) idm_response_row(&r, 0, c)[7] = NAN;
-  check(idm_response_find(&r, 0, other, NULL, &support_error));
+  check(idm_response_shifts(&r, 0, other, NULL, &support_error));
   for (size_t i = 0; i < p.posterior->quantity.count; i++) assert_near(other[i], shift[i], 1e-9);
   for (size_t k = 0; k < r.points; k++) idm_response_row(&r, 0, 2)[k] = NAN;
-  check(idm_response_find(&r, 0, other, NULL, &support_error));
+  check(idm_response_shifts(&r, 0, other, NULL, &support_error));
   for (size_t i = 0; i < p.posterior->quantity.count; i++) assert_true(isnan(other[i]));
   idm_response_close(&r);
   idm_response_close(&r);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/assess/checks.h"
-#include "invert/matching/assemble.h"
+#include "invert/assess/inquiry.h"
+#include "invert/matching/fit.h"
 
 /* --- made-up draws -------------------------------------------------------------------------- */
 
@@ -13,7 +13,7 @@ enum { DRAWS = 400 };
 
 /* Draws of (log alpha, 1/beta) with unit variances times `sd` and the correlation given, exact: the
  * second is made of the first and of a cosine at right angles to it. */
-static idm_posterior *make_draws(const fit *f, double correlation, const double *sd)
+static idm_posterior *make_draws(const fit_context *f, double correlation, const double *sd)
 {
   idm_posterior *p;
   check(idm_posterior_create(f, idm_inverse_find("bayes"), "metropolis", 2, DRAWS / 2, &p,
@@ -24,16 +24,17 @@ static idm_posterior *make_draws(const fit *f, double correlation, const double 
     const double y[2] = {1 + sd[0] * a,
                          -3 + sd[1] * (correlation * a + sqrt(1 - correlation * correlation) * b)};
     const idm_statistics none = {.energy = NAN};
-    idm_posterior_put(f, p, i / (DRAWS / 2), i % (DRAWS / 2), y, &none);
+    idm_posterior_store_draw(f, p, i / (DRAWS / 2), i % (DRAWS / 2), y, &none);
   }
   return p;
 }
 
-static void check_ridge(const fit *f, double correlation, const double *sd, const char *words)
+static void check_ridge(const fit_context *f, double correlation, const double *sd,
+                        const char *words)
 {
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(f, correlation, sd);
-  const inquiry q = {.f = f, .posterior = p, .assessment = &assessment, .among = 1};
+  const check_context q = {.f = f, .posterior = p, .assessment = &assessment, .among = 1};
   check(idm_check_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1 - fabs(correlation), 1e-9);
   if (!words)
@@ -62,7 +63,7 @@ static void test_made_up(void **state)
   const double still[2] = {0, 1};
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(&a.f, 0.99, still);
-  const inquiry q = {.f = &a.f, .posterior = p, .assessment = &assessment, .among = 1};
+  const check_context q = {.f = &a.f, .posterior = p, .assessment = &assessment, .among = 1};
   check(idm_check_ridge(&q, &support_error));
   assert_near(assessment.ridge, 1, 1e-9);
   assert_null(assessment.ridge_sentence);
@@ -76,7 +77,7 @@ static idm_assessment *ask(const idm_problem *from, const idm_data *data, const 
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent = from->agent;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   settings.threads = 1;

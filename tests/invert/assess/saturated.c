@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "idm/random.h"
-#include "invert/assess/checks.h"
+#include "invert/assess/inquiry.h"
 #include "support.h"
 
 enum { STATES = 5, ACTIONS = 3, ENTRIES = STATES * ACTIONS };
@@ -12,10 +12,10 @@ static const double visits[STATES] = {40, 3, 12, 1, 90};
 typedef struct judged {
   double count[ENTRIES];
   double policy[ENTRIES];
-  idm_finding finding;
+  idm_optimality finding;
   idm_assessment assessment;
   idm_posterior posterior;
-  inquiry q;
+  check_context q;
 } judged;
 
 static void open_judged(judged *j)
@@ -23,11 +23,11 @@ static void open_judged(judged *j)
   *j = (judged){.posterior = {.answer = IDM_POINT, .seed = 3}};
   for (size_t i = 0; i < ENTRIES; i++)
     j->policy[i] = (double[]){0.7, 0.2, 0.1}[(i + i / ACTIONS) % ACTIONS];
-  j->finding = (idm_finding){
+  j->finding = (idm_optimality){
       .state.count = STATES, .action.count = ACTIONS, .policy = j->policy, .count = j->count};
   j->assessment.finding = &j->finding;
   idm_checks_begin(&j->assessment.checks, IDM_CHECK_PROGRAM);
-  j->q = (inquiry){.posterior = &j->posterior, .assessment = &j->assessment, .among = 1};
+  j->q = (check_context){.posterior = &j->posterior, .assessment = &j->assessment, .among = 1};
 }
 
 static void simulate(judged *j, const double *policy, uint64_t seed)

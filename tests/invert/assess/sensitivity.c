@@ -23,7 +23,7 @@ static answered ask(int resolution, idm_evaluate evaluate)
   problem->agent.tolerance = 1e-12;
   const idm_simulation simulation = {.trajectories = 40, .seed = 2};
   idm_data *data = support_simulate(problem, simulation);
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   return infer(problem, data);
 }
 
@@ -78,10 +78,10 @@ static void check_slope(answered *f, const char *name, double value, double h)
   move(f, name, h);
   /* Quantities: beta, inverse_beta, eta; only the last two have a mean to speak of. */
   for (size_t q = 1; q < 3; q++) {
-    const double slope =
+    const double derivative =
         (weighted_mean(f, q, here, above) - weighted_mean(f, q, here, below)) / (2 * h);
     const double scale = f->assessment->diagnosis[q].sd;
-    assert_near(s->slope[q] / scale, slope / scale * SAMPLE / (SAMPLE - 1.0), 1e-3);
+    assert_near(s->derivative[q] / scale, derivative / scale * SAMPLE / (SAMPLE - 1.0), 1e-3);
   }
 }
 
@@ -178,7 +178,7 @@ static void check_raise(answered *f, const char *name, size_t entry, double unit
   const double moved =
       (weighted_mean(f, 0, here, above) - weighted_mean(f, 0, here, below)) / (2 * h) * 0.01;
   const double sd = f->assessment->diagnosis[0].sd;
-  assert_near(s->slope[0] * s->step / sd, moved / sd * SAMPLE / (SAMPLE - 1.0), 1e-4);
+  assert_near(s->derivative[0] * s->step / sd, moved / sd * SAMPLE / (SAMPLE - 1.0), 1e-4);
   assert_true(fabs(moved / sd) > 1e-4);
 }
 

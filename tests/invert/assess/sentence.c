@@ -1,12 +1,12 @@
 /* What is said of a free number: bounded, open on a side, in pieces, and by another scale; and
  * whether a point is the top that it is said to be. */
-#include "invert/assess/sentence.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
-#include "invert/matching/assemble.h"
+#include "invert/matching/fit.h"
 
 /* The sentence on number `i` of (alpha by its logarithm, beta by its inverse). */
 static void expect(size_t i, idm_identification id, const char *words)
@@ -16,7 +16,7 @@ static void expect(size_t i, idm_identification id, const char *words)
   asked_open_least(&a);
   check(idm_posterior_create(&a.f, idm_inverse_find("bayes"), "metropolis", 1, 1, &p,
                              &support_error));
-  const inquiry q = {.f = &a.f, .posterior = p};
+  const check_context q = {.f = &a.f, .posterior = p};
   const parameter *item = &a.f.parameters->item[i];
   id.quantity = idm_parameter_reported(item);
   idm_identification_sentence(&q, item, &id);
@@ -163,10 +163,10 @@ static void test_posteriors_are_left_alone(void **state)
   asked_open(&a, problem, asked_simulate(problem, (double[]){0.3}, 1, 3, 60, 4), "{alpha: }");
   const size_t before = a.assessment->failures.count;
   a.posterior->answer = IDM_POSTERIOR;
-  idm_judge_top(&a.q, a.posterior->unconstrained, INFINITY);
+  idm_assess_maximum(&a.q, a.posterior->unconstrained, INFINITY);
   assert_int_equal(a.assessment->failures.count, before);
   a.posterior->answer = IDM_POINT;
-  idm_judge_top(&a.q, a.posterior->unconstrained, INFINITY);
+  idm_assess_maximum(&a.q, a.posterior->unconstrained, INFINITY);
   assert_int_equal(a.assessment->failures.count, before + 1);
   asked_close(&a);
 }

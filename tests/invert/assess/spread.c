@@ -1,11 +1,11 @@
 /* People whose sds a narrow prior holds down, and people whose sds it does not. */
-#include "invert/assess/spread.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "invert/assess/checks.h"
 #include "invert/assess/crowd_support.h"
+#include "invert/assess/inquiry.h"
 
 enum { PEOPLE = 16, TRAJECTORIES = 4, DRAWS = 200 };
 
@@ -27,20 +27,20 @@ static void test_information(void **state)
   (void)state;
   enum { RUNS = 400 };
   population p;
-  residual r;
+  decision_residuals r;
   spread_check c;
   double squares[2] = {0}, information[2] = {0};
   open_population(&p, 0);
   check(idm_residual_open(&r, &p.q, &support_error));
   check(idm_spread_open(&c, &r, &support_error));
   assert_int_equal(c.effects, 2);
-  double *taken = calloc(r.questions * r.actions, sizeof *taken);
+  double *taken = calloc(r.decision_points * r.actions, sizeof *taken);
   assert_non_null(taken);
   for (uint64_t run = 0; run < RUNS; run++) {
     idm_random random;
     idm_random_init(&random, 5, run);
     idm_residual_draw(&r, &random, taken);
-    idm_spread_take(&c, taken, true);
+    idm_spread_add_run(&c, taken, true);
     for (size_t i = 0; i < 2 * PEOPLE; i++) squares[i % 2] += c.score[i] * c.score[i] / RUNS;
   }
   for (size_t i = 0; i < 2 * PEOPLE; i++) information[i % 2] += c.information[i];

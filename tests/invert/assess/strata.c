@@ -1,5 +1,5 @@
 /* Strata: the whole log of a plain fit, and the people and conditions of a population. */
-#include "invert/assess/strata.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@ static void test_whole(void **state)
   assert_int_equal(s.nodes, a.f.tree->nodes);
   assert_int_equal(s.agents, 2);
   assert_int_equal(s.one[0].first, 0);
-  idm_inquiry_centre(&a.q, &y);
+  idm_context_centre(&a.q, &y);
   assert_true(s.centre[0] == y);
   assert_true(s.step[0] > 0 && s.step[0] < 1);
-  static const moment when[4] = {{0, 0}, {8, 3}, {0, 5}, {8, 8}};
+  static const period period_of[4] = {{0, 0}, {8, 3}, {0, 5}, {8, 8}};
   for (size_t t = 0; t < 4; t++) {
-    assert_int_equal(s.one[0].when[t].of_agent, when[t].of_agent);
-    assert_int_equal(s.one[0].when[t].of_log, when[t].of_log);
+    assert_int_equal(s.one[0].period_of[t].of_agent, period_of[t].of_agent);
+    assert_int_equal(s.one[0].period_of[t].of_log, period_of[t].of_log);
   }
   idm_strata_close(&s);
   asked_close(&a);
@@ -47,18 +47,18 @@ static double number(size_t effect, size_t person, size_t draw)
  * own time; one alone is in the middle. */
 static void check_moments(const strata *s, size_t person)
 {
-  size_t count = 0, least = MOMENTS, most = 0;
+  size_t count = 0, least = PERIODS, most = 0;
   for (size_t c = 0; c < s->count; c++)
     for (size_t t = 0; t < s->one[c].data->trajectories; t++) {
-      const uint8_t when = s->one[c].when[t].of_agent;
+      const uint8_t period_of = s->one[c].period_of[t].of_agent;
       if (s->one[c].agent[t] != person) continue;
       count++;
-      least = when < least ? when : least;
-      most = when > most ? when : most;
+      least = period_of < least ? period_of : least;
+      most = period_of > most ? period_of : most;
     }
   assert_true(count > 0);
-  assert_int_equal(least, count > 1 ? 0 : MOMENTS / 2);
-  assert_int_equal(most, count > 1 ? MOMENTS : MOMENTS / 2);
+  assert_int_equal(least, count > 1 ? 0 : PERIODS / 2);
+  assert_int_equal(most, count > 1 ? PERIODS : PERIODS / 2);
 }
 
 /* People whose dose is high or low: p1 to p5 have both, p6 has low alone. */

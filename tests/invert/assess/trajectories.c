@@ -1,6 +1,6 @@
 /* Trajectories of one agent that are alike, and that are not: products of scores within
  * trajectories against differences of their likelihoods. */
-#include "invert/assess/trajectories.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void open_all(asked *a, const double *alpha)
 }
 
 /* The same as trajectories of one agent. */
-static void look(asked *a, residual *r, trajectories_check *c)
+static void look(asked *a, decision_residuals *r, trajectories_check *c)
 {
   asked_unite(a->data);
   check(idm_residual_open(r, &a->q, &support_error));
@@ -26,7 +26,7 @@ static void look(asked *a, residual *r, trajectories_check *c)
   assert_int_equal(c->trajectories, TRAJECTORIES);
 }
 
-static void close_all(asked *a, residual *r, trajectories_check *c)
+static void close_all(asked *a, decision_residuals *r, trajectories_check *c)
 {
   idm_trajectories_close(c);
   idm_residual_close(r);
@@ -38,7 +38,7 @@ static double squared_scores(asked *a)
 {
   const double h = 1e-4;
   double y[1], total, side[2][TRAJECTORIES], sum = 0;
-  idm_inquiry_draw(&a->q, 0, y);
+  idm_context_draw(&a->q, 0, y);
   const double centre = y[0];
   for (int k = 0; k < 2; k++) {
     y[0] = centre + (k ? h : -h);
@@ -50,20 +50,21 @@ static double squared_scores(asked *a)
 }
 
 /* The same of single decisions. */
-static double squares_of_decisions(const residual *r)
+static double squares_of_decisions(const decision_residuals *r)
 {
   double sum = 0;
-  for (size_t i = 0; i < r->questions; i++)
+  for (size_t i = 0; i < r->decision_points; i++)
     for (size_t u = 0; u < r->actions; u++)
-      sum += r->taken[i * r->actions + u] * pow(*idm_residual_score(r, &r->question[i], u), 2);
+      sum +=
+          r->taken[i * r->actions + u] * pow(*idm_residual_score(r, &r->decision_point[i], u), 2);
   return sum;
 }
 
-static double statistic(const residual *r, trajectories_check *c)
+static double statistic(const decision_residuals *r, trajectories_check *c)
 {
   double shift[1];
   idm_residual_shift(r, r->taken, shift);
-  return idm_trajectories_take(c, r->taken, shift);
+  return idm_trajectories_statistic(c, r->taken, shift);
 }
 
 static void differ(double *alpha)
@@ -77,13 +78,13 @@ static void test_products(void **state)
   double alpha[TRAJECTORIES], between;
   const double unmoved = 0;
   asked a;
-  residual r;
+  decision_residuals r;
   trajectories_check c;
   differ(alpha);
   open_all(&a, alpha);
   const double squares = squared_scores(&a);
   look(&a, &r, &c);
-  (void)idm_trajectories_take(&c, r.taken, &unmoved);
+  (void)idm_trajectories_statistic(&c, r.taken, &unmoved);
   const double products = (squares - squares_of_decisions(&r)) / 2;
   assert_near(c.sum[0], products, 1e-3 * products);
   assert_true(statistic(&r, &c) > 4);
@@ -100,19 +101,19 @@ static void test_replicates(void **state)
   enum { RUNS = 2000 };
   double alpha[TRAJECTORIES], shift, sum = 0, squares = 0;
   asked a;
-  residual r;
+  decision_residuals r;
   trajectories_check c;
   differ(alpha);
   open_all(&a, alpha);
   look(&a, &r, &c);
-  double *taken = calloc(r.questions * r.actions, sizeof *taken);
+  double *taken = calloc(r.decision_points * r.actions, sizeof *taken);
   assert_non_null(taken);
   for (uint64_t run = 0; run < RUNS; run++) {
     idm_random random;
     idm_random_init(&random, 3, run);
     idm_residual_draw(&r, &random, taken);
     idm_residual_shift(&r, taken, &shift);
-    (void)idm_trajectories_take(&c, taken, &shift);
+    (void)idm_trajectories_statistic(&c, taken, &shift);
     sum += c.sum[0] / c.sd[0];
     squares += pow(c.sum[0] / c.sd[0], 2);
   }
@@ -135,7 +136,7 @@ static void test_short_trajectories(void **state)
     problem->agent.resolution = 20;
     idm_data *data = asked_simulate(problem, &alpha, 1, 60, 30, seed);
     asked a;
-    residual r;
+    decision_residuals r;
     trajectories_check c;
     asked_open(&a, problem, data, "alpha");
     check(idm_residual_open(&r, &a.q, &support_error));
@@ -152,7 +153,7 @@ static void test_one_each(void **state)
   (void)state;
   double alpha[TRAJECTORIES];
   asked a;
-  residual r;
+  decision_residuals r;
   trajectories_check c;
   differ(alpha);
   open_all(&a, alpha);

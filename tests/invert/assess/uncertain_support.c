@@ -20,7 +20,7 @@ static idm_problem *make_learner(void)
 
 static void set_up(idm_problem *problem, idm_fit_settings *settings)
 {
-  check(idm_problem_free(problem, "inverse_temperature,learning_rate_gain", &support_error));
+  check(idm_problem_set_free(problem, "inverse_temperature,learning_rate_gain", &support_error));
   idm_fit_settings_default(settings);
   settings->threads = 1;
   settings->keep = IDM_KEEP_NOTHING;

@@ -11,16 +11,17 @@ static void test_words(void **state)
   char *one[] = {"x"};
   const idm_notes some = {.count = 1, .text = one};
   idm_person misfit = {.verdict = IDM_PERSON_MISFIT};
-  idm_finding finding = {0};
+  idm_optimality finding = {0};
   idm_checks left;
   idm_checks_begin(&left, IDM_CHECK_FIT);
-  idm_check_leave_out(&left, IDM_CHECK_LOOK, 10);
+  idm_check_leave_out(&left, IDM_CHECK_IMPORTANCE, 10);
   const struct {
     idm_assessment a;
     const char *words;
   } cases[] = {
       {{.answer = IDM_POSTERIOR, .trusted = true}, "the model is unchecked"},
-      {{.answer = IDM_POSTERIOR, .trusted = true, .model.looked = true}, "nothing speaks against"},
+      {{.answer = IDM_POSTERIOR, .trusted = true, .model.evaluated = true},
+       "nothing speaks against"},
       {{.answer = IDM_POSTERIOR, .failures = some}, "not to be trusted yet"},
       {{.answer = IDM_POSTERIOR, .misfits = some}, "the draws are sound, but the model is not"},
       {{.answer = IDM_POSTERIOR, .failures = some, .misfits = some}, "neither the draws nor"},
@@ -30,9 +31,13 @@ static void test_words(void **state)
       {{.answer = IDM_POINT, .trusted = true, .finding = &finding}, "certificate is closed"},
       {{.answer = IDM_SET, .trusted = true, .finding = &finding}, "a set whose certificate"},
       {{.answer = IDM_POINT, .finding = &finding, .failures = some}, "not to be trusted yet"},
-      {{.answer = IDM_POSTERIOR, .trusted = true, .apart = true, .people = 1, .person = &misfit},
+      {{.answer = IDM_POSTERIOR,
+        .trusted = true,
+        .fitted_separately = true,
+        .people = 1,
+        .person = &misfit},
        "does not fit everybody"},
-      {{.answer = IDM_POSTERIOR, .trusted = true, .model.looked = true, .checks = left},
+      {{.answer = IDM_POSTERIOR, .trusted = true, .model.evaluated = true, .checks = left},
        "unchecked: nothing fails, but checks were left out"},
       {{.answer = IDM_POINT, .trusted = true, .finding = &finding, .checks = left}, "left out"},
       {{.answer = IDM_POSTERIOR, .failures = some, .checks = left}, "not to be trusted yet"},
@@ -40,10 +45,10 @@ static void test_words(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     if (!strstr(idm_assessment_verdict(&cases[i].a), cases[i].words))
       fail_msg("'%s' is not in '%s'", cases[i].words, idm_assessment_verdict(&cases[i].a));
-  assert_string_equal(idm_assessment_see(&cases[0].a), "");
-  assert_string_equal(idm_assessment_see(&cases[2].a), "see what FAILS above");
-  assert_string_equal(idm_assessment_see(&cases[3].a), "see MODEL above");
-  assert_string_equal(idm_assessment_see(NULL), "");
+  assert_string_equal(idm_assessment_section(&cases[0].a), "");
+  assert_string_equal(idm_assessment_section(&cases[2].a), "see what FAILS above");
+  assert_string_equal(idm_assessment_section(&cases[3].a), "see MODEL above");
+  assert_string_equal(idm_assessment_section(NULL), "");
   assert_string_equal(idm_assessment_verdict(NULL), "");
 }
 
@@ -52,9 +57,9 @@ static void verdicts_on_people_have_words_of_their_own(void **state)
   (void)state;
   for (int v = 0; v < IDM_PERSON_VERDICTS; v++)
     for (int w = 0; w < v; w++)
-      assert_string_not_equal(idm_person_verdict_word((idm_person_verdict)v),
-                              idm_person_verdict_word((idm_person_verdict)w));
-  assert_null(idm_person_verdict_word(IDM_PERSON_VERDICTS));
+      assert_string_not_equal(idm_person_verdict_name((idm_person_verdict)v),
+                              idm_person_verdict_name((idm_person_verdict)w));
+  assert_null(idm_person_verdict_name(IDM_PERSON_VERDICTS));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Probabilities of every history, at the free numbers of the answer and at others of the held. */
-#include "invert/assess/view.h"
+#include "invert/assess/residual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 typedef struct fixture {
   asked a;
   strata s;
-  viewer v;
+  history_predictor v;
   size_t cells;
   double y[1];
   double *plain;
@@ -23,7 +23,7 @@ static void open_fixture(fixture *f)
   idm_problem *problem = asked_reversal(alpha);
   asked_open(&f->a, problem, asked_simulate(problem, &alpha, 1, 2, 30, 3), "alpha");
   check(idm_strata_whole(&f->s, &f->a.q, &support_error));
-  check(idm_view_open(&f->v, &f->a.f, &f->s, &support_error));
+  check(idm_predictor_open(&f->v, &f->a.f, &f->s, &support_error));
   f->cells = f->a.f.tree->nodes * f->v.actions;
   f->plain = calloc(f->cells, sizeof *f->plain);
   f->moved = calloc(f->cells, sizeof *f->moved);
@@ -35,15 +35,15 @@ static void close_fixture(fixture *f)
 {
   free(f->plain);
   free(f->moved);
-  idm_view_close(&f->v);
+  idm_predictor_close(&f->v);
   idm_strata_close(&f->s);
   asked_close(&f->a);
 }
 
-static void look(fixture *f, const view_held *opt_held, double *probability)
+static void look(fixture *f, const fixed_override *opt_held, double *probability)
 {
   bool seen = false;
-  check(idm_view_at(&f->v, f->y, opt_held, probability, &seen, &support_error));
+  check(idm_predictor_at(&f->v, f->y, opt_held, probability, &seen, &support_error));
   assert_true(seen);
 }
 
@@ -54,7 +54,7 @@ static void test_held(void **state)
   fixture f;
   open_fixture(&f);
   look(&f, NULL, f.plain);
-  look(&f, &(view_held){IDM_LAPSE, 0.1}, f.moved);
+  look(&f, &(fixed_override){IDM_LAPSE, 0.1}, f.moved);
   size_t rows = 0;
   for (size_t i = 0; i < f.cells; i++) {
     if (f.a.f.tree->node[i / f.v.actions].begin >= 0) continue;
@@ -74,7 +74,8 @@ static void test_unseen(void **state)
   fixture f;
   open_fixture(&f);
   bool seen = true;
-  check(idm_view_at(&f.v, f.y, &(view_held){IDM_DISCOUNT, 1.5}, f.moved, &seen, &support_error));
+  check(idm_predictor_at(&f.v, f.y, &(fixed_override){IDM_DISCOUNT, 1.5}, f.moved, &seen,
+                         &support_error));
   assert_false(seen);
   close_fixture(&f);
 }
@@ -87,23 +88,23 @@ static void test_people(void **state)
   idm_problem *problem = population_bandit();
   population_open(&p, problem, population_learners(problem, 4, 1, 0, 2), POPULATION_RATES, 20);
   const strata *s = &p.strata;
-  viewer v;
+  history_predictor v;
   bool seen = false;
-  check(idm_view_open(&v, &p.f, s, &support_error));
+  check(idm_predictor_open(&v, &p.f, s, &support_error));
   double *all = calloc(2 * s->nodes * v.actions, sizeof *all), *one = all + s->nodes * v.actions;
   assert_non_null(all);
-  check(idm_view_at(&v, s->centre, NULL, all, &seen, &support_error));
+  check(idm_predictor_at(&v, s->centre, NULL, all, &seen, &support_error));
   assert_true(seen);
-  idm_view_close(&v);
+  idm_predictor_close(&v);
   for (size_t c = 0; c < s->count; c++) {
     stratum alone = s->one[c];
     alone.first = 0;
     const strata person = {.count = 1, .one = &alone, .dimension = s->dimension};
-    check(idm_view_open(&v, &p.f, &person, &support_error));
-    check(idm_view_at(&v, s->centre + c * s->dimension, NULL, one, &seen, &support_error));
+    check(idm_predictor_open(&v, &p.f, &person, &support_error));
+    check(idm_predictor_at(&v, s->centre + c * s->dimension, NULL, one, &seen, &support_error));
     for (size_t i = 0; i < alone.tree->nodes * v.actions; i++)
       assert_true(one[i] == all[s->one[c].first * v.actions + i]);
-    idm_view_close(&v);
+    idm_predictor_close(&v);
   }
   free(all);
   population_close(&p);

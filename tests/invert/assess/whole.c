@@ -1,12 +1,11 @@
 /* What a whole log bounds, brought over from a part of it, against profiles of the whole. */
-#include "invert/assess/whole.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "idm/laplace.h"
 #include "invert/assess/asked_support.h"
-#include "invert/assess/checks.h"
 
 enum { NUMBERS = 2, CASES = 600 };
 
@@ -38,7 +37,7 @@ static int setup(void **state)
       .dimension = NUMBERS, .gradient = true, .context = f->a.f.matching[0], .evaluate = evaluate};
   double precision[NUMBERS * NUMBERS] = {0};
   bool definite;
-  idm_inquiry_draw(&f->a.q, 0, f->y);
+  idm_context_draw(&f->a.q, 0, f->y);
   check(idm_laplace(&target, f->y, f->covariance, precision, &definite, &support_error));
   assert_true(definite);
   return 0;
@@ -71,7 +70,7 @@ static void pretend_part(fixture *f, double share)
 
 static void bring_over(fixture *f, double share)
 {
-  check(idm_identify_whole(&f->a.q, f->y, f->covariance, share, &support_error));
+  check(idm_identify_full_log(&f->a.q, f->y, f->covariance, share, &support_error));
 }
 
 /* Ends by curvature are within a twentieth of the interval of those of the profile. */

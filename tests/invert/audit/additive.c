@@ -1,5 +1,5 @@
 /* Effects of overlapping predicates, which add up or do not. */
-#include "invert/audit/additive.h"
+#include "invert/audit/lines.h"
 
 #include <string.h>
 

@@ -8,13 +8,13 @@
 static void words_are_as_in_files(void **state)
 {
   (void)state;
-  assert_string_equal(idm_pool_word(IDM_POOL_HOLM), "holm");
-  assert_null(idm_pool_word((idm_pool)7));
-  assert_string_equal(idm_audit_dynamics_word(IDM_AUDIT_BY_GROUP), "group");
-  assert_string_equal(idm_audit_verdict_word(IDM_AUDIT_PRIOR_DRIVEN), "prior-driven");
+  assert_string_equal(idm_pool_name(IDM_POOL_HOLM), "holm");
+  assert_null(idm_pool_name((idm_pool)7));
+  assert_string_equal(idm_audit_dynamics_name(IDM_AUDIT_BY_GROUP), "group");
+  assert_string_equal(idm_audit_verdict_name(IDM_AUDIT_PRIOR_DRIVEN), "prior-driven");
 }
 
-static bool stop_at_once(void *context, const idm_work *work)
+static bool stop_at_once(void *context, const idm_progress_state *work)
 {
   double *done = context;
   assert_true(work->done >= *done && work->done <= 1);
@@ -27,7 +27,7 @@ static void a_watch_stops_it(void **state)
   (void)state;
   audit_case c = audit_open(1.5, 0.5, 0.8, 30, "site");
   double done = 0;
-  const idm_fit_watch watch = {.progress = stop_at_once, .context = &done};
+  const idm_fit_monitor watch = {.progress = stop_at_once, .context = &done};
   c.settings.fit.draws = 20000;
   assert_int_equal(idm_audit_run(c.problem, c.data, c.groups, &c.settings, NULL, &watch, &c.audit,
                                  &support_error),
@@ -40,7 +40,8 @@ static void expect_same(const idm_audit *a, const idm_audit *b)
 {
   const size_t all = a->chains * a->draws, d = a->coordinate.count;
   for (size_t i = 0; i < a->sides * d; i++) {
-    const idm_audit_number *x = &a->group[i / d].number[i % d], *y = &b->group[i / d].number[i % d];
+    const idm_audit_quantity *x = &a->group[i / d].number[i % d],
+                             *y = &b->group[i / d].number[i % d];
     assert_memory_equal(x->draw, y->draw, all * sizeof(double));
     assert_true(x->prior_shift == y->prior_shift);
     assert_true(x->alone == y->alone || isnan(x->alone));
@@ -65,11 +66,11 @@ static void expect_to_go_on(audit_case *c)
   for (size_t k = 0; k <= sizeof when / sizeof *when && !gone_on; k++) {
     const bool last = k == sizeof when / sizeof *when;
     support_stopping s = {.at = last ? 2 : when[k]};
-    const idm_fit_watch watch = {.progress = support_stop,
-                                 .context = &s,
-                                 .checkpoint = bytes,
-                                 .checkpoint_length = length,
-                                 .label = 9};
+    const idm_fit_monitor watch = {.progress = support_stop,
+                                   .context = &s,
+                                   .checkpoint = bytes,
+                                   .checkpoint_length = length,
+                                   .label = 9};
     const idm_status status = idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL,
                                             &watch, &gone_on, &support_error);
     assert_true(status == IDM_OK || (status == IDM_UNTRUSTED && s.bytes));
@@ -81,7 +82,7 @@ static void expect_to_go_on(audit_case *c)
   assert_non_null(gone_on);
   expect_same(c->audit, gone_on);
   idm_audit_destroy(gone_on);
-  const idm_fit_watch other = {.checkpoint = bytes, .checkpoint_length = length, .label = 8};
+  const idm_fit_monitor other = {.checkpoint = bytes, .checkpoint_length = length, .label = 8};
   assert_int_equal(idm_audit_run(c->problem, c->data, c->groups, &c->settings, NULL, &other,
                                  &gone_on, &support_error),
                    IDM_INPUT);
@@ -122,14 +123,14 @@ static void other_priors_are_refused(void **state)
 {
   (void)state;
   audit_case c = audit_open(1.5, 0.5, 0.8, 5, "site");
-  check(idm_problem_free(c.problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
-                         &support_error));
+  check(idm_problem_set_free(c.problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
+                             &support_error));
   expect_refusal(&c, "the free block 'alpha' (prior uniform)");
   /* A list of models does not follow dynamics that move. */
   c.settings.dynamics = IDM_AUDIT_BY_GROUP;
   c.settings.fit.draws = 20;
-  check(idm_problem_free(c.problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}",
-                         &support_error));
+  check(idm_problem_set_free(c.problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}",
+                             &support_error));
   expect_refusal(&c, "models");
   audit_close(&c);
 }
@@ -151,7 +152,7 @@ static void dynamics_of_each_group_are_compared_with_those_of_all(void **state)
   assert_near(c->number[0].shift, c->number[0].diagnosis.mean - c->pooled[0].diagnosis.mean, 1e-12);
   assert_true(fabs(c->number[0].shift) > 1e-6);
   const bool turned = c->number[0].diagnosis.mean * c->pooled[0].diagnosis.mean < 0;
-  if (turned || c->number[0].flagged != c->pooled[0].flagged) assert_true(c->depends);
+  if (turned || c->number[0].significant != c->pooled[0].significant) assert_true(c->depends);
   assert_true(isfinite(own.audit->group[0].number[0].shift));
   audit_close(&own);
 }

@@ -17,7 +17,7 @@ idm_problem *audit_problem(double sd)
   char free_blocks[80];
   problem->agent.resolution = 40;
   snprintf(free_blocks, sizeof free_blocks, "{alpha: {scale: log, prior: {normal: [0, %g]}}}", sd);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 
@@ -81,7 +81,7 @@ static idm_data *take_part(const idm_data *data, const bool *member)
   assert_non_null(trajectory);
   for (size_t t = 0; t < data->trajectories; t++)
     if (member[t]) trajectory[count++] = (uint32_t)t;
-  check(idm_data_part(data, trajectory, count, &part, &support_error));
+  check(idm_data_subset(data, trajectory, count, &part, &support_error));
   free(trajectory);
   return part;
 }

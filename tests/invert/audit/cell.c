@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "invert/audit/audit_support.h"
-#include "invert/audit/cell.h"
+#include "invert/audit/model.h"
 
 static void the_approximation_has_the_slope_and_curvature_of_the_log(void **state)
 {
@@ -21,12 +21,12 @@ static void the_approximation_has_the_slope_and_curvature_of_the_log(void **stat
   check(idm_audit_cell_open(&cell, &settings, &mean, &sd, NULL, &support_error));
   /* The mode of the posterior, and log L one posterior sd to either side of it. */
   const double precision = cell.precision[0] + 1 / (sd * sd);
-  const double mode = cell.pull[0] / precision;
+  const double mode = cell.linear_term[0] / precision;
   const double width = 1 / sqrt(precision);
   for (int side = -1; side <= 1; side += 2) {
     const double x = mode + side * width;
     const double about =
-        cell.pull[0] * (x - mode) - 0.5 * cell.precision[0] * (x * x - mode * mode);
+        cell.linear_term[0] * (x - mode) - 0.5 * cell.precision[0] * (x * x - mode * mode);
     assert_near(about, audit_look_up(&table, x) - audit_look_up(&table, mode), 0.15);
   }
   for (size_t i = 0; i < settings.chains; i++) assert_true(fabs(cell.start[i] - mode) < 10 * width);
@@ -41,10 +41,11 @@ static void priors_come_in_the_order_of_the_numbers(void **state)
   idm_problem *problem = audit_problem(1.5);
   idm_parameters *parameters;
   double mean[2], sd[2];
-  check(idm_problem_free(problem,
-                         "{alpha: {scale: log, prior: {normal: [1, 2]}}, beta: {scale: inverse, "
-                         "prior: {normal: [3, 4]}}}",
-                         &support_error));
+  check(
+      idm_problem_set_free(problem,
+                           "{alpha: {scale: log, prior: {normal: [1, 2]}}, beta: {scale: inverse, "
+                           "prior: {normal: [3, 4]}}}",
+                           &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_audit_priors(parameters, mean, sd, &support_error));
   assert_near(mean[0], 1, 0);

@@ -1,10 +1,9 @@
 /* Agents of one cell of an audit: their decisions and their numbers. */
-#include "invert/audit/crowd.h"
+#include "invert/audit/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/audit/draws.h"
 #include "invert/audit/lines.h"
 #include "invert/audit/nest_support.h"
 
@@ -12,7 +11,7 @@
 static void fill(const audit_model *m, audit_draws *draws)
 {
   const size_t all = draws->chains * draws->draws;
-  for (size_t i = 0; i < idm_audit_agents(m, m->wards); i++)
+  for (size_t i = 0; i < idm_audit_agents(m, m->cohorts); i++)
     for (size_t k = 0; k < all; k++)
       draws->agent[i * all + k] = (double)i + (double)k / (10 * (double)all);
 }
@@ -20,11 +19,11 @@ static void fill(const audit_model *m, audit_draws *draws)
 static void each_has_its_own_numbers(idm_pool pool, size_t agents_seen)
 {
   nest_case f = nest_make(6, 0, 0, 10);
-  audit_plan plan;
+  audit_estimands plan;
   audit_draws draws;
   f.settings.pool = pool;
   f.settings.fit.draws = 5;
-  check(idm_audit_plan(f.problem, f.data, f.groups, &f.settings, &plan, &support_error));
+  check(idm_audit_estimands(f.problem, f.data, f.groups, &f.settings, &plan, &support_error));
   audit_model *m = &plan.model;
   m->dimension = 1;
   check(idm_audit_draws_create(m, &draws, &support_error));
@@ -32,17 +31,17 @@ static void each_has_its_own_numbers(idm_pool pool, size_t agents_seen)
   const size_t all = draws.chains * draws.draws;
   size_t seen = 0;
   for (size_t c = 0; c < m->cells; c++) {
-    crowd agents;
-    check(idm_crowd_open(&agents, m, &draws, c, &support_error));
+    cell_agents agents;
+    check(idm_cell_agents_open(&agents, m, &draws, c, &support_error));
     const strata *s = &agents.strata;
     assert_int_equal(s->count, m->cell[c].data->agent_name.count);
     for (size_t i = 0; i < s->count; i++, seen++) {
       double y;
       size_t first = 0, found = SIZE_MAX;
-      for (size_t w = 0; w < m->wards; w++) {
-        const idm_design *d = m->ward[w].design;
+      for (size_t w = 0; w < m->cohorts; w++) {
+        const idm_design *d = m->cohort[w].design;
         for (size_t k = 0; k < d->people; k++)
-          if (m->ward[w].cell[k] == c && strcmp(d->person.name[k], s->agent_name->name[i]) == 0)
+          if (m->cohort[w].cell[k] == c && strcmp(d->person.name[k], s->agent_name->name[i]) == 0)
             found = first + k;
         first += d->people;
       }
@@ -51,12 +50,12 @@ static void each_has_its_own_numbers(idm_pool pool, size_t agents_seen)
       for (size_t t = 0; t < s->one[i].data->trajectories; t++)
         assert_int_equal(s->one[i].agent[t], i);
     }
-    idm_crowd_close(&agents);
-    idm_crowd_close(&agents);
+    idm_cell_agents_close(&agents);
+    idm_cell_agents_close(&agents);
   }
   assert_int_equal(seen, agents_seen);
   idm_audit_draws_clear(&draws);
-  idm_audit_plan_clear(&plan);
+  idm_audit_estimands_clear(&plan);
   nest_unmake(&f);
 }
 

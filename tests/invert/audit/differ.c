@@ -1,5 +1,5 @@
 /* Whether groups differ, from draws that are made up. */
-#include "invert/audit/differ.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 
@@ -7,21 +7,21 @@
 #include "invert/check.h"
 
 /* Two cells whose draws are 0 and `apart`, each with an sd of 1, as a square wave. */
-static audit_difference between(double apart)
+static audit_max_contrast between(double apart)
 {
   enum { all = 40 };
   double x[2 * all];
   const double sign[] = {1, -1};
-  audit_line contrast = {.cell = (double[]){-1, 1}, .effect = (double[]){0, 0}};
-  const audit_plan plan = {
+  linear_combination contrast = {.cell = (double[]){-1, 1}, .effect = (double[]){0, 0}};
+  const audit_estimands plan = {
       .model = {.dimension = 1, .cells = 2, .effects = 2}, .contrasts = 1, .contrast = &contrast};
   for (size_t i = 0; i < all; i++) {
     x[i] = sign[i % 2];
     x[all + i] = apart + sign[i / 2 % 2];
   }
   const audit_draws draws = {.chains = 4, .draws = all / 4, .cell = x, .effect = x};
-  audit_difference found;
-  check(idm_audit_differ(&plan, &draws, &found, &support_error));
+  audit_max_contrast found;
+  check(idm_audit_max_contrast(&plan, &draws, &found, &support_error));
   assert_near(found.mean, apart, 1e-12);
   assert_near(found.sds, apart / sqrt(2), 0.05 * apart);
   return found;
@@ -41,10 +41,10 @@ static void rows_that_groups_cannot_explain(void **state)
   (void)state;
   idm_checks checks;
   idm_checks_begin(&checks, IDM_CHECK_AUDIT);
-  idm_check_record(&checks, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT, 0.001);
-  assert_true(idm_audit_is_mixture(&checks));
+  idm_check_record(&checks, IDM_CHECK_HOMOGENEITY, IDM_CHECK_MISFIT, 0.001);
+  assert_true(idm_audit_is_heterogeneity(&checks));
   idm_check_record(&checks, IDM_CHECK_ENVIRONMENT, IDM_CHECK_MISFIT, 0.001);
-  assert_false(idm_audit_is_mixture(&checks));
+  assert_false(idm_audit_is_heterogeneity(&checks));
 }
 
 /* Agents or trajectories that differ, and nothing else, are what an average over groups has. */
@@ -54,12 +54,12 @@ static void unlike_agents_or_trajectories(void **state)
   for (int both = 0; both < 2; both++) {
     idm_checks checks;
     idm_checks_begin(&checks, IDM_CHECK_AUDIT);
-    assert_false(idm_audit_is_unlike(&checks));
-    if (both) idm_check_record(&checks, IDM_CHECK_ALIKE, IDM_CHECK_MISFIT, 0.001);
+    assert_false(idm_audit_only_unlike(&checks));
+    if (both) idm_check_record(&checks, IDM_CHECK_HOMOGENEITY, IDM_CHECK_MISFIT, 0.001);
     idm_check_record(&checks, IDM_CHECK_TRAJECTORIES, IDM_CHECK_MISFIT, 0.001);
-    assert_true(idm_audit_is_unlike(&checks));
+    assert_true(idm_audit_only_unlike(&checks));
     idm_check_record(&checks, IDM_CHECK_STEPS, IDM_CHECK_MISFIT, 0.001);
-    assert_false(idm_audit_is_unlike(&checks));
+    assert_false(idm_audit_only_unlike(&checks));
   }
 }
 

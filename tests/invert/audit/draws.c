@@ -1,5 +1,5 @@
 /* Room for draws, and the share of the work that a watch is told. */
-#include "invert/audit/draws.h"
+#include "invert/audit/model.h"
 
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ static void steps_have_numbers_of_their_own(void **state)
   uint64_t seen[4 * 3 * 3];
   size_t count = 0;
   for (int step = 0; step < 4; step++)
-    for (size_t way = 0; way < 3; way++)
+    for (size_t dynamics_index = 0; dynamics_index < 3; dynamics_index++)
       for (size_t index = 0; index < 3; index++) {
-        const uint64_t one = idm_audit_step((audit_step)step, way, index << 16);
+        const uint64_t one = idm_audit_step((audit_step)step, dynamics_index, index << 16);
         for (size_t k = 0; k < count; k++) assert_true(seen[k] != one);
         seen[count++] = one;
       }
@@ -21,7 +21,7 @@ static void steps_have_numbers_of_their_own(void **state)
 
 /* Agents who are fitted together: three, and five. */
 static idm_design three = {.people = 3}, five = {.people = 5};
-static audit_ward wards[2] = {{.design = &three}, {.design = &five}};
+static audit_cohort cohorts[2] = {{.design = &three}, {.design = &five}};
 
 static void there_is_room_for_what_a_model_has(void **state)
 {
@@ -37,8 +37,8 @@ static void there_is_room_for_what_a_model_has(void **state)
   idm_audit_draws_clear(&draws);
   assert_null(draws.cell);
   assert_null(draws.agent);
-  m.wards = 2;
-  m.ward = wards;
+  m.cohorts = 2;
+  m.cohort = cohorts;
   assert_int_equal(idm_audit_agents(&m, 1), 3);
   assert_int_equal(idm_audit_agents(&m, 2), 8);
   check(idm_audit_draws_create(&m, &draws, &support_error));
@@ -51,8 +51,12 @@ static void draws_are_recorded(void **state)
 {
   (void)state;
   const idm_fit_settings settings = {.chains = 2, .draws = 5};
-  const audit_model m = {
-      .settings = &settings, .dimension = 2, .cells = 3, .effects = 4, .wards = 1, .ward = wards};
+  const audit_model m = {.settings = &settings,
+                         .dimension = 2,
+                         .cells = 3,
+                         .effects = 4,
+                         .cohorts = 1,
+                         .cohort = cohorts};
   audit_draws there, back;
   idm_record record;
   char *bytes;
@@ -64,7 +68,7 @@ static void draws_are_recorded(void **state)
   there.effect[79] = there.log_likelihood[29] = 7;
   idm_record_begin(&record, "idmtest", 3);
   idm_audit_draws_pass(&m, &there, &record);
-  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_finish(&record, &bytes, &length, &support_error));
   check(idm_record_open(&record, "idmtest", 3, bytes, length, &support_error));
   idm_audit_draws_pass(&m, &back, &record);
   check(idm_record_close(&record, true, &support_error));
@@ -79,7 +83,7 @@ static void draws_are_recorded(void **state)
   idm_audit_draws_clear(&back);
 }
 
-static bool take(void *context, const idm_work *work)
+static bool take(void *context, const idm_progress_state *work)
 {
   char words[8] = "x";
   work->describe(work->content, words, sizeof words);
@@ -92,13 +96,13 @@ static void a_watch_hears_of_its_part_of_the_whole(void **state)
 {
   (void)state;
   double done = -1;
-  const idm_fit_watch watcher = {.progress = take, .context = &done};
-  const audit_watch watch = {.opt_watch = &watcher, .from = 0.2, .to = 0.6};
-  assert_false(idm_audit_watched(&watch, 0.25, 0, NULL));
+  const idm_fit_monitor watcher = {.progress = take, .context = &done};
+  const audit_watch watch = {.opt_monitor = &watcher, .from = 0.2, .to = 0.6};
+  assert_false(idm_audit_report_progress(&watch, 0.25, 0, NULL));
   assert_near(done, 0.3, 1e-15);
-  assert_true(idm_audit_watched(&watch, 1, 0, NULL));
+  assert_true(idm_audit_report_progress(&watch, 1, 0, NULL));
   assert_near(done, 0.6, 1e-15);
-  assert_false(idm_audit_watched(&(audit_watch){.to = 1}, 1, 0, NULL));
+  assert_false(idm_audit_report_progress(&(audit_watch){.to = 1}, 1, 0, NULL));
 }
 
 int main(void)

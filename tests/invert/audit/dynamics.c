@@ -1,5 +1,5 @@
 /* Dynamics of a cell's own: learnt, with everything else as it was. */
-#include "invert/audit/dynamics.h"
+#include "invert/audit/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,15 +29,15 @@ static void they_are_learnt_and_the_models_follow(void **state)
   support_assign(worse, "utility.monitor=-0.1");
   idm_data *data =
       support_simulate(worse, (idm_simulation){.trajectories = 2000, .steps = 20, .seed = 3});
-  check(idm_audit_learn(problem, data, true, 5, &draws, &support_error));
+  check(idm_audit_learn_dynamics(problem, data, true, 5, &draws, &support_error));
   assert_near(problem->setting->emission[0], 0.7, 1e-12);
   const size_t at =
       (size_t)idm_labels_find(&problem->setting->actions, "monitor", 7) * n.states * n.observations;
-  const idm_cuts cuts = {problem, &draws, ways};
+  const idm_cut_draws cuts = {problem, &draws, ways};
   double mean = 0, square = 0;
-  check(idm_problem_fork(problem, &own, &support_error));
+  check(idm_problem_clone(problem, &own, &support_error));
   for (size_t k = 0; k < ways; k++) {
-    check(idm_cut_take(&cuts, k, own, &support_error));
+    check(idm_cut_apply(&cuts, k, own, &support_error));
     const double learnt = own->setting->emission[at];
     mean += learnt / ways;
     square += learnt * learnt / ways;
@@ -51,10 +51,10 @@ static void they_are_learnt_and_the_models_follow(void **state)
   assert_near(idm_theta_scalar(own->theta, IDM_ALPHA), 0.5, 0);
   idm_dynamics_draws_clear(&draws);
   /* As a point: the mode, within three of these sds of their mean. */
-  check(idm_audit_learn(problem, data, false, 5, &draws, &support_error));
-  check(idm_cut_take(&(idm_cuts){problem, &draws, 1}, 0, own, &support_error));
+  check(idm_audit_learn_dynamics(problem, data, false, 5, &draws, &support_error));
+  check(idm_cut_apply(&(idm_cut_draws){problem, &draws, 1}, 0, own, &support_error));
   assert_near(own->setting->emission[at], mean, 3 * sd);
-  idm_fork_destroy(own);
+  idm_clone_destroy(own);
   idm_dynamics_draws_clear(&draws);
   idm_data_destroy(data);
   idm_problem_destroy(worse);
@@ -70,7 +70,7 @@ static void the_best_of_dispersed_starts_counts(void **state)
   idm_data *data = bits_simulate(0.8, 0.75, 75, 20, 3);
   audit_cell cell = {0};
   const audit_model model = {.cells = 1, .cell = &cell};
-  check(idm_audit_learn(problem, data, true, 5, &cell.own, &support_error));
+  check(idm_audit_learn_dynamics(problem, data, true, 5, &cell.own, &support_error));
   idm_audit audit = {.trusted = true};
   idm_checks_begin(&audit.checks, IDM_CHECK_AUDIT);
   check(idm_audit_learn_check(&model, &audit, &support_error));
@@ -87,7 +87,7 @@ static void the_best_of_dispersed_starts_counts(void **state)
   idm_notes_clear(&audit.failures);
   idm_dynamics_draws_clear(&cell.own);
   /* As a point: the states follow the first bit. */
-  check(idm_audit_learn(problem, data, false, 5, &cell.own, &support_error));
+  check(idm_audit_learn_dynamics(problem, data, false, 5, &cell.own, &support_error));
   const long low = idm_labels_find(&cell.own.name, "observation[look,a,lh]", 22);
   assert_true(low >= 0 && cell.own.value[low] > 0.3);
   audit = (idm_audit){.trusted = true};
@@ -109,11 +109,11 @@ static void records_keep_all_of_it(void **state)
   idm_record record;
   char *bytes;
   size_t length;
-  check(idm_audit_learn(problem, data, true, 5, &draws, &support_error));
+  check(idm_audit_learn_dynamics(problem, data, true, 5, &draws, &support_error));
   const size_t all = draws.chains * draws.draws;
   idm_record_begin(&record, "idmtest", 1);
   idm_audit_learn_write(&draws, &record);
-  check(idm_record_seal(&record, &bytes, &length, &support_error));
+  check(idm_record_finish(&record, &bytes, &length, &support_error));
   check(idm_record_open(&record, "idmtest", 1, bytes, length, &support_error));
   check(idm_audit_learn_read(&record, &read, &support_error));
   assert_int_equal(read.numbers, draws.numbers);

@@ -1,6 +1,6 @@
 /* Dynamics that an audit holds: right ones pass, wrong ones fail every group and all of them
  * together, and the answer depends on them or not. */
-#include "invert/audit/held.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void wrong_dynamics_fail(void **state)
   }
   assert_true(support_mentions(&c.audit->group[2].misfits, "observations after `monitor`"));
   assert_false(c.audit->trusted);
-  assert_string_equal(idm_audit_contrast_word(&c.audit->contrast[0]), "failed");
+  assert_string_equal(idm_audit_contrast_verdict(&c.audit->contrast[0]), "failed");
   audit_close(&c);
 }
 
@@ -70,10 +70,10 @@ static void contrasts_add_up(void **state)
   idm_audit *a = c.audit;
   double sum = 0;
   for (size_t g = 0; g < 2; g++) {
-    const idm_audit_number *n = &a->group[g].number[0];
+    const idm_audit_quantity *n = &a->group[g].number[0];
     sum += pow(n->dynamics_shift * n->diagnosis.sd, 2);
   }
-  idm_audit_number *n = &a->contrast[0].number[0];
+  idm_audit_quantity *n = &a->contrast[0].number[0];
   assert_near(n->dynamics_shift * n->diagnosis.sd, sqrt(sum), 1e-9);
   /* Judged again with other shifts: in units of the coordinate before, in sds after. */
   for (int beyond = 0; beyond < 2; beyond++) {
@@ -81,10 +81,10 @@ static void contrasts_add_up(void **state)
     a->contrast[0].verdict = IDM_AUDIT_IDENTIFIED;
     a->contrast[0].depends = false;
     n->dynamics_shift = (beyond ? 1.1 : 0.9) * n->diagnosis.sd;
-    idm_audit_held_judge(a);
+    idm_audit_flag_dependence(a);
     assert_near(n->dynamics_shift, beyond ? 1.1 : 0.9, 1e-12);
     assert_int_equal(a->contrast[0].depends, beyond);
-    assert_string_equal(idm_audit_contrast_word(&a->contrast[0]),
+    assert_string_equal(idm_audit_contrast_verdict(&a->contrast[0]),
                         beyond ? "depends on dynamics" : "identified");
   }
   /* A group has the word too, unless its verdict is worse. */
@@ -95,8 +95,8 @@ static void contrasts_add_up(void **state)
     group->verdict = worse ? IDM_AUDIT_PRIOR_DRIVEN : IDM_AUDIT_IDENTIFIED;
     group->depends = false;
     group->number[0].dynamics_shift = 1.1 * group->number[0].diagnosis.sd;
-    idm_audit_held_judge(a);
-    assert_string_equal(idm_audit_group_word(group),
+    idm_audit_flag_dependence(a);
+    assert_string_equal(idm_audit_group_verdict(group),
                         worse ? "prior-driven" : "depends on dynamics");
   }
   audit_close(&c);

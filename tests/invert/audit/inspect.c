@@ -1,6 +1,6 @@
 /* The model's half of the verdict on the cells of an audit: what `idm fit` says of each by itself.
  */
-#include "invert/audit/inspect.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int setup(void **state)
   assert_non_null(f);
   idm_fit_settings_default(&f->settings);
   f->problem = asked_reversal(0.2);
-  check(idm_problem_free(f->problem, "{alpha: {scale: log}}", &support_error));
+  check(idm_problem_set_free(f->problem, "{alpha: {scale: log}}", &support_error));
   for (size_t c = 0; c < CELLS; c++) {
     double alpha[AGENTS];
     for (size_t a = 0; a < AGENTS; a++) alpha[a] = c && a % 2 ? 20 : 0.2;
@@ -76,8 +76,8 @@ static void test_verdicts(void **state)
   assert_int_equal(found[0].misfits.count, 0);
   assert_true(found[1].misfits.count > 0);
   assert_true(support_mentions(&found[1].misfits, "agents"));
-  idm_audit_inspected_clear(found, CELLS);
-  idm_audit_inspected_clear(NULL, CELLS);
+  idm_audit_inspect_clear(found, CELLS);
+  idm_audit_inspect_clear(NULL, CELLS);
 }
 
 /* Threads, and other cells beside it, change nothing of what is said of a cell. */
@@ -97,8 +97,8 @@ static void test_cells_are_judged_by_themselves(void **state)
   check(idm_audit_inspect(&one, &its, CELLS, &alone, &support_error));
   expect_same_notes(&together[1].misfits, &alone.misfits);
   expect_same_notes(&together[1].remarks, &alone.remarks);
-  idm_audit_inspected_clear(together, CELLS);
-  idm_audit_inspected_clear(&alone, 1);
+  idm_audit_inspect_clear(together, CELLS);
+  idm_audit_inspect_clear(&alone, 1);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)

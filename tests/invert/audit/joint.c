@@ -88,7 +88,7 @@ static void test_quadrature(void **state)
   size_t missing[2] = {0};
   joint_moments moments[3] = {0};
   idm_groups groups = halves(s.data, member, missing);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   const idm_audit_settings settings = settings_of(1500);
   idm_audit *audit;
   for (size_t g = 0; g < 2; g++) joint_tabulate(&s, member + g * CASES, &grid[g]);
@@ -118,7 +118,7 @@ static void test_cuts(void **state)
   bool member[2 * 30];
   size_t missing[2] = {0};
   idm_groups groups = halves(other, member, missing);
-  const idm_cuts cut = {s.problem, &s.draws, 3};
+  const idm_cut_draws cut = {s.problem, &s.draws, 3};
   idm_audit_settings settings = settings_of(100);
   idm_audit *audit;
   check(idm_audit_run(s.problem, other, &groups, &settings, &cut, NULL, &audit, &support_error));
@@ -142,13 +142,13 @@ static void test_goes_on(void **state)
   bool member[2 * 30];
   size_t missing[2] = {0};
   idm_groups groups = halves(s.data, member, missing);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   const idm_audit_settings settings = settings_of(300);
   idm_audit *whole, *parts = NULL;
   support_resuming r = {0};
   check(idm_audit_run(s.problem, s.data, &groups, &settings, &cut, NULL, &whole, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
-    const idm_fit_watch watch = support_resume(&r, when[k], 4);
+    const idm_fit_monitor watch = support_resume(&r, when[k], 4);
     idm_audit_destroy(parts);
     const idm_status status =
         idm_audit_run(s.problem, s.data, &groups, &settings, &cut, &watch, &parts, &support_error);

@@ -1,5 +1,5 @@
 /* Verdicts on groups and contrasts: who is identified, who is the prior's, who failed; and Holm. */
-#include "invert/audit/judge.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "idm/cut.h"
 #include "invert/audit/audit_support.h"
-#include "invert/audit/dynamics.h"
+#include "invert/audit/model.h"
 
 /* Against p.adjust(c(.01, .04, .03, .5), "holm") of R. */
 static void holm_is_that_of_r(void **state)
@@ -94,25 +94,25 @@ static idm_audit_verdict over_dynamics(size_t patients, double *between)
   check(idm_problem_apply_rule(c.problem, &rule, &support_error));
   idm_data *seen = support_simulate(
       c.problem, (idm_simulation){.trajectories = patients, .steps = 20, .seed = 3});
-  check(idm_audit_learn(c.problem, seen, true, 5, &draws, &support_error));
-  const idm_cuts cuts = {c.problem, &draws, 8};
+  check(idm_audit_learn_dynamics(c.problem, seen, true, 5, &draws, &support_error));
+  const idm_cut_draws cuts = {c.problem, &draws, 8};
   check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, &cuts, NULL, &c.audit,
                       &support_error));
   const idm_audit_group *group = &c.audit->group[0];
   const idm_audit_verdict verdict = group->verdict;
   *between = group->number[0].between;
   print_message("  %zu patients: between %.2f, %s: %s\n", patients, *between,
-                idm_audit_verdict_word(verdict),
+                idm_audit_verdict_name(verdict),
                 group->reasons.count ? group->reasons.text[0] : "");
   assert_int_equal(verdict == IDM_AUDIT_DYNAMICS_DRIVEN,
                    says(group, "lies between draws of the dynamics"));
-  const idm_audit_number *number = &group->number[0];
+  const idm_audit_quantity *number = &group->number[0];
   const bool open = *between > 0.5;
   assert_int_equal(isnan(number->low) && isnan(number->high), open);
   assert_int_equal(isnan(number->diagnosis.q05) && isnan(number->diagnosis.q95), open);
-  const idm_audit_number *contrast = &c.audit->contrast[0].number[0];
+  const idm_audit_quantity *contrast = &c.audit->contrast[0].number[0];
   assert_int_equal(isnan(contrast->positive), contrast->between > 0.5);
-  assert_false(isnan(contrast->positive) && contrast->flagged);
+  assert_false(isnan(contrast->positive) && contrast->significant);
   idm_data_destroy(seen);
   idm_dynamics_draws_clear(&draws);
   audit_close(&c);
@@ -142,13 +142,13 @@ static void the_model_is_tested_in_learnt_dynamics(void **state)
   check(idm_problem_apply_rule(c.problem, &rule, &support_error));
   idm_data *seen =
       support_simulate(c.problem, (idm_simulation){.trajectories = 20000, .steps = 20, .seed = 3});
-  check(idm_audit_learn(c.problem, seen, true, 5, &draws, &support_error));
+  check(idm_audit_learn_dynamics(c.problem, seen, true, 5, &draws, &support_error));
   for (size_t i = 0; i < n.actions * n.states * n.observations; i++)
     if (c.problem->setting->emission[i] != 0.5)
       c.problem->setting->emission[i] = c.problem->setting->emission[i] > 0.5 ? 0.9 : 0.1;
   check(idm_problem_apply_rule(c.problem, &rule, &support_error));
   c.settings.fit.draws = 250;
-  const idm_cuts cuts = {c.problem, &draws, 8};
+  const idm_cut_draws cuts = {c.problem, &draws, 8};
   check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, &cuts, NULL, &c.audit,
                       &support_error));
   for (size_t g = 0; g < 2; g++) {
@@ -176,7 +176,7 @@ static void much_data_identify(void **state)
     assert_int_equal(audit->group[g].agents, g < 2 ? 150 : 300);
   }
   assert_true(audit->group[0].number[0].own > 0.8);
-  assert_true(audit->contrast[0].number[0].flagged);
+  assert_true(audit->contrast[0].number[0].significant);
   assert_true(audit->contrast[0].number[0].positive > 0.999);
   assert_string_equal(audit->contrast[0].group, "b");
   assert_string_equal(audit->contrast[0].against, "a");
@@ -197,10 +197,10 @@ static void groups_that_differ_are_no_misfit(void **state)
     const idm_audit_group *all = &audit->group[2];
     for (size_t g = 0; g < 2; g++) assert_int_equal(audit->group[g].verdict, IDM_AUDIT_IDENTIFIED);
     const bool mixed = pool != IDM_POOL_PARTIAL;
-    assert_int_equal(all->verdict, mixed ? IDM_AUDIT_MIXED : IDM_AUDIT_IDENTIFIED);
+    assert_int_equal(all->verdict, mixed ? IDM_AUDIT_HETEROGENEOUS : IDM_AUDIT_IDENTIFIED);
     assert_int_equal(all->mixed, mixed);
     assert_int_equal(says(all, "the groups differ (log_alpha of 'b' less that of 'a'"), mixed);
-    assert_int_equal(audit->checks.of[IDM_CHECK_ALIKE].outcome,
+    assert_int_equal(audit->checks.of[IDM_CHECK_HOMOGENEITY].outcome,
                      mixed ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
     assert_true(audit->trusted);
     audit_close(&c);
@@ -332,10 +332,10 @@ static void misfits_of_those_in_no_group_are_told(void **state)
   for (size_t i = 0; i < 2; i++) {
     const idm_audit_group *rest = &audit->group[audit->contrast[i].side[1]];
     assert_int_not_equal(audit->group[i].verdict, IDM_AUDIT_FAILED);
-    assert_true(rest->unfit);
+    assert_true(rest->model_misfit);
     assert_int_equal(rest->verdict, IDM_AUDIT_FAILED);
     assert_int_equal(audit->contrast[i].verdict, IDM_AUDIT_FAILED);
-    assert_false(audit->contrast[i].number[0].flagged);
+    assert_false(audit->contrast[i].number[0].significant);
     told += rest->misfits.count > 0;
   }
   assert_int_equal(told, 1); /* once is enough */
@@ -370,13 +370,13 @@ static void a_contrast_fails_by_its_own_draws(void **state)
   c.settings.pool = IDM_POOL_NONE;
   const idm_audit *audit = run(&c);
   assert_true(audit->trusted);
-  audit_plan plan = {0};
-  check(idm_audit_plan(c.problem, c.data, c.groups, &c.settings, &plan, &support_error));
+  audit_estimands plan = {0};
+  check(idm_audit_estimands(c.problem, c.data, c.groups, &c.settings, &plan, &support_error));
   plan.model.dimension = 1;
   plan.model.mean = calloc(1, sizeof(double));
   plan.model.sd = calloc(1, sizeof(double));
   plan.model.sd[0] = 1.5;
-  const audit_scales scales[3] = {{{0, 0}}, {{0, 0}}, {{0, 0}}};
+  const prior_scale_means scales[3] = {{{0, 0}}, {{0, 0}}, {{0, 0}}};
   double *draw = c.audit->contrast[0].number[0].draw;
   for (size_t i = 0; i < c.audit->draws; i++) draw[i] += 10;
   for (size_t g = 0; g < 3; g++) idm_notes_clear(&c.audit->group[g].reasons);
@@ -386,7 +386,7 @@ static void a_contrast_fails_by_its_own_draws(void **state)
   assert_int_equal(audit->checks.of[IDM_CHECK_RHAT].outcome, IDM_CHECK_FAILED);
   assert_true(mentions(&audit->failures, "the contrast of 'b' less 'a' in log_alpha"));
   assert_false(audit->trusted);
-  idm_audit_plan_clear(&plan);
+  idm_audit_estimands_clear(&plan);
   audit_close(&c);
 }
 
@@ -402,7 +402,7 @@ static void what_a_log_tells_has_its_tails(void **state)
     c.settings.pool = IDM_POOL_NONE;
     const idm_audit *audit = run(&c);
     for (size_t g = 0; g < 2; g++) {
-      const idm_audit_number *n = &audit->group[g].number[0];
+      const idm_audit_quantity *n = &audit->group[g].number[0];
       assert_near(n->alone, n->contraction, 0.06);
       assert_int_not_equal(audit->group[g].verdict, IDM_AUDIT_POPULATION_DRIVEN);
     }
@@ -416,14 +416,14 @@ static void a_prior_that_is_far_off_fails(void **state)
   (void)state;
   for (int side = 0; side < 2; side++) {
     audit_case c = audit_open(1.5, 0.5, 0.8, 60, "site");
-    check(idm_problem_free(c.problem,
-                           side ? "{alpha: {scale: log, prior: {normal: [10, 0.2]}}}"
-                                : "{beta: {scale: inverse, prior: {normal: [5, 0.1]}}}",
-                           &support_error));
+    check(idm_problem_set_free(c.problem,
+                               side ? "{alpha: {scale: log, prior: {normal: [10, 0.2]}}}"
+                                    : "{beta: {scale: inverse, prior: {normal: [5, 0.1]}}}",
+                               &support_error));
     c.settings.fit.draws = 250;
     const idm_audit *audit = run(&c);
     for (size_t g = 0; g < 2; g++) {
-      assert_true(audit->group[g].elsewhere);
+      assert_true(audit->group[g].prior_conflict);
       assert_int_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
       assert_true(says(&audit->group[g], "prior and decisions disagree"));
     }

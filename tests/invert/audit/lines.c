@@ -11,7 +11,7 @@ typedef struct fixture {
   idm_data *data;
   idm_groups *groups;
   idm_audit_settings settings;
-  audit_plan plan;
+  audit_estimands plan;
 } fixture;
 
 static fixture make(const char *const *opt_predicate, size_t count, idm_pool pool)
@@ -23,13 +23,13 @@ static fixture make(const char *const *opt_predicate, size_t count, idm_pool poo
   else
     check(idm_groups_by(f.data, "site", &f.groups, NULL, &support_error));
   f.settings.pool = pool;
-  check(idm_audit_plan(f.problem, f.data, f.groups, &f.settings, &f.plan, &support_error));
+  check(idm_audit_estimands(f.problem, f.data, f.groups, &f.settings, &f.plan, &support_error));
   return f;
 }
 
 static void unmake(fixture *f)
 {
-  idm_audit_plan_clear(&f->plan);
+  idm_audit_estimands_clear(&f->plan);
   idm_groups_destroy(f->groups);
   idm_data_destroy(f->data);
   idm_problem_destroy(f->problem);
@@ -106,16 +106,16 @@ static void lines_have_the_variance_of_their_prior(void **state)
   m->sd = &sd;
   m->mean = &mean;
   m->dimension = 1;
-  assert_near(idm_audit_line_prior(m, &f.plan.group[0], 0), 4 + 1, 1e-12);
-  assert_near(idm_audit_line_prior(m, &f.plan.contrast[0], 0), 2 * 1, 1e-12);
+  assert_near(idm_combination_prior_var(m, &f.plan.group[0], 0), 4 + 1, 1e-12);
+  assert_near(idm_combination_prior_var(m, &f.plan.contrast[0], 0), 2 * 1, 1e-12);
   const audit_draws draws = {.chains = 1, .draws = 1, .cell = cell, .effect = effect};
-  idm_audit_line_draw(m, &draws, &f.plan.group[3], 0, &value);
+  idm_combination_draws(m, &draws, &f.plan.group[3], 0, &value);
   assert_near(value, 2, 1e-12);
   /* log normal(1; 0, 2 s) - log normal(1; 0, s) and the same of tau = 1, up to a constant. */
   double mu = 1, tau = 1, weight;
   const audit_draws population = {
       .chains = 1, .draws = 1, .cell = cell, .effect = effect, .mean = &mu, .sd = &tau};
-  idm_audit_line_weigh(m, &population, &f.plan.group[0], 2, &weight);
+  idm_combination_log_weight(m, &population, &f.plan.group[0], 2, &weight);
   assert_near(weight, 0.375 * (0.25 + 1), 1e-12);
   m->sd = m->mean = NULL;
   unmake(&f);

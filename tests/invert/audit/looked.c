@@ -1,11 +1,11 @@
 /* Looks at the model again: the draw of the dynamics in which fewest groups fail counts. */
-#include "invert/audit/looked.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 
 #include "idm/cut.h"
 #include "invert/audit/audit_support.h"
-#include "invert/audit/dynamics.h"
+#include "invert/audit/model.h"
 #include "invert/check.h"
 
 enum { WAYS = 8 };
@@ -33,19 +33,19 @@ static size_t count_unfit(bool spare)
   check(idm_problem_apply_rule(c.problem, &rule, &support_error));
   idm_data *seen =
       support_simulate(c.problem, (idm_simulation){.trajectories = 20000, .steps = 20, .seed = 3});
-  check(idm_audit_learn(c.problem, seen, true, 5, &draws, &support_error));
+  check(idm_audit_learn_dynamics(c.problem, seen, true, 5, &draws, &support_error));
   spoil(&draws, spare);
-  const idm_cuts cuts = {c.problem, &draws, WAYS};
+  const idm_cut_draws cuts = {c.problem, &draws, WAYS};
   c.settings.fit.draws = 150;
   check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, &cuts, NULL, &c.audit,
                       &support_error));
-  const size_t unfit = idm_audit_count_unfit(c.audit);
+  const size_t model_misfit = idm_audit_count_unfit(c.audit);
   for (size_t g = 0; g < c.audit->sides; g++)
-    assert_int_equal(c.audit->group[g].unfit, c.audit->group[g].misfits.count > 0);
+    assert_int_equal(c.audit->group[g].model_misfit, c.audit->group[g].misfits.count > 0);
   idm_data_destroy(seen);
   idm_dynamics_draws_clear(&draws);
   audit_close(&c);
-  return unfit;
+  return model_misfit;
 }
 
 static void the_draw_in_which_fewest_fail_counts(void **state)
@@ -64,11 +64,11 @@ static void a_look_with_fewer_tests_does_not_count(void **state)
   idm_checks_begin(&short_of_one, IDM_CHECK_AUDIT);
   idm_check_leave_out(&short_of_one, IDM_CHECK_DEPENDS, 10);
   assert_int_equal(idm_checks_left_out(&short_of_one), 1);
-  assert_true(idm_audit_look_replaces(2, &whole, 1, &whole));
-  assert_false(idm_audit_look_replaces(2, &whole, 2, &whole));
-  assert_false(idm_audit_look_replaces(2, &whole, 0, &short_of_one));
-  assert_true(idm_audit_look_replaces(2, &short_of_one, 1, &short_of_one));
-  assert_true(idm_audit_look_replaces(2, &short_of_one, 1, &whole));
+  assert_true(idm_audit_reassess_better(2, &whole, 1, &whole));
+  assert_false(idm_audit_reassess_better(2, &whole, 2, &whole));
+  assert_false(idm_audit_reassess_better(2, &whole, 0, &short_of_one));
+  assert_true(idm_audit_reassess_better(2, &short_of_one, 1, &short_of_one));
+  assert_true(idm_audit_reassess_better(2, &short_of_one, 1, &whole));
 }
 
 int main(void)

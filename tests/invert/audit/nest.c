@@ -1,6 +1,6 @@
 /* Agents nested in groups: how they are divided, and who is refused. What is drawn of them is in
  * nested.c. */
-#include "invert/audit/nest.h"
+#include "invert/audit/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,14 +20,14 @@ static void predicates_are_effects_of_agents(void **state)
 {
   (void)state;
   nest_case f = nest_make(6, 0, 0, 10);
-  audit_plan plan;
+  audit_estimands plan;
   f.groups->partition = false;
   for (size_t t = 0; t < f.data->trajectories; t++) /* the first also takes in agents 4 and 5 */
     if (f.data->agent[t] > 3) f.groups->member[t] = true;
-  check(idm_audit_plan(f.problem, f.data, f.groups, &f.settings, &plan, &support_error));
+  check(idm_audit_estimands(f.problem, f.data, f.groups, &f.settings, &plan, &support_error));
   const audit_model *m = &plan.model;
-  assert_int_equal(m->wards, 1);
-  const idm_design *d = m->ward[0].design;
+  assert_int_equal(m->cohorts, 1);
+  const idm_design *d = m->cohort[0].design;
   assert_int_equal(d->people, 6);
   assert_int_equal(d->pooled, NEST_GROUPS);
   for (size_t i = 0; i < 6; i++) {
@@ -41,7 +41,7 @@ static void predicates_are_effects_of_agents(void **state)
   for (size_t c = 0; c < m->cells; c++) cases += m->cell[c].cases;
   assert_true(cases == 6);
   assert_true(d->spread_scale[0] == NEST_PRIOR_SD / 2 && d->sd_scale[0] == NEST_PRIOR_SD / 2);
-  idm_audit_plan_clear(&plan);
+  idm_audit_estimands_clear(&plan);
   nest_unmake(&f);
 }
 
@@ -110,7 +110,7 @@ static void pooled_agents_have_one_set_of_dynamics(void **state)
   nest_unmake(&f);
 }
 
-static bool stop(void *context, const idm_work *work)
+static bool stop(void *context, const idm_progress_state *work)
 {
   (void)context;
   return work->done > 0.5;
@@ -120,7 +120,7 @@ static void a_watch_stops_it(void **state)
 {
   (void)state;
   nest_case f = nest_make(6, 0, 0, 10);
-  const idm_fit_watch watch = {.progress = stop};
+  const idm_fit_monitor watch = {.progress = stop};
   idm_error error = {0};
   f.settings.fit.draws = 100000;
   assert_int_equal(

@@ -32,13 +32,13 @@ nest_case nest_make_at(size_t people, const double *x, size_t decisions)
   return f;
 }
 
-nest_case nest_make(size_t people, double apart, double sd, size_t decisions)
+nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions)
 {
   double *x = idm_new(people, sizeof *x);
   idm_random random;
   idm_random_init(&random, 6, 1);
   for (size_t i = 0; i < people; i++)
-    x[i] = apart * ((double)(i % NEST_GROUPS) - 1) + sd * idm_random_normal(&random);
+    x[i] = agent_information * ((double)(i % NEST_GROUPS) - 1) + sd * idm_random_normal(&random);
   const nest_case f = nest_make_at(people, x, decisions);
   free(x);
   return f;

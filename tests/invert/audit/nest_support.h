@@ -22,7 +22,7 @@ idm_groups *nest_divide(const idm_data *data, size_t groups);
 /* Agents at x: [person]. */
 nest_case nest_make_at(size_t people, const double *x, size_t decisions);
 /* Agents of three groups, `apart` from each other and `sd` within. */
-nest_case nest_make(size_t people, double apart, double sd, size_t decisions);
+nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions);
 void nest_run(nest_case *f);
 void nest_unmake(nest_case *f);
 

@@ -12,7 +12,7 @@
 #include "invert/audit/nest_support.h"
 #include "invert/people/people_support.h"
 
-static void agrees(const char *what, const idm_audit_number *n, const reference_law *law)
+static void agrees(const char *what, const idm_audit_quantity *n, const reference_law *law)
 {
   const idm_diagnosis *d = &n->diagnosis;
   const double mean = reference_mean(law), sd = reference_sd(law);
@@ -58,7 +58,7 @@ static void groups_apart_agree_with_quadrature(void **state)
   assert_null(f.audit->within);
   assert_null(f.audit->mean);
   /* Draws of two groups owe nothing to each other. */
-  const idm_audit_number *a = f.audit->group[0].number, *b = f.audit->group[1].number;
+  const idm_audit_quantity *a = f.audit->group[0].number, *b = f.audit->group[1].number;
   const size_t all = f.audit->chains * f.audit->draws;
   double product = 0;
   for (size_t i = 0; i < all; i++)
@@ -84,7 +84,7 @@ static void thin_out(nest_case *f, size_t few)
     if (agent >= few || !seen[agent]) kept[count++] = (uint32_t)t;
     seen[agent] = true;
   }
-  check(idm_data_part(f->data, kept, count, &part, &support_error));
+  check(idm_data_subset(f->data, kept, count, &part, &support_error));
   idm_groups_destroy(f->groups);
   f->groups = nest_divide(part, NEST_GROUPS);
   for (size_t t = 0; t < part->trajectories; t++)
@@ -184,7 +184,7 @@ static void an_sd_of_the_prior_is_remarked(void **state)
 /* --- the model ------------------------------------------------------------------------------ */
 
 static const idm_check_id of_the_model[] = {
-    IDM_CHECK_STEPS,       IDM_CHECK_ENDS,       IDM_CHECK_STAYS,      IDM_CHECK_OUTSIDE,
+    IDM_CHECK_STEPS,       IDM_CHECK_LENGTHS,    IDM_CHECK_REPETITION, IDM_CHECK_AGENT_BANDS,
     IDM_CHECK_CALIBRATION, IDM_CHECK_EXTENSIONS, IDM_CHECK_ENVIRONMENT};
 
 /* Agents of whom everything is modelled pass every test, and groups have a shift by the dynamics.

@@ -1,12 +1,12 @@
 /* Priors that hold the numbers of an audit off what the decisions lead to. */
-#include "invert/audit/pull.h"
+#include "invert/audit/lines.h"
 
 #include "invert/audit/audit_support.h"
 
 static audit_case open(const char *free_blocks, idm_pool pool)
 {
   audit_case c = audit_open(1.5, 0.3, 0.5, 30, "site");
-  check(idm_problem_free(c.problem, free_blocks, &support_error));
+  check(idm_problem_set_free(c.problem, free_blocks, &support_error));
   c.settings.fit.draws = 400;
   c.settings.pool = pool;
   check(idm_audit_run(c.problem, c.data, c.groups, &c.settings, NULL, NULL, &c.audit,
@@ -45,7 +45,7 @@ static void priors_that_are_off_fail(void **state)
       assert_int_equal(support_mentions(&a->group[g].reasons, words), pool == IDM_POOL_NONE);
       assert_int_equal(a->group[g].verdict, IDM_AUDIT_FAILED);
     }
-    assert_string_equal(idm_audit_contrast_word(&a->contrast[0]), "failed");
+    assert_string_equal(idm_audit_contrast_verdict(&a->contrast[0]), "failed");
     audit_close(&c);
   }
 }

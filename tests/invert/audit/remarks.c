@@ -1,6 +1,6 @@
 /* Remarks on an audit: the share of the dynamics, and whether they were drawn with the decisions.
  */
-#include "invert/audit/remarks.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 
@@ -11,10 +11,10 @@
 static void remark(idm_joint_dynamics *opt_joint, size_t cuts, double between, idm_audit *a)
 {
   static char *names[] = {"log_alpha"};
-  static idm_audit_number number[3];
+  static idm_audit_quantity number[3];
   static idm_audit_group group[2];
   static idm_audit_contrast contrast;
-  for (size_t i = 0; i < 3; i++) number[i] = (idm_audit_number){.between = between};
+  for (size_t i = 0; i < 3; i++) number[i] = (idm_audit_quantity){.between = between};
   group[0] = (idm_audit_group){.name = "a", .number = &number[0]};
   group[1] = (idm_audit_group){.name = "all", .number = &number[1]};
   contrast = (idm_audit_contrast){.number = &number[2]};

@@ -37,7 +37,7 @@ static double sd(const sums *s, size_t i)
   return sqrt(s->square[i] / s->weight - mean(s, i) * mean(s, i));
 }
 
-static void compare(const idm_audit_number *n, const sums *exact, size_t i)
+static void compare(const idm_audit_quantity *n, const sums *exact, size_t i)
 {
   const idm_diagnosis *d = &n->diagnosis;
   assert_true(d->rhat < idm_check_threshold(IDM_CHECK_RHAT));
@@ -229,7 +229,7 @@ static void separate_groups_are_exact(void **state)
   audit_table table;
   assert_null(f.audit->mean);
   for (size_t g = 0; g < 2; g++) {
-    const idm_audit_number *number = &f.audit->group[g].number[0];
+    const idm_audit_quantity *number = &f.audit->group[g].number[0];
     sums exact = {0};
     audit_tabulate(f.problem, f.data, f.groups->member + g * f.data->trajectories, &table);
     for (int i = 0; i < 4000; i++) {
@@ -249,8 +249,8 @@ static void separate_predicates_are_compared_with_the_others(void **state)
   (void)state;
   fixture f = make((const char *const[]){"site=b", "sex=f"}, 2, IDM_POOL_HOLM, 600);
   fixture by = make(NULL, 0, IDM_POOL_NONE, 600);
-  const idm_audit_number *number = &f.audit->contrast[0].number[0];
-  const idm_audit_number *same = &by.audit->contrast[0].number[0];
+  const idm_audit_quantity *number = &f.audit->contrast[0].number[0];
+  const idm_audit_quantity *same = &by.audit->contrast[0].number[0];
   assert_near(number->diagnosis.mean, same->diagnosis.mean,
               5 * (number->diagnosis.mcse_mean + same->diagnosis.mcse_mean));
   assert_true(number->adjusted >= 2 * fmin(number->positive, 1 - number->positive));

@@ -1,5 +1,5 @@
 /* Effects with a common spread: closed forms of the integral, and draws against it. */
-#include "invert/audit/spread.h"
+#include "invert/audit/model.h"
 
 #include <math.h>
 

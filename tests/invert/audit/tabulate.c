@@ -1,13 +1,10 @@
 /* Grids in place of likelihoods: what they are off by, and that looks make up for it. */
-#include "invert/audit/tabulate.h"
+#include "invert/audit/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "invert/audit/audit_support.h"
-#include "invert/audit/cell.h"
-#include "invert/audit/draws.h"
-#include "invert/audit/sample.h"
 
 static const double prior_mean = 0, prior_sd = 1.5;
 
@@ -153,7 +150,7 @@ static void tabulating_can_be_stopped(void **state)
   fixture *f = *state;
   const atomic_bool stop = true;
   idm_error error = {0};
-  start *found;
+  chain_start *found;
   check(idm_start_create(1, &found, &support_error));
   idm_grid_destroy(f->cell.grid);
   f->cell.grid = NULL;

@@ -1,5 +1,5 @@
 /* Agents of an audit as samples of normal populations. */
-#include "invert/audit/ward.h"
+#include "invert/audit/lines.h"
 
 #include <math.h>
 

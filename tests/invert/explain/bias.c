@@ -11,10 +11,10 @@ static idm_interval point(double x)
   return (idm_interval){x, x, x};
 }
 
-static size_t count_biases(const idm_explained_person *person)
+static size_t count_biases(const idm_person_summary *person)
 {
   size_t count = 0;
-  for (int b = 0; b < IDM_BIAS_COUNT; b++) count += idm_explained_bias(person, (idm_bias)b);
+  for (int b = 0; b < IDM_BIAS_COUNT; b++) count += idm_person_has_bias(person, (idm_bias)b);
   return count;
 }
 
@@ -22,38 +22,38 @@ static size_t count_biases(const idm_explained_person *person)
 static void rules_need_intervals_and_updates(void **state)
 {
   (void)state;
-  const idm_explained_person bayes = {.updates = 100,
-                                      .confirming_updates = 50,
-                                      .disconfirming_updates = 50,
-                                      .base_rate = point(0.91),
-                                      .reaction = point(1.09),
-                                      .asymmetry = point(0.09)};
+  const idm_person_summary bayes = {.updates = 100,
+                                    .confirming_updates = 50,
+                                    .disconfirming_updates = 50,
+                                    .base_rate = point(0.91),
+                                    .reaction = point(1.09),
+                                    .asymmetry = point(0.09)};
   assert_int_equal(count_biases(&bayes), 0);
-  idm_explained_person other = bayes;
+  idm_person_summary other = bayes;
   other.base_rate = point(0.89);
-  assert_true(idm_explained_bias(&other, IDM_BIAS_BASE_RATE_NEGLECT));
+  assert_true(idm_person_has_bias(&other, IDM_BIAS_BASE_RATE_NEGLECT));
   other.base_rate.high = 0.95;
   assert_int_equal(count_biases(&other), 0);
   other.base_rate = point(NAN);
   assert_int_equal(count_biases(&other), 0);
   other = bayes;
   other.reaction = point(0.8);
-  assert_true(idm_explained_bias(&other, IDM_BIAS_CONSERVATISM));
+  assert_true(idm_person_has_bias(&other, IDM_BIAS_CONSERVATISM));
   other.reaction = point(1.2);
-  assert_true(idm_explained_bias(&other, IDM_BIAS_OVERREACTION));
+  assert_true(idm_person_has_bias(&other, IDM_BIAS_OVERREACTION));
   assert_int_equal(count_biases(&other), 1);
   other.updates = IDM_BIAS_UPDATES - 1;
   assert_int_equal(count_biases(&other), 0);
   other = bayes;
   other.asymmetry = point(0.2);
-  assert_true(idm_explained_bias(&other, IDM_BIAS_CONFIRMATION));
+  assert_true(idm_person_has_bias(&other, IDM_BIAS_CONFIRMATION));
   other.disconfirming_updates = IDM_BIAS_UPDATES - 1;
   assert_int_equal(count_biases(&other), 0);
   for (int b = 0; b < IDM_BIAS_COUNT; b++)
     assert_true(idm_bias_name((idm_bias)b) && idm_bias_rule((idm_bias)b));
   assert_null(idm_bias_name(IDM_BIAS_COUNT));
   assert_null(idm_bias_rule(IDM_BIAS_COUNT));
-  assert_false(idm_explained_bias(NULL, IDM_BIAS_CONFIRMATION));
+  assert_false(idm_person_has_bias(NULL, IDM_BIAS_CONFIRMATION));
 }
 
 /* One model of the world, which is right: what is named are the powers of the update. */
@@ -78,7 +78,7 @@ static void powers_are_named(void **state)
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 12, .seed = 4});
     idm_explanation *e = explain_rows(problem, data);
-    const idm_explained_person *person = &e->person[0];
+    const idm_person_summary *person = &e->person[0];
     assert_near(person->base_rate.mean, cases[i].prior, 1e-9);
     assert_near(person->reaction.mean, cases[i].evidence, 1e-9);
     if (cases[i].bias < 0) {
@@ -86,7 +86,7 @@ static void powers_are_named(void **state)
       assert_near(person->confirming.mean, 1, 1e-9);
       assert_near(person->disconfirming.mean, 1, 1e-9);
     } else {
-      assert_true(idm_explained_bias(person, (idm_bias)cases[i].bias));
+      assert_true(idm_person_has_bias(person, (idm_bias)cases[i].bias));
       assert_int_equal(count_biases(person), 1);
     }
     idm_explanation_destroy(e);
@@ -114,10 +114,11 @@ static void plain_sides(const idm_problem *problem, const idm_data *data, double
       double pi[2], sigma[4], next[2] = {0, 0}, due[2], before[2];
       idm_plan_policy(w, 0, z, pi, sigma);
       for (size_t m = 0; m < 2; m++) {
-        double after[2];
+        double updated_belief[2];
         plain_after(problem, problem->theta->block[IDM_TRANSITION].value + (2 * m + u) * 4,
-                    problem->theta->block[IDM_EMISSION].value + (2 * m + u) * 4, z, x, after);
-        for (size_t k = 0; k < 2; k++) next[k] += sigma[2 * u + m] * after[k];
+                    problem->theta->block[IDM_EMISSION].value + (2 * m + u) * 4, z, x,
+                    updated_belief);
+        for (size_t k = 0; k < 2; k++) next[k] += sigma[2 * u + m] * updated_belief[k];
       }
       plain_predict(problem, s->transition + u * 4, z, before);
       const double p = plain_joint(problem, s->transition + u * 4, s->emission + u * 4, z, x, due);
@@ -150,13 +151,13 @@ static void optimists_confirm(void **state)
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 4, .seed = 6});
     idm_explanation *e = explain_rows(problem, data);
-    const idm_explained_person *person = &e->person[0];
+    const idm_person_summary *person = &e->person[0];
     double ratio[2];
     plain_sides(problem, data, ratio);
     assert_near(person->confirming.mean, ratio[0], 1e-9);
     assert_near(person->disconfirming.mean, ratio[1], 1e-9);
     assert_near(person->asymmetry.mean, ratio[0] - ratio[1], 1e-9);
-    assert_true(idm_explained_bias(person, IDM_BIAS_CONFIRMATION) == (optimist == 1));
+    assert_true(idm_person_has_bias(person, IDM_BIAS_CONFIRMATION) == (optimist == 1));
     if (optimist) assert_true(person->confirming.mean > 1.1 && person->disconfirming.mean < 0.9);
     assert_true(person->confirming_updates + person->disconfirming_updates == data->rows);
     idm_explanation_destroy(e);

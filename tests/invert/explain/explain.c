@@ -122,13 +122,13 @@ static void variants_starts_and_open_actions(void **state)
   assert_near(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0), 0.8 * 70 - 0.2 * 10, 1e-12);
   assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 1), 1, 0);
   assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 0), 0, 0); /* not open */
-  const double after = 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.4);
-  assert_near(explained_mean(e, 2, IDM_EXPLAIN_RATIONAL_BELIEF, 0), after, 1e-12);
-  assert_near(explained_mean(e, 2, IDM_EXPLAIN_BELIEF, 0), after, 1e-12);
+  const double updated_belief = 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.4);
+  assert_near(explained_mean(e, 2, IDM_EXPLAIN_RATIONAL_BELIEF, 0), updated_belief, 1e-12);
+  assert_near(explained_mean(e, 2, IDM_EXPLAIN_BELIEF, 0), updated_belief, 1e-12);
   assert_true(explained_mean(e, 3, IDM_EXPLAIN_REGRET, 0) > 0);
   /* For 7, 1 or 0 there is nothing to wait for at .2; for 170, 110 or 100 at .1 there is. */
-  static const long belated[] = {0, 1, -1};
-  for (size_t t = 0; t < 3; t++) assert_int_equal(e->one[t].belated, belated[t]);
+  static const long delayed[] = {0, 1, -1};
+  for (size_t t = 0; t < 3; t++) assert_int_equal(e->one[t].delayed, delayed[t]);
   assert_int_equal(e->one[0].due, 1);
   assert_int_equal(e->person[0].decisions, 3);
   assert_int_equal(e->person[0].updates, 1);
@@ -155,7 +155,8 @@ static void the_rational_agent_regrets_nothing(void **state)
         k ? support_problem((support_shape){3, 3, 3, 2, 12}, &random) : support_diag(1, 1, 0);
     problem->agent.evaluate = IDM_LOOKAHEAD;
     if (k) problem->setting->ends[1] = true;
-    check(idm_problem_plan_by(problem, idm_planner_find("deterministic-optimal"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("deterministic-optimal"),
+                                  &support_error));
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 12, .seed = 4});
     idm_explanation *e = explain_rows(problem, data);
@@ -165,7 +166,7 @@ static void the_rational_agent_regrets_nothing(void **state)
         assert_near(explained_mean(e, row, IDM_EXPLAIN_RATIONAL, u),
                     explained_mean(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-12);
     }
-    assert_int_equal(e->belated, 0);
+    assert_int_equal(e->delayed, 0);
     assert_near(e->person[0].noise.mean, 0, 0);
     assert_near(e->person[0].regret, 0, 1e-12);
     idm_explanation_destroy(e);
@@ -188,7 +189,7 @@ static void bayes_has_coefficients_of_one(void **state)
         support_problem((support_shape){2 + (size_t)k / 2, 2, 3, 2, 10}, &random);
     problem->setting->emits_before = k % 2;
     support_set(problem, 2, 1, 0);
-    check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("maximum-entropy"), &support_error));
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 6, .seed = 7});
     idm_explanation *e = explain_rows(problem, data);
@@ -265,8 +266,8 @@ static void relabelling_changes_nothing(void **state)
     if (data[0]->action[row] != IDM_MISSING) {
       assert_near(explained_mean(e[0], row, IDM_EXPLAIN_REGRET, 0),
                   explained_mean(e[1], row, IDM_EXPLAIN_REGRET, 0), 1e-7);
-      assert_near(idm_explained_surprise(e[0], data[0], row).mean,
-                  idm_explained_surprise(e[1], data[1], row).mean, 1e-7);
+      assert_near(idm_explanation_surprise(e[0], data[0], row).mean,
+                  idm_explanation_surprise(e[1], data[1], row).mean, 1e-7);
     }
     for (size_t u = 0; u < 3; u++)
       assert_near(explained_mean(e[0], row, IDM_EXPLAIN_RATIONAL_AT_BELIEF, u),
@@ -307,7 +308,7 @@ static void gaps_are_averaged_over(void **state)
   assert_near(explained_mean(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.5, 1e-12);
   /* An action that was not recorded has neither regret nor surprise, and is no decision. */
   assert_true(isnan(explained_mean(e, 6, IDM_EXPLAIN_REGRET, 0)));
-  assert_true(isnan(idm_explained_surprise(e, data, 6).mean));
+  assert_true(isnan(idm_explanation_surprise(e, data, 6).mean));
   assert_int_equal(e->person[3].decisions, 1);
   assert_true(isfinite(e->person[3].regret));
   idm_explanation_destroy(e);
@@ -360,26 +361,26 @@ static void delays_are_counted(void **state)
   /* The environment's test is right 70 %: three positives settle it. */
   const struct {
     size_t step, due;
-    long belated;
-    bool never;
+    long delayed;
+    bool censored;
   } expected[] = {{6, 4, 2, false}, {1, 0, -1, false}, {5, 4, 1, true}, {4, 4, 0, false}};
   for (size_t t = 0; t < 4; t++) {
     assert_int_equal(e->one[t].step, expected[t].step);
     assert_int_equal(e->one[t].due, expected[t].due);
-    assert_int_equal(e->one[t].belated, expected[t].belated);
-    assert_int_equal(e->one[t].never, expected[t].never);
+    assert_int_equal(e->one[t].delayed, expected[t].delayed);
+    assert_int_equal(e->one[t].censored, expected[t].censored);
   }
-  assert_int_equal(e->belated, 2);
-  assert_int_equal(e->belated_case[0], 0);
-  assert_int_equal(e->belated_case[1], 2);
+  assert_int_equal(e->delayed, 2);
+  assert_int_equal(e->delayed_case[0], 0);
+  assert_int_equal(e->delayed_case[1], 2);
   assert_int_equal(data->first[1], e->surprising_row[0]); /* the hasty declaration */
   for (size_t i = 1; i < e->surprising; i++)
-    assert_true(idm_explained_surprise(e, data, e->surprising_row[i - 1]).mean >=
-                idm_explained_surprise(e, data, e->surprising_row[i]).mean);
+    assert_true(idm_explanation_surprise(e, data, e->surprising_row[i - 1]).mean >=
+                idm_explanation_surprise(e, data, e->surprising_row[i]).mean);
   /* The list is no longer than what is less probable than one in three. */
   size_t improbable = 0;
   for (size_t row = 0; row < data->rows; row++)
-    improbable += idm_explained_surprise(e, data, row).mean > log(3) + 1e-9;
+    improbable += idm_explanation_surprise(e, data, row).mean > log(3) + 1e-9;
   assert_true(improbable < 10);
   assert_int_equal(e->surprising, improbable);
   idm_explanation_destroy(e);
@@ -389,8 +390,8 @@ static void delays_are_counted(void **state)
   check(idm_explain(problem, NULL, data, &settings, &e, NULL, &support_error));
   assert_int_equal(e->surprising, 1);
   assert_int_equal(e->one[1].due, 1); /* it should have monitored, and never did */
-  assert_true(e->one[1].never && e->one[1].belated == 1);
-  assert_int_equal(e->one[0].belated, 0);
+  assert_true(e->one[1].censored && e->one[1].delayed == 1);
+  assert_int_equal(e->one[0].delayed, 0);
   idm_explanation_destroy(e);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -409,13 +410,13 @@ static void forced_actions_are_not_ranked(void **state)
   const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = -1, .draws = 1};
   idm_explanation *due;
   check(idm_explain(problem, NULL, data, &settings, &due, NULL, &support_error));
-  assert_true(due->one[0].never);
+  assert_true(due->one[0].censored);
   idm_explanation_destroy(due);
   idm_explanation *e = explain_rows(problem, data);
   assert_int_equal(e->surprising, 0);
   assert_int_equal(e->person[0].decisions, 0);
   for (size_t row = 0; row < 2; row++) {
-    assert_near(idm_explained_surprise(e, data, row).mean, 0, 0);
+    assert_near(idm_explanation_surprise(e, data, row).mean, 0, 0);
     assert_near(explained_mean(e, row, IDM_EXPLAIN_REGRET, 0), 0, 0);
   }
   idm_explanation_destroy(e);
@@ -448,7 +449,7 @@ static void draws_are_averaged_over(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(2, 1.25, 0.001);
-  check(idm_problem_free(problem, "alpha,discount", &support_error));
+  check(idm_problem_set_free(problem, "alpha,discount", &support_error));
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 5, .seed = 2});
   idm_fit_settings settings;
@@ -475,8 +476,8 @@ static void draws_are_averaged_over(void **state)
     idm_explanation_destroy(one);
   }
   assert_near(explained_mean(all, row, IDM_EXPLAIN_REGRET, 0), sum / 8, 1e-7);
-  assert_near(idm_explained(all, row, IDM_EXPLAIN_REGRET, 0).high, idm_quantile(regret, 8, 0.95),
-              1e-7);
+  assert_near(idm_explanation_interval(all, row, IDM_EXPLAIN_REGRET, 0).high,
+              idm_quantile(regret, 8, 0.95), 1e-7);
   assert_near(all->person[0].noise.mean, noise, 1e-9);
   assert_near(all->person[0].reaction.mean, reaction, 1e-7);
   assert_true(all->person[0].noise.low < noise && noise < all->person[0].noise.high);
@@ -499,6 +500,40 @@ static void draws_are_averaged_over(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Transitions given row by row explain a log as matrices do. */
+static void rows_are_matrices(void **state)
+{
+  (void)state;
+#define WALK "states: [a, b, c]\nactions: [x, y]\nobservations: states\nstart: a\ndiscount: 0.9\n"
+#define REST                                                                                       \
+  "utility: {x: [1, 0, -0.5], y: [0, 0.7, 0.4]}\nagent: {planner: bounded-rational, alpha: 0.5}\n"
+  idm_problem *rows =
+      support_yaml(WALK "transition: {x: {a: {a: 0.7, b: 0.3}, b: {b: 0.6, c: 0.4}, c: {a: 1}},\n"
+                        "  y: {a: {c: 1}, b: {a: 0.4, c: 0.6}, c: {b: 0.9, c: 0.1}}}\n" REST);
+  idm_problem *matrices =
+      support_yaml(WALK "transition: {x: [[0.7, 0.3, 0], [0, 0.6, 0.4], [1, 0, 0]],\n"
+                        "  y: [[0, 0, 1], [0.4, 0, 0.6], [0, 0.9, 0.1]]}\n" REST);
+#undef WALK
+#undef REST
+  assert_non_null(rows->setting->moves);
+  assert_null(matrices->setting->moves);
+  idm_data *data =
+      support_simulate(matrices, (idm_simulation){.trajectories = 30, .steps = 10, .seed = 3});
+  idm_explanation *e[2] = {explain_rows(rows, data), explain_rows(matrices, data)};
+  double regret = 0;
+  for (size_t row = 0; row < data->rows; row++) {
+    for (int part = IDM_EXPLAIN_BELIEF; part <= IDM_EXPLAIN_REGRET; part++)
+      assert_near(explained_mean(e[0], row, (idm_explain_part)part, 0),
+                  explained_mean(e[1], row, (idm_explain_part)part, 0), 1e-9);
+    regret += explained_mean(e[1], row, IDM_EXPLAIN_REGRET, 0);
+  }
+  assert_true(regret > 0.1);
+  for (int k = 0; k < 2; k++) idm_explanation_destroy(e[k]);
+  idm_data_destroy(data);
+  idm_problem_destroy(rows);
+  idm_problem_destroy(matrices);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -514,6 +549,7 @@ int main(void)
       cmocka_unit_test(forced_actions_are_not_ranked),
       cmocka_unit_test(missed_responses_are_not_regretted),
       cmocka_unit_test(draws_are_averaged_over),
+      cmocka_unit_test(rows_are_matrices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

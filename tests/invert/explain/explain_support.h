@@ -14,7 +14,7 @@ static inline idm_explanation *explain_rows(const idm_problem *problem, const id
 static inline double explained_mean(const idm_explanation *e, size_t row, idm_explain_part part,
                                     size_t i)
 {
-  return idm_explained(e, row, part, i).mean;
+  return idm_explanation_interval(e, row, part, i).mean;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Who looks at every row: where its numbers stand, what is due, and what is said of an agent. */
-#include "invert/explain/onlooker.h"
+#include "invert/explain/explain.h"
 
 #include <math.h>
 
@@ -12,19 +12,19 @@ static void test_parts(void **state)
   const idm_sizes n = {.states = 4, .actions = 3, .observations = 5};
   static const size_t size[IDM_EXPLAIN_PARTS] = {
       [IDM_EXPLAIN_BELIEF] = 4,         [IDM_EXPLAIN_PROBABILITY] = 3,
-      [IDM_EXPLAIN_QUALITY] = 3,        [IDM_EXPLAIN_SURPRISE_SEEN] = 1,
+      [IDM_EXPLAIN_QUALITY] = 3,        [IDM_EXPLAIN_OBS_SURPRISE] = 1,
       [IDM_EXPLAIN_LOG_LIKELIHOOD] = 1, [IDM_EXPLAIN_RATIONAL_BELIEF] = 4,
       [IDM_EXPLAIN_RATIONAL] = 3,       [IDM_EXPLAIN_RATIONAL_AT_BELIEF] = 3,
       [IDM_EXPLAIN_REGRET] = 1,         [IDM_EXPLAIN_DUE] = 1};
   size_t place = 0;
   for (int part = 0; part < IDM_EXPLAIN_PARTS; part++) {
     assert_int_equal(idm_explain_part_size(n, (idm_explain_part)part), size[part]);
-    assert_int_equal(idm_explain_place_of(n, (idm_explain_part)part), place);
+    assert_int_equal(idm_explain_part_offset(n, (idm_explain_part)part), place);
     place += size[part];
   }
-  onlooker o = {0};
-  assert_int_equal(idm_onlooker_guest(&o, n).width,
-                   place - idm_explain_place_of(n, IDM_EXPLAIN_RATIONAL_BELIEF));
+  explain_visitor o = {0};
+  assert_int_equal(idm_explain_visitor(&o, n).width,
+                   place - idm_explain_part_offset(n, IDM_EXPLAIN_RATIONAL_BELIEF));
 }
 
 /* The action that was named, or any that ends a trajectory. */
@@ -32,13 +32,13 @@ static void test_due(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
-  onlooker o = {.problem = problem};
+  explain_visitor o = {.problem = problem};
   idm_explain_settings_default(&o.settings);
-  assert_true(idm_onlooker_is_due(&o, 0) && idm_onlooker_is_due(&o, 1));
-  assert_false(idm_onlooker_is_due(&o, 2));
+  assert_true(idm_explain_is_due(&o, 0) && idm_explain_is_due(&o, 1));
+  assert_false(idm_explain_is_due(&o, 2));
   o.settings.due = 2;
-  assert_true(idm_onlooker_is_due(&o, 2));
-  assert_false(idm_onlooker_is_due(&o, 0));
+  assert_true(idm_explain_is_due(&o, 2));
+  assert_false(idm_explain_is_due(&o, 0));
   idm_problem_destroy(problem);
 }
 

@@ -32,7 +32,7 @@ static idm_posterior *make_posterior(const char *name)
 static idm_problem *make_problem(void)
 {
   idm_problem *problem = support_diag(1, INFINITY, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   return problem;
 }
 
@@ -60,13 +60,15 @@ static void everybody_by_their_own_draws(void **state)
         idm_explanation *one;
         idm_theta_set_scalar(problem->theta, IDM_ALPHA, exp(log_alpha[person][d]));
         check(idm_explain(problem, NULL, data, NULL, &one, NULL, &support_error));
-        sum += idm_explained(one, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row]).mean;
-        assert_near(idm_explained(one, row, IDM_EXPLAIN_REGRET, 0).mean,
-                    idm_explained(e, row, IDM_EXPLAIN_REGRET, 0).mean, 1e-9);
+        sum +=
+            idm_explanation_interval(one, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row])
+                .mean;
+        assert_near(idm_explanation_interval(one, row, IDM_EXPLAIN_REGRET, 0).mean,
+                    idm_explanation_interval(e, row, IDM_EXPLAIN_REGRET, 0).mean, 1e-9);
         idm_explanation_destroy(one);
       }
       const double found =
-          idm_explained(e, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row]).mean;
+          idm_explanation_interval(e, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row]).mean;
       if (person < 0)
         assert_true(isnan(found));
       else

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/explain/rational.h"
+#include "invert/explain/explain.h"
 #include "support.h"
 
 static void the_best_of_the_open_actions(void **state)

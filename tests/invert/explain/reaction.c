@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/explain/reaction.h"
+#include "invert/explain/explain.h"
 #include "support.h"
 
 /* A world of two static states and a test that is right with probability .7. */
@@ -42,8 +42,8 @@ static void known_coefficients_come_back(void **state)
     for (size_t x = 0; x < 2; x++) {
       const double z[] = {from[i], 1 - from[i]};
       const double odds = p * logit(z[0]) + e * (x ? -lr : lr);
-      const double after[] = {1 / (1 + exp(-odds)), 1 / (1 + exp(odds))};
-      idm_reaction_update(&f.world, z, 2, x, after, 0.5, scratch, &sums);
+      const double updated_belief[] = {1 / (1 + exp(-odds)), 1 / (1 + exp(odds))};
+      idm_reaction_update(&f.world, z, 2, x, updated_belief, 0.5, scratch, &sums);
       const double certain[] = {1, 0};
       idm_reaction_update(&f.world, certain, 2, x, certain, 1, scratch, &sums);
     }
@@ -62,8 +62,8 @@ static void the_prediction_is_the_base_rate(void **state)
   fixture f = open_world();
   reaction_sums sums = {0};
   double scratch[8];
-  const double z[] = {0.9, 0.1}, after[] = {0.7, 0.3};
-  idm_reaction_update(&f.world, z, 0, 0, after, 1, scratch, &sums);
+  const double z[] = {0.9, 0.1}, updated_belief[] = {0.7, 0.3};
+  idm_reaction_update(&f.world, z, 0, 0, updated_belief, 1, scratch, &sums);
   assert_near(sums.prior_prior, 0, 1e-20);
   double base_rate, evidence;
   idm_reaction_coefficients(&sums, &base_rate, &evidence);
@@ -105,7 +105,7 @@ static void nodes_belong_to_people(void **state)
   idm_reaction_add(&r, first, 2, &(reaction_sums){1, 0, 1, 2, 3, 1, {{4, 5, 1}, {0, 0, 0}}});
   assert_near(r.sums[0 * 3 + 2].prior_after, 4, 0); /* twice */
   assert_near(r.sums[1 * 3 + 2].prior_after, 2, 0);
-  assert_near(r.sums[0 * 3 + 2].side[REACTION_CONFIRMING].own, 8, 0);
+  assert_near(r.sums[0 * 3 + 2].side[REACTION_CONFIRMING].observed, 8, 0);
   assert_near(r.sums[1 * 3 + 2].side[REACTION_CONFIRMING].bayes, 5, 0);
   assert_near(r.sums[1 * 3 + 2].side[REACTION_DISCONFIRMING].updates, 0, 0);
   assert_near(r.sums[0 * 3 + 1].updates, 0, 0);

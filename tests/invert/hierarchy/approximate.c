@@ -1,6 +1,6 @@
 /* Normal approximations of a likelihood that is normal: curvature, mode and scatter are known, and
  * so is the precision of the coefficients. */
-#include "invert/hierarchy/approximate.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void open_fixture(fixture *f)
 static void close_fixture(fixture *f)
 {
   idm_chain_destroy(&f->chain);
-  idm_model_destroy(&f->model);
+  idm_hierarchy_destroy(&f->model);
   idm_grid_destroy(f->grid);
 }
 
@@ -34,11 +34,11 @@ static void expect_normal(const hierarchy_chain *chain)
 {
   enum { q = TABLE_EFFECTS };
   for (size_t i = 0; i < TABLE_PEOPLE; i++) {
-    double h[q][q], pull[q];
-    table_normal(i, h, pull);
+    double h[q][q], linear_term[q];
+    table_normal(i, h, linear_term);
     for (size_t k = 0; k < q * q; k++)
       assert_near(chain->curvature[i * q * q + k], h[k / q][k % q], near);
-    for (size_t j = 0; j < q; j++) assert_near(chain->pull[i * q + j], pull[j], near);
+    for (size_t j = 0; j < q; j++) assert_near(chain->linear_term[i * q + j], linear_term[j], near);
   }
 }
 
@@ -49,12 +49,12 @@ static void curvatures_are_those_of_the_likelihood(void **state)
   fixture f;
   open_fixture(&f);
   for (size_t k = 0; k < TABLE_PEOPLE * TABLE_EFFECTS; k++) {
-    f.chain.now.e[k] = 0.3 * (double)k - 0.5;
+    f.chain.current.e[k] = 0.3 * (double)k - 0.5;
     f.chain.sum[k] = 4 * (0.2 - 0.1 * (double)k);
   }
   check(idm_chain_approximate(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
   expect_normal(&f.chain);
-  f.chain.summed = 4;
+  f.chain.sum_count = 4;
   check(idm_chain_approximate(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
   expect_normal(&f.chain);
   close_fixture(&f);
@@ -67,15 +67,15 @@ static void people_settle_at_their_modes(void **state)
   (void)state;
   fixture f;
   open_fixture(&f);
-  f.chain.now.population.b[0] = 3;
-  check(idm_chain_settle(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
+  f.chain.current.population.b[0] = 3;
+  check(idm_chain_find_modes(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
   expect_normal(&f.chain);
   for (size_t i = 0; i < TABLE_PEOPLE; i++) {
     double mean[TABLE_EFFECTS], expected[TABLE_EFFECTS], covariance[TABLE_EFFECTS][TABLE_EFFECTS];
-    idm_population_mean(&table_design, &f.chain.now.population, i, mean);
-    table_posterior(i, mean, f.chain.now.population.factor, expected, covariance);
+    idm_population_mean(&table_design, &f.chain.current.population, i, mean);
+    table_posterior(i, mean, f.chain.current.population.factor, expected, covariance);
     for (size_t j = 0; j < TABLE_EFFECTS; j++)
-      assert_near(f.chain.now.e[i * TABLE_EFFECTS + j], expected[j], near);
+      assert_near(f.chain.current.e[i * TABLE_EFFECTS + j], expected[j], near);
   }
   close_fixture(&f);
 }
@@ -88,14 +88,14 @@ static void people_scatter_by_it(void **state)
   enum { draws = 4000, q = TABLE_EFFECTS };
   fixture f;
   open_fixture(&f);
-  check(idm_chain_settle(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
+  check(idm_chain_find_modes(&f.chain, NULL, 0, TABLE_PEOPLE, &support_error));
   for (size_t i = 0; i < TABLE_PEOPLE; i++) {
     double mean[q], expected[q], covariance[q][q], sum[q] = {0}, product[q][q] = {{0}};
-    idm_population_mean(&table_design, &f.chain.now.population, i, mean);
-    table_posterior(i, mean, f.chain.now.population.factor, expected, covariance);
+    idm_population_mean(&table_design, &f.chain.current.population, i, mean);
+    table_posterior(i, mean, f.chain.current.population.factor, expected, covariance);
     for (int t = 0; t < draws; t++) {
-      check(idm_chain_scatter(&f.chain, NULL, i, i + 1, &support_error));
-      const double *e = f.chain.now.e + i * q;
+      check(idm_chain_disperse(&f.chain, NULL, i, i + 1, &support_error));
+      const double *e = f.chain.current.e + i * q;
       for (size_t j = 0; j < q; j++) {
         sum[j] += e[j] / draws;
         for (size_t k = 0; k < q; k++)
@@ -133,8 +133,8 @@ static void steps_follow_the_precision(void **state)
       for (size_t k = 0; k < q; k++) {
         f.chain.curvature[(i * q + j) * q + k] = j == k ? h : 0;
         for (size_t l = 0; l < q; l++)
-          sigma[j * q + k] +=
-              f.chain.now.population.factor[j * q + l] * f.chain.now.population.factor[k * q + l];
+          sigma[j * q + k] += f.chain.current.population.factor[j * q + l] *
+                              f.chain.current.population.factor[k * q + l];
       }
       sigma[j * q + j] += 1 / h;
     }
@@ -144,9 +144,9 @@ static void steps_follow_the_precision(void **state)
       for (size_t b = 0; b < n; b++)
         expected[a][b] += w[i][a] * information[effect_of[a] * q + effect_of[b]] * w[i][b];
   }
-  f.chain.summed = 7;
+  f.chain.sum_count = 7;
   f.chain.sum[1] = 5;
-  idm_chain_approximated(&f.chain);
+  idm_chain_adapt_steps(&f.chain);
   for (size_t a = 0; a < n; a++)
     for (size_t b = 0; b < n; b++)
       for (size_t k = 0; k < n; k++)
@@ -154,7 +154,7 @@ static void steps_follow_the_precision(void **state)
   for (size_t a = 0; a < n; a++)
     for (size_t b = 0; b < n; b++)
       assert_near(found[a][b], expected[a][b] + (a == b ? 1 / (sd[a] * sd[a]) : 0), 1e-11);
-  assert_true(f.chain.summed == 0 && f.chain.sum[1] == 0);
+  assert_true(f.chain.sum_count == 0 && f.chain.sum[1] == 0);
   assert_true(f.chain.low[0] == INFINITY && f.chain.high[1] == -INFINITY);
   close_fixture(&f);
 }

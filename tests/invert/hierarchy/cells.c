@@ -1,6 +1,6 @@
 /* Exact likelihoods of cells: the scorer's, whoever judges and whatever was asked before; and the
  * table that stands in for them. */
-#include "invert/hierarchy/cells.h"
+#include "invert/hierarchy/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int set_up(void **state)
 {
   static fixture f;
   f = (fixture){.problem = support_diag(0.5, 2, 0)};
-  check(idm_problem_free(f.problem, "alpha,beta", &support_error));
+  check(idm_problem_set_free(f.problem, "alpha,beta", &support_error));
   const double x[2 * people] = {0, 0.3, -1, 0.5, 0.5, -0.2, -0.3, 0};
   check(idm_parameters_create(f.problem, &f.parameters, &support_error));
   f.data = support_people(f.problem, people, x, 30, 3);
@@ -54,10 +54,11 @@ static void cells_are_scored_as_agents(void **state)
   support_scored scored = support_open_score(workspace, f->data);
   idm_scorer_agents(scored.scorer, plain);
   check(idm_cells_anchor(f->cells, low, high, &support_error));
-  idm_judge *judge = idm_cells_borrow(f->cells);
-  for (size_t c = 0; c < people; c++) check(idm_judge_cell(judge, c, x, &one[c], &support_error));
-  check(idm_judge_all(judge, x, &all, &support_error));
-  idm_cells_return(f->cells, judge);
+  idm_evaluator *evaluator = idm_cells_acquire(f->cells);
+  for (size_t c = 0; c < people; c++)
+    check(idm_evaluator_cell(evaluator, c, x, &one[c], &support_error));
+  check(idm_evaluator_all_cells(evaluator, x, &all, &support_error));
+  idm_cells_release(f->cells, evaluator);
   for (size_t c = 0; c < people; c++) {
     assert_near(one[c], plain[c], 1e-6);
     assert_near(all[c], one[c], 1e-12);
@@ -72,33 +73,33 @@ static void judges_agree(void **state)
   fixture *f = *state;
   const double x[] = {0.123, -0.2}, elsewhere[] = {-1, 0.9};
   check(idm_cells_anchor(f->cells, low, high, &support_error));
-  idm_judge *one = idm_cells_borrow(f->cells), *two = idm_cells_borrow(f->cells);
+  idm_evaluator *one = idm_cells_acquire(f->cells), *two = idm_cells_acquire(f->cells);
   assert_ptr_not_equal(one, two);
   for (size_t c = 0; c < people; c++) {
     double a, b, other;
-    check(idm_judge_cell(one, c, x, &a, &support_error));
-    check(idm_judge_cell(two, c, elsewhere, &other, &support_error));
-    check(idm_judge_cell(two, c, x, &b, &support_error));
+    check(idm_evaluator_cell(one, c, x, &a, &support_error));
+    check(idm_evaluator_cell(two, c, elsewhere, &other, &support_error));
+    check(idm_evaluator_cell(two, c, x, &b, &support_error));
     assert_true(a == b);
   }
-  idm_cells_return(f->cells, one);
-  idm_cells_return(f->cells, two);
+  idm_cells_release(f->cells, one);
+  idm_cells_release(f->cells, two);
 }
 
 static void what_cannot_be_planned_is_impossible(void **state)
 {
   fixture *f = *state;
   const double wild[][2] = {{NAN, 0}, {INFINITY, 0}, {-800, 0}};
-  idm_judge *judge = idm_cells_borrow(f->cells);
+  idm_evaluator *evaluator = idm_cells_acquire(f->cells);
   for (size_t k = 0; k < 3; k++) {
     double one;
     const double *all;
-    check(idm_judge_cell(judge, 0, wild[k], &one, &support_error));
-    check(idm_judge_all(judge, wild[k], &all, &support_error));
+    check(idm_evaluator_cell(evaluator, 0, wild[k], &one, &support_error));
+    check(idm_evaluator_all_cells(evaluator, wild[k], &all, &support_error));
     assert_true(one == -INFINITY);
     for (size_t c = 0; c < people; c++) assert_true(all[c] == -INFINITY);
   }
-  idm_cells_return(f->cells, judge);
+  idm_cells_release(f->cells, evaluator);
 }
 
 static void tables_follow_the_likelihood(void **state)
@@ -106,18 +107,18 @@ static void tables_follow_the_likelihood(void **state)
   fixture *f = *state;
   shared_leaves shared = {.cells = f->cells, .threads = 2};
   const leaf_source leaves = idm_shared_source(&shared);
-  bool tabled;
+  bool has_tables;
   idm_random random;
   idm_random_init(&random, 2, 2);
-  check(leaves.tabulate(&shared, low, high, true, NULL, NULL, &tabled, &support_error));
-  assert_true(tabled);
-  idm_judge *judge = idm_cells_borrow(f->cells);
+  check(leaves.tabulate(&shared, low, high, true, NULL, NULL, &has_tables, &support_error));
+  assert_true(has_tables);
+  idm_evaluator *evaluator = idm_cells_acquire(f->cells);
   double worst = 0, squares = 0;
   for (int k = 0; k < 100; k++) {
     double x[2];
     const double *exact;
     for (size_t i = 0; i < 2; i++) x[i] = low[i] + (high[i] - low[i]) * idm_random_uniform(&random);
-    check(idm_judge_all(judge, x, &exact, &support_error));
+    check(idm_evaluator_all_cells(evaluator, x, &exact, &support_error));
     for (size_t c = 0; c < people; c++) {
       const double error = leaves.table(&shared, c, x) - exact[c];
       worst = fmax(worst, fabs(error));
@@ -129,7 +130,7 @@ static void tables_follow_the_likelihood(void **state)
   assert_true(sqrt(squares / (100 * people)) < 0.03 && worst < 0.3);
   const double outside[] = {5, -9}, corner[] = {1, -0.5};
   assert_near(leaves.table(&shared, 1, outside), leaves.table(&shared, 1, corner), 1e-12);
-  idm_cells_return(f->cells, judge);
+  idm_cells_release(f->cells, evaluator);
   idm_grid_destroy(shared.grid);
 }
 
@@ -144,11 +145,11 @@ static void tables_that_are_stopped_are_none(void **state)
   fixture *f = *state;
   shared_leaves shared = {.cells = f->cells, .threads = 2};
   const leaf_source leaves = idm_shared_source(&shared);
-  bool tabled;
+  bool has_tables;
   /* Where all is done before anybody is asked, there is a table. */
   bool asked = false;
-  check(leaves.tabulate(&shared, low, high, true, at_once, &asked, &tabled, &support_error));
-  if (asked) assert_false(tabled);
+  check(leaves.tabulate(&shared, low, high, true, at_once, &asked, &has_tables, &support_error));
+  if (asked) assert_false(has_tables);
   idm_grid_destroy(shared.grid);
 }
 

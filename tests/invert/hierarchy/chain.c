@@ -1,15 +1,12 @@
 /* A chain's log density against a plain implementation, and its sweeps, without a table and by a
  * wrong one, against the exact reference. */
 #include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/cells.h"
+#include "invert/hierarchy/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "invert/hierarchy/approximate.h"
-#include "invert/hierarchy/move.h"
-#include "invert/hierarchy/person.h"
 #include "invert/people/people_support.h"
 #include "invert/people/reference_support.h"
 
@@ -108,12 +105,12 @@ static double point(size_t i)
   return -6 + 10.0 * (double)i / (POINTS - 1);
 }
 
-static void tabulate(const hierarchy *model, const leaf_lane *lane)
+static void tabulate(const hierarchy *model, const leaf_worker *worker)
 {
   for (size_t i = 0; i < PEOPLE; i++)
     for (size_t k = 0; k < POINTS; k++)
-      check(idm_model_exact(model, lane, i, (const double[]){point(k)}, &table[i][k],
-                            &support_error));
+      check(idm_hierarchy_exact(model, worker, i, (const double[]){point(k)}, &table[i][k],
+                                &support_error));
 }
 
 static double wrong_table(const void *context, size_t leaf, const double *x)
@@ -125,20 +122,20 @@ static double wrong_table(const void *context, size_t leaf, const double *x)
   return (1 - share) * table[leaf][k] + share * table[leaf][k + 1] + 0.4 * sin(3 * x[0]);
 }
 
-static void sweep(hierarchy_chain *chain, const leaf_lane *lane)
+static void sweep(hierarchy_chain *chain, const leaf_worker *worker)
 {
-  if (chain->model->tabled) {
-    check(idm_chain_sweep_tables(chain, lane, &support_error));
+  if (chain->model->has_tables) {
+    check(idm_chain_delayed_sweep(chain, worker, &support_error));
   } else {
-    check(idm_chain_people(chain, lane, 0, PEOPLE, &support_error));
+    check(idm_chain_update_people(chain, worker, 0, PEOPLE, &support_error));
     idm_chain_propose(chain);
-    check(idm_chain_judge(chain, lane, 0, PEOPLE, &support_error));
-    idm_chain_decide(chain);
+    check(idm_chain_evaluate_exact(chain, worker, 0, PEOPLE, &support_error));
+    idm_chain_accept_reject(chain);
   }
-  idm_chain_tally(chain);
+  idm_chain_accumulate(chain);
 }
 
-static void agree_with_quadrature(bool tabled, size_t draws)
+static void agree_with_quadrature(bool has_tables, size_t draws)
 {
   enum { warmup = 300 };
   idm_problem *problem = support_people_diag("alpha");
@@ -154,24 +151,24 @@ static void agree_with_quadrature(bool tabled, size_t draws)
   check(idm_cells_create(problem, data, design, parameters, 1, &shared.cells, &support_error));
   leaf_source leaves = idm_shared_source(&shared);
   leaves.table = wrong_table;
-  check(idm_model_create(design, &leaves, false, &model, &support_error));
+  check(idm_hierarchy_create(design, &leaves, false, &model, &support_error));
   check(idm_cells_anchor(shared.cells, (const double[]){-2}, (const double[]){2}, &support_error));
   check(idm_chain_create(&model, 7, 0, &chain, &support_error));
-  const leaf_lane lane = {0, idm_cells_borrow(shared.cells)};
-  check(idm_chain_settle(&chain, &lane, 0, PEOPLE, &support_error));
-  check(idm_chain_scatter(&chain, &lane, 0, PEOPLE, &support_error));
-  idm_chain_approximated(&chain);
-  if (tabled) tabulate(&model, &lane);
-  model.tabled = tabled;
-  check(idm_chain_look(&chain, &lane, 0, PEOPLE, &support_error));
+  const leaf_worker worker = {0, idm_cells_acquire(shared.cells)};
+  check(idm_chain_find_modes(&chain, &worker, 0, PEOPLE, &support_error));
+  check(idm_chain_disperse(&chain, &worker, 0, PEOPLE, &support_error));
+  idm_chain_adapt_steps(&chain);
+  if (has_tables) tabulate(&model, &worker);
+  model.has_tables = has_tables;
+  check(idm_chain_evaluate(&chain, &worker, 0, PEOPLE, &support_error));
   double *kept = idm_new(3 * draws, sizeof *kept);
   for (size_t t = 0; t < warmup + draws; t++) {
     chain.adapting = t < warmup;
-    sweep(&chain, &lane);
+    sweep(&chain, &worker);
     if (t < warmup) continue;
-    kept[t - warmup] = chain.now.population.b[0];
-    kept[draws + t - warmup] = fabs(chain.now.population.root[0]);
-    kept[2 * draws + t - warmup] = chain.now.e[0];
+    kept[t - warmup] = chain.current.population.b[0];
+    kept[draws + t - warmup] = fabs(chain.current.population.root[0]);
+    kept[2 * draws + t - warmup] = chain.current.e[0];
   }
   print_message("  accepted %ld of %ld\n", chain.kept, chain.proposed);
   assert_true(chain.kept > chain.proposed / 10);
@@ -179,9 +176,9 @@ static void agree_with_quadrature(bool tabled, size_t draws)
   agrees(kept + draws, draws, &exact.sd);
   agrees(kept + 2 * draws, draws, &exact.person);
   free(kept);
-  idm_cells_return(shared.cells, lane.judge);
+  idm_cells_release(shared.cells, worker.evaluator);
   idm_chain_destroy(&chain);
-  idm_model_destroy(&model);
+  idm_hierarchy_destroy(&model);
   idm_shared_destroy(&shared);
   idm_parameters_destroy(parameters);
   reference_free(&exact);

@@ -1,5 +1,5 @@
 /* Designs that are refused, each with what is wrong. */
-#include "invert/hierarchy/check.h"
+#include "invert/hierarchy/model.h"
 
 #include <math.h>
 #include <string.h>

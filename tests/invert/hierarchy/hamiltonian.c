@@ -1,34 +1,31 @@
 /* Hamiltonian moves: slopes are those of the density, and moves leave the posterior alone that the
  * other moves of a chain have. */
-#include "invert/hierarchy/hamiltonian.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "idm/diagnostics.h"
-#include "invert/hierarchy/approximate.h"
-#include "invert/hierarchy/move.h"
-#include "invert/hierarchy/person.h"
 #include "invert/hierarchy/table_support.h"
 
-static const leaf_lane lane = {0};
+static const leaf_worker worker = {0};
 
 static void open_chain(hierarchy *model, hierarchy_chain *chain, uint64_t seed)
 {
   table_open_slopes(model);
   check(idm_chain_create(model, seed, 0, chain, &support_error));
-  assert_non_null(chain->motion);
-  check(idm_chain_settle(chain, &lane, 0, TABLE_PEOPLE, &support_error));
-  check(idm_chain_scatter(chain, &lane, 0, TABLE_PEOPLE, &support_error));
-  idm_chain_approximated(chain);
-  check(idm_chain_look(chain, &lane, 0, TABLE_PEOPLE, &support_error));
+  assert_non_null(chain->hmc);
+  check(idm_chain_find_modes(chain, &worker, 0, TABLE_PEOPLE, &support_error));
+  check(idm_chain_disperse(chain, &worker, 0, TABLE_PEOPLE, &support_error));
+  idm_chain_adapt_steps(chain);
+  check(idm_chain_evaluate(chain, &worker, 0, TABLE_PEOPLE, &support_error));
 }
 
 static void close_chain(hierarchy *model, hierarchy_chain *chain)
 {
   idm_chain_destroy(chain);
-  idm_model_destroy(model);
+  idm_hierarchy_destroy(model);
 }
 
 /* The position of a chain is where it is; there and elsewhere every slope is a central difference.
@@ -40,23 +37,23 @@ static void slopes_are_differences(void **state)
   hierarchy model;
   hierarchy_chain chain;
   open_chain(&model, &chain, 3);
-  hierarchy_motion *m = chain.motion;
-  double *gradient = malloc(m->all * sizeof *gradient);
+  hierarchy_hmc *m = chain.hmc;
+  double *gradient = malloc(m->dimension * sizeof *gradient);
   assert_non_null(gradient);
   for (int k = 0; k < 3; k++) {
     double value, side[2];
-    idm_motion_locate(&chain);
-    check(idm_motion_evaluate(&chain, &lane, &chain.trial, &value, &support_error));
+    idm_hmc_set_position(&chain);
+    check(idm_hmc_evaluate(&chain, &worker, &chain.proposal, &value, &support_error));
     for (size_t i = 0; k == 0 && i < TABLE_PEOPLE * TABLE_EFFECTS; i++)
-      assert_near(chain.trial.e[i], chain.now.e[i], 1e-12);
-    for (size_t i = 0; i < m->all; i++) m->position[i] += k * (0.3 - 0.1 * (double)(i % 7));
-    check(idm_motion_evaluate(&chain, &lane, &chain.trial, &value, &support_error));
-    memcpy(gradient, m->gradient, m->all * sizeof *gradient);
-    for (size_t i = 0; i < m->all; i++) {
+      assert_near(chain.proposal.e[i], chain.current.e[i], 1e-12);
+    for (size_t i = 0; i < m->dimension; i++) m->position[i] += k * (0.3 - 0.1 * (double)(i % 7));
+    check(idm_hmc_evaluate(&chain, &worker, &chain.proposal, &value, &support_error));
+    memcpy(gradient, m->gradient, m->dimension * sizeof *gradient);
+    for (size_t i = 0; i < m->dimension; i++) {
       for (int way = 0; way < 2; way++) {
         const double before = m->position[i];
         m->position[i] += way ? step : -step;
-        check(idm_motion_evaluate(&chain, &lane, &chain.trial, &side[way], &support_error));
+        check(idm_hmc_evaluate(&chain, &worker, &chain.proposal, &side[way], &support_error));
         m->position[i] = before;
       }
       assert_near(gradient[i], (side[1] - side[0]) / (2 * step), 1e-6 * (1 + fabs(gradient[i])));
@@ -69,27 +66,27 @@ static void slopes_are_differences(void **state)
 enum { SWEEPS = 24000, KEPT = 9 };
 
 /* Coefficients, sds, a correlation and an effect after every sweep of one kind of moves. */
-static void run(hierarchy_chain *c, bool motion, double *kept)
+static void run(hierarchy_chain *c, bool hmc, double *kept)
 {
   for (int t = 0; t < SWEEPS / 10 + SWEEPS; t++) {
     c->adapting = t < SWEEPS / 10;
-    if (motion) {
-      check(idm_motion_move(c, &lane, &support_error));
+    if (hmc) {
+      check(idm_hmc_update(c, &worker, &support_error));
     } else {
-      check(idm_chain_people(c, &lane, 0, TABLE_PEOPLE, &support_error));
+      check(idm_chain_update_people(c, &worker, 0, TABLE_PEOPLE, &support_error));
       idm_chain_propose(c);
-      check(idm_chain_judge(c, &lane, 0, TABLE_PEOPLE, &support_error));
-      idm_chain_decide(c);
+      check(idm_chain_evaluate_exact(c, &worker, 0, TABLE_PEOPLE, &support_error));
+      idm_chain_accept_reject(c);
     }
-    idm_chain_tally(c);
+    idm_chain_accumulate(c);
     if (c->adapting) continue;
-    const population *p = &c->now.population;
+    const population *p = &c->current.population;
     double correlation[3];
     idm_population_correlations(p, correlation);
-    const double now[KEPT] = {p->b[0],          p->b[1],          p->b[2],
-                              p->b[3],          fabs(p->root[0]), fabs(p->root[1]),
-                              fabs(p->root[2]), correlation[1],   c->now.e[4]};
-    for (size_t k = 0; k < KEPT; k++) kept[k * SWEEPS + (size_t)(t - SWEEPS / 10)] = now[k];
+    const double current[KEPT] = {p->b[0],          p->b[1],          p->b[2],
+                                  p->b[3],          fabs(p->root[0]), fabs(p->root[1]),
+                                  fabs(p->root[2]), correlation[1],   c->current.e[4]};
+    for (size_t k = 0; k < KEPT; k++) kept[k * SWEEPS + (size_t)(t - SWEEPS / 10)] = current[k];
   }
 }
 

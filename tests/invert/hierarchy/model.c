@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "invert/hierarchy/cells.h"
 #include "invert/hierarchy/table_support.h"
 #include "invert/people/people_support.h"
 
@@ -21,7 +20,7 @@ static void what_is_counted_once(void **state)
     for (size_t b = 0; b < 4; b++)
       assert_near(model.gram[a * 4 + b],
                   regressor[0][a] * regressor[0][b] + regressor[1][a] * regressor[1][b], 1e-14);
-  idm_model_destroy(&model);
+  idm_hierarchy_destroy(&model);
   idm_grid_destroy(grid);
   assert_null(model.gram);
 }
@@ -33,7 +32,7 @@ static void numbers_are_shares_of_effects(void **state)
   static const double first[] = {0.3, -0.3, 0};
   for (size_t c = 0; c < TABLE_CELLS; c++) {
     double x[TABLE_NUMBERS];
-    idm_model_numbers(&table_design, c, e, x);
+    idm_hierarchy_coordinates(&table_design, c, e, x);
     assert_near(x[0], first[c], 1e-15);
     assert_near(x[1], 1.1, 1e-15);
   }
@@ -47,9 +46,10 @@ static void tables_add_up_over_cells(void **state)
   idm_grid *grid = table_open(&model);
   const double e[] = {0.3, -0.6, 1.1};
   static const double x[TABLE_CELLS][TABLE_NUMBERS] = {{0.3, 1.1}, {-0.3, 1.1}, {0, 1.1}};
-  assert_near(idm_model_rough(&model, 0, e), table_plain(0, x[0]) + table_plain(1, x[1]), 1e-4);
-  assert_near(idm_model_rough(&model, 1, e), table_plain(2, x[2]), 1e-4);
-  idm_model_destroy(&model);
+  assert_near(idm_hierarchy_surrogate(&model, 0, e), table_plain(0, x[0]) + table_plain(1, x[1]),
+              1e-4);
+  assert_near(idm_hierarchy_surrogate(&model, 1, e), table_plain(2, x[2]), 1e-4);
+  idm_hierarchy_destroy(&model);
   idm_grid_destroy(grid);
 }
 
@@ -61,7 +61,7 @@ static void the_box_holds_everybody(void **state)
   hierarchy model;
   double low[TABLE_NUMBERS], high[TABLE_NUMBERS];
   table_open_slopes(&model);
-  idm_model_prior_box(&model, low, high);
+  idm_hierarchy_prior_box(&model, low, high);
   /* Means .2 - 2 (.1) and .2 + 3 (.1); variances .8^2 + 1 + w^2 / 4, and s^2 (.5^2 + .4^2). */
   const double both = sqrt(0.64 + 1 + 4 * 0.25 + 0.41);
   const double other = sqrt(0.64 + 1 + 9 * 0.25 + 0.25 * 0.41);
@@ -69,7 +69,7 @@ static void the_box_holds_everybody(void **state)
   assert_near(high[0], 0.5 + 3.5 * other, 1e-12);
   assert_near(low[1], -0.1 - 3.5 * 2.5, 1e-12);
   assert_near(high[1], -0.1 + 3.5 * 2.5, 1e-12);
-  idm_model_destroy(&model);
+  idm_hierarchy_destroy(&model);
 }
 
 /* Slopes of a person are those of its cells, by central differences. */
@@ -81,21 +81,21 @@ static void slopes_add_up_over_cells(void **state)
   hierarchy model;
   table_open_slopes(&model);
   double e[all], gradient[all], unused[all], value[TABLE_PEOPLE], side[2][TABLE_PEOPLE];
-  double *scratch = calloc(idm_model_scratch(&model), sizeof *scratch);
+  double *scratch = calloc(idm_hierarchy_scratch(&model), sizeof *scratch);
   assert_non_null(scratch);
   for (size_t i = 0; i < all; i++) e[i] = (double[]){0.3, -0.6, 1.1}[i % q] + 0.05 * (double)i;
-  check(idm_model_slopes(&model, NULL, e, value, gradient, scratch, &support_error));
+  check(idm_hierarchy_gradients(&model, NULL, e, value, gradient, scratch, &support_error));
   for (size_t i = 0; i < all; i++) {
     const double before = e[i];
     for (int k = 0; k < 2; k++) {
       e[i] = before + (k ? step : -step);
-      check(idm_model_slopes(&model, NULL, e, side[k], unused, scratch, &support_error));
+      check(idm_hierarchy_gradients(&model, NULL, e, side[k], unused, scratch, &support_error));
     }
     e[i] = before;
     assert_near(gradient[i], (side[1][i / q] - side[0][i / q]) / (2 * step), 1e-8);
   }
   free(scratch);
-  idm_model_destroy(&model);
+  idm_hierarchy_destroy(&model);
 }
 
 /* The exact likelihood of a person is the scorer's of the agent. */
@@ -113,23 +113,23 @@ static void exact_ones_are_the_scorers(void **state)
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_cells_create(problem, data, design, parameters, 1, &shared.cells, &support_error));
   const leaf_source leaves = idm_shared_source(&shared);
-  check(idm_model_create(design, &leaves, false, &model, &support_error));
-  const leaf_lane lane = {0, idm_cells_borrow(shared.cells)};
+  check(idm_hierarchy_create(design, &leaves, false, &model, &support_error));
+  const leaf_worker worker = {0, idm_cells_acquire(shared.cells)};
   for (size_t i = 0; i < people; i++) {
     double found, wild, plain[people];
-    check(idm_model_exact(&model, &lane, i, &at[i], &found, &support_error));
+    check(idm_hierarchy_exact(&model, &worker, i, &at[i], &found, &support_error));
     idm_parameters_set(parameters, &at[i], problem->theta);
     idm_workspace *workspace = support_plan(problem, NULL);
     support_scored scored = support_open_score(workspace, data);
     idm_scorer_agents(scored.scorer, plain);
     assert_near(found, plain[i], 1e-6);
-    check(idm_model_exact(&model, &lane, i, &(const double){NAN}, &wild, &support_error));
+    check(idm_hierarchy_exact(&model, &worker, i, &(const double){NAN}, &wild, &support_error));
     assert_true(wild == -INFINITY);
     support_close_score(&scored);
     idm_workspace_destroy(workspace);
   }
-  idm_cells_return(shared.cells, lane.judge);
-  idm_model_destroy(&model);
+  idm_cells_release(shared.cells, worker.evaluator);
+  idm_hierarchy_destroy(&model);
   idm_shared_destroy(&shared);
   idm_parameters_destroy(parameters);
   idm_design_destroy(design);

@@ -49,7 +49,7 @@ static void agrees(const char *what, const idm_people *p, const double *series,
 static void compare(size_t people, double apart, double sd, size_t decisions)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   problem->agent.resolution = 20;
   double *x = idm_new(people, sizeof *x);
   idm_random random;

@@ -1,5 +1,5 @@
 /* The coordinates u: there and back, and independence where the approximation holds. */
-#include "invert/hierarchy/normal.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 enum { q = 3 };
 
 static const double curvature[q * q] = {4, 1, 0.5, 1, 3, -1, 0.5, -1, 2};
-static const double pull[q] = {1, -2, 0.5};
+static const double linear_term[q] = {1, -2, 0.5};
 
 /* A factor and a mean at random. */
 static void draw(idm_random *random, double scale, double *factor, double *mean)
@@ -33,10 +33,10 @@ static void u_and_z_go_back_and_forth(void **state)
   for (double scale = 1e-9; scale < 1e4; scale *= 10) {
     draw(&random, scale, factor, mean);
     normal_frame frame = {.effects = q, .t = t, .v = v};
-    idm_normal_frame(&frame, factor, mean, curvature, pull, scratch);
+    idm_normal_frame(&frame, factor, mean, curvature, linear_term, scratch);
     for (size_t i = 0; i < q; i++) u[i] = idm_random_normal(&random);
-    idm_normal_open(&frame, u, z);
-    idm_normal_close(&frame, z, again);
+    idm_normal_u_to_z(&frame, u, z);
+    idm_normal_z_to_u(&frame, z, again);
     for (size_t i = 0; i < q; i++) assert_near(again[i], u[i], 1e-9);
   }
 }
@@ -51,15 +51,15 @@ static void normal_likelihoods_make_u_independent(void **state)
   for (int trial = 0; trial < 10; trial++) {
     draw(&random, 1, factor, mean);
     normal_frame frame = {.effects = q, .t = t, .v = v};
-    idm_normal_frame(&frame, factor, mean, curvature, pull, scratch);
+    idm_normal_frame(&frame, factor, mean, curvature, linear_term, scratch);
     double of_population = 0;
     for (int k = 0; k < 3; k++) {
       double found = 0;
       for (size_t i = 0; i < q; i++) u[i] = 2 * idm_random_normal(&random);
-      idm_normal_open(&frame, u, z);
+      idm_normal_u_to_z(&frame, u, z);
       idm_normal_effects(q, factor, mean, z, e);
       for (size_t i = 0; i < q; i++) {
-        found += pull[i] * e[i] - 0.5 * z[i] * z[i] + 0.5 * u[i] * u[i];
+        found += linear_term[i] * e[i] - 0.5 * z[i] * z[i] + 0.5 * u[i] * u[i];
         for (size_t j = 0; j < q; j++) found -= 0.5 * e[i] * curvature[i * q + j] * e[j];
       }
       if (k) assert_near(found, of_population, 1e-11);
@@ -81,11 +81,11 @@ static void each_is_as_centred_as_its_data(void **state)
   normal_frame frame = {.effects = q, .t = t, .v = v};
   draw(&random, 1, factor, mean);
   idm_normal_frame(&frame, factor, mean, nothing, nothing, scratch);
-  idm_normal_open(&frame, u, z);
+  idm_normal_u_to_z(&frame, u, z);
   for (size_t i = 0; i < q; i++) assert_near(z[i], u[i], 1e-15);
   for (int k = 0; k < 2; k++) {
     idm_normal_frame(&frame, factor, mean, much, there, scratch);
-    idm_normal_open(&frame, u, z);
+    idm_normal_u_to_z(&frame, u, z);
     idm_normal_effects(q, factor, mean, z, k ? moved : e);
     draw(&random, 1, factor, mean);
   }
@@ -104,7 +104,7 @@ static void what_overflows_is_not_centred(void **state)
   double t[q * q], v[q], scratch[q * q], z[q];
   normal_frame frame = {.effects = q, .t = t, .v = v};
   idm_normal_frame(&frame, factor, zero, huge, zero, scratch);
-  idm_normal_open(&frame, u, z);
+  idm_normal_u_to_z(&frame, u, z);
   for (size_t i = 0; i < q; i++) assert_near(z[i], u[i], 0);
 }
 
@@ -120,7 +120,7 @@ static void information_is_that_of_the_sum(void **state)
   memcpy(half, curvature, sizeof half);
   assert_true(idm_cholesky(q, half));
   idm_cholesky_inverse(q, half, inverse);
-  idm_normal_inform(q, factor, curvature, told, information, right);
+  idm_normal_information(q, factor, curvature, told, information, right);
   memcpy(mode, told, sizeof mode); /* H^-1 h */
   idm_lower_solve(q, half, mode);
   idm_lower_solve_transposed(q, half, mode);

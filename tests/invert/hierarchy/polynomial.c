@@ -1,6 +1,6 @@
 /* Polynomials in place of likelihoods: exact where the likelihood is one, near it where it is
  * smooth, constant beyond, and none where there cannot be any. */
-#include "invert/hierarchy/polynomial.h"
+#include "invert/hierarchy/model.h"
 
 #include <math.h>
 

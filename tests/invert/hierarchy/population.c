@@ -1,5 +1,5 @@
 /* The population's prior against plain formulas, and what its coordinates make. */
-#include "invert/hierarchy/population.h"
+#include "invert/hierarchy/chain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static four make_four(void)
   idm_random_init(&random, 3, 3);
   for (size_t i = 0; i < f.p.coefficients + 4 + f.p.pairs; i++)
     f.p.number[i] = idm_random_normal(&random);
-  idm_population_build(&f.p);
+  idm_population_set_factor(&f.p);
   return f;
 }
 
@@ -132,10 +132,10 @@ static void pooled_coefficients_go_with_their_spread(void **state)
               log(sd / -spread);
     wanted += log(2) - 0.5 * spread * spread / (scale * scale) - log(scale) - 0.5 * log_two_pi;
   }
-  idm_population_build(&p);
+  idm_population_set_factor(&p);
   assert_near(idm_population_log_density(d, &p), wanted, 1e-12);
   const double before = idm_population_log_prior(d, &p);
-  idm_population_respread(d, &p, 1, 0.7);
+  idm_population_set_spread(d, &p, 1, 0.7);
   assert_near(p.b[3], b[3] * 0.7 / -1.4, 1e-15);
   assert_near(idm_population_log_prior(d, &p) - before, 0.5 * (1.4 * 1.4 - 0.7 * 0.7) / 4, 1e-12);
   idm_population_destroy(&p);
@@ -157,15 +157,15 @@ static void coordinates_carry_their_jacobian(void **state)
     for (size_t k = 0; k < 6; k++) {
       const double at = f.p.partial[k], step = 1e-5;
       f.p.partial[k] = at - step;
-      idm_population_build(&f.p);
+      idm_population_set_factor(&f.p);
       idm_population_correlations(&f.p, low);
       f.p.partial[k] = at + step;
-      idm_population_build(&f.p);
+      idm_population_set_factor(&f.p);
       idm_population_correlations(&f.p, high);
       f.p.partial[k] = at;
       for (size_t l = 0; l < 6; l++) jacobian[l * 6 + k] = (high[l] - low[l]) / (2 * step);
     }
-    idm_population_build(&f.p);
+    idm_population_set_factor(&f.p);
     /* Correlations of row j depend on partials of rows up to j and, within a row, on those before:
      * a triangle. */
     double log_jacobian = 0;

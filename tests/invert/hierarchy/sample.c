@@ -1,6 +1,6 @@
 /* Draws of hierarchies whose leaves say nothing are those of the prior, however wrong the tables
  * are that lead them; draws do not depend on threads, and go on where a checkpoint left them. */
-#include "invert/hierarchy/sample.h"
+#include "invert/hierarchy/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,11 +33,11 @@ static double level(const void *context, size_t leaf, const double *x)
   return 0;
 }
 
-static idm_status nothing(void *context, const leaf_lane *lane, size_t leaf, const double *x,
+static idm_status nothing(void *context, const leaf_worker *worker, size_t leaf, const double *x,
                           double *log_likelihood, idm_error *opt_error)
 {
   (void)context;
-  (void)lane;
+  (void)worker;
   (void)leaf;
   (void)opt_error;
   *log_likelihood = isfinite(x[0]) && isfinite(x[1]) ? 0 : -INFINITY;
@@ -88,7 +88,7 @@ static idm_design make_design(bool overlap)
 }
 
 static idm_people *draw(const idm_design *design, bool misled, long draws, int threads,
-                        const idm_fit_watch *opt_watch)
+                        const idm_fit_monitor *opt_monitor)
 {
   const leaf_source leaves = {.table = misled ? wrong : level, .exact = nothing, .start = start};
   idm_fit_settings settings;
@@ -103,9 +103,9 @@ static idm_people *draw(const idm_design *design, bool misled, long draws, int t
                                      .settings = &settings,
                                      .key = 5,
                                      .stream = 77,
-                                     .opt_watch = opt_watch};
+                                     .opt_monitor = opt_monitor};
   const idm_status status = idm_hierarchy_sample(&request, &people, NULL, &support_error);
-  assert_true(status == IDM_OK || opt_watch);
+  assert_true(status == IDM_OK || opt_monitor);
   return people;
 }
 
@@ -233,11 +233,11 @@ static void what_is_stopped_goes_on(void **state)
   for (size_t k = 0; k < 6; k++) {
     const idm_design design = make_design(k % 2);
     support_stopping s = {.at = when[k / 2]};
-    const idm_fit_watch first = {.progress = support_stop, .context = &s};
+    const idm_fit_monitor first = {.progress = support_stop, .context = &s};
     idm_people *whole = draw(&design, true, 300, 2, NULL);
     idm_people_destroy(draw(&design, true, 300, 2, &first));
     assert_non_null(s.bytes);
-    const idm_fit_watch second = {.checkpoint = s.bytes, .checkpoint_length = s.length};
+    const idm_fit_monitor second = {.checkpoint = s.bytes, .checkpoint_length = s.length};
     idm_people *rest = draw(&design, true, 300, 2, &second);
     assert_non_null(rest);
     expect_same(whole, rest);

@@ -33,17 +33,17 @@ double table_plain(size_t cell, const double *x)
 }
 
 void table_normal(size_t person, double curvature[TABLE_EFFECTS][TABLE_EFFECTS],
-                  double pull[TABLE_EFFECTS])
+                  double linear_term[TABLE_EFFECTS])
 {
   memset(curvature, 0, TABLE_EFFECTS * sizeof *curvature);
-  memset(pull, 0, TABLE_EFFECTS * sizeof *pull);
+  memset(linear_term, 0, TABLE_EFFECTS * sizeof *linear_term);
   for (size_t c = 0; c < TABLE_CELLS; c++)
     for (size_t i = 0; i < TABLE_EFFECTS && table_design.cell_person[c] == person; i++) {
       const double *share = table_design.share + c * TABLE_EFFECTS;
       const double *row = precision[c][table_design.effect_coordinate[i]];
       for (size_t j = 0; j < TABLE_EFFECTS; j++)
         curvature[i][j] += share[i] * row[table_design.effect_coordinate[j]] * share[j];
-      for (size_t l = 0; l < TABLE_NUMBERS; l++) pull[i] += share[i] * row[l] * centre[c][l];
+      for (size_t l = 0; l < TABLE_NUMBERS; l++) linear_term[i] += share[i] * row[l] * centre[c][l];
     }
 }
 
@@ -51,19 +51,20 @@ void table_posterior(size_t person, const double *mean, const double *factor,
                      double expected[TABLE_EFFECTS],
                      double covariance[TABLE_EFFECTS][TABLE_EFFECTS])
 {
-  double a[TABLE_EFFECTS][TABLE_EFFECTS], h[TABLE_EFFECTS][TABLE_EFFECTS], pull[TABLE_EFFECTS];
-  table_normal(person, h, pull);
+  double a[TABLE_EFFECTS][TABLE_EFFECTS], h[TABLE_EFFECTS][TABLE_EFFECTS],
+      linear_term[TABLE_EFFECTS];
+  table_normal(person, h, linear_term);
   idm_cholesky_inverse(TABLE_EFFECTS, factor, a[0]);
   for (size_t i = 0; i < TABLE_EFFECTS; i++)
     for (size_t j = 0; j < TABLE_EFFECTS; j++) {
-      pull[i] += a[i][j] * mean[j];
+      linear_term[i] += a[i][j] * mean[j];
       h[i][j] += a[i][j];
     }
   assert_true(idm_cholesky(TABLE_EFFECTS, h[0]));
   idm_cholesky_inverse(TABLE_EFFECTS, h[0], covariance[0]);
   for (size_t i = 0; i < TABLE_EFFECTS; i++) {
     expected[i] = 0;
-    for (size_t j = 0; j < TABLE_EFFECTS; j++) expected[i] += covariance[i][j] * pull[j];
+    for (size_t j = 0; j < TABLE_EFFECTS; j++) expected[i] += covariance[i][j] * linear_term[j];
   }
 }
 
@@ -80,31 +81,32 @@ static double look_up(const void *grid, size_t leaf, const double *x)
   return idm_grid_at(grid, leaf, x);
 }
 
-static idm_status exact(void *context, const leaf_lane *lane, size_t leaf, const double *x,
+static idm_status exact(void *context, const leaf_worker *worker, size_t leaf, const double *x,
                         double *log_likelihood, idm_error *opt_error)
 {
   (void)context;
-  (void)lane;
+  (void)worker;
   (void)opt_error;
   *log_likelihood = table_plain(leaf, x);
   return IDM_OK;
 }
 
-static idm_status slope(void *context, const leaf_lane *lane, size_t leaf, const double *x,
-                        double *log_likelihood, double *gradient, idm_error *opt_error)
+static idm_status leaf_gradient(void *context, const leaf_worker *worker, size_t leaf,
+                                const double *x, double *log_likelihood, double *gradient,
+                                idm_error *opt_error)
 {
   for (size_t k = 0; k < TABLE_NUMBERS; k++) {
     gradient[k] = 0;
     for (size_t l = 0; l < TABLE_NUMBERS; l++)
       gradient[k] -= precision[leaf][k][l] * (x[l] - centre[leaf][l]);
   }
-  return exact(context, lane, leaf, x, log_likelihood, opt_error);
+  return exact(context, worker, leaf, x, log_likelihood, opt_error);
 }
 
 void table_open_slopes(hierarchy *model)
 {
-  const leaf_source leaves = {.exact = exact, .slope = slope};
-  check(idm_model_create(&table_design, &leaves, false, model, &support_error));
+  const leaf_source leaves = {.exact = exact, .leaf_gradient = leaf_gradient};
+  check(idm_hierarchy_create(&table_design, &leaves, false, model, &support_error));
 }
 
 idm_grid *table_open(hierarchy *model)
@@ -116,6 +118,6 @@ idm_grid *table_open(hierarchy *model)
   check(idm_grid_create(&source, 1, &grid, &support_error));
   assert_non_null(grid);
   const leaf_source leaves = {.context = grid, .table = look_up};
-  check(idm_model_create(&table_design, &leaves, true, model, &support_error));
+  check(idm_hierarchy_create(&table_design, &leaves, true, model, &support_error));
   return grid;
 }

@@ -19,7 +19,7 @@ extern const idm_design table_design;
 double table_plain(size_t cell, const double *x);
 /* H and h of a person: log L(e) = h'e - e'He/2 and a constant. */
 void table_normal(size_t person, double curvature[TABLE_EFFECTS][TABLE_EFFECTS],
-                  double pull[TABLE_EFFECTS]);
+                  double linear_term[TABLE_EFFECTS]);
 /* Mean and covariance of a person's effects, which are normal(mean, L L') in the population. */
 void table_posterior(size_t person, const double *mean, const double *factor,
                      double expected[TABLE_EFFECTS],

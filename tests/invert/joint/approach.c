@@ -1,11 +1,10 @@
 /* The mode of a joint posterior and the normal there, against the grid. */
-#include "invert/joint/approach.h"
+#include "invert/joint/joint.h"
 
 #include <math.h>
 
 #include "invert/joint/joint_support.h"
-#include "invert/joint/learner.h"
-#include "learn/ratio.h"
+#include "learn/learn.h"
 
 /* The highest point and the sds of the grid's posterior. */
 static void look(const joint_grid *grid, double mode[2], joint_moments moments[2])
@@ -28,16 +27,16 @@ static void look(const joint_grid *grid, double mode[2], joint_moments moments[2
 }
 
 /* Within an sd of the mode the surrogate follows the target, up to a constant. */
-static void check_surrogate(joint_lane *lane, const joint_peak *peak)
+static void check_surrogate(joint_worker *worker, const joint_normal *normal)
 {
-  const idm_target target = idm_joint_target(lane, peak);
+  const idm_target target = idm_joint_target(worker, normal);
   double exact[2], cheap[2];
   for (size_t i = 0; i < 2; i++) {
-    double v[2] = {peak->mode[0], peak->mode[1]};
+    double v[2] = {normal->mode[0], normal->mode[1]};
     for (int side = 0; side < 2; side++) {
-      v[i] = peak->mode[i] + (side ? 1 : -1) * sqrt(peak->covariance[3 * i]);
-      check(target.evaluate(lane, v, &exact[side], NULL, &support_error));
-      cheap[side] = idm_joint_surrogate(lane, v);
+      v[i] = normal->mode[i] + (side ? 1 : -1) * sqrt(normal->covariance[3 * i]);
+      check(target.evaluate(worker, v, &exact[side], NULL, &support_error));
+      cheap[side] = idm_joint_surrogate(worker, v);
     }
     assert_true(fabs((exact[1] - exact[0]) - (cheap[1] - cheap[0])) < 0.4);
   }
@@ -50,37 +49,40 @@ static void test_mode(void **state)
   static joint_grid grid;
   static const double start[] = {0}, unit[] = {1};
   double mode[2] = {0}, precision[4];
-  joint_peak peak;
+  joint_normal normal;
   joint_moments moments[2] = {0};
   idm_fit_settings settings;
-  fit f;
+  fit_context f;
   idm_iohmm *learner;
-  joint_lane *lane;
-  const idm_cuts cut = {s.problem, &s.draws, 10};
-  const joint_numbers numbers = {
-      .count = 1, .log_prior = joint_prior, .place = joint_same, .start = start, .unit = unit};
+  joint_worker *worker;
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
+  const joint_parameters numbers = {.count = 1,
+                                    .log_prior = joint_prior,
+                                    .cell_parameters = joint_same,
+                                    .start = start,
+                                    .unit = unit};
   idm_fit_settings_default(&settings);
   check(idm_fit_open(&f, NULL, s.problem, s.data, &settings, 1, &support_error));
   check(idm_joint_learner(s.problem, &cut, s.data, &learner, &support_error));
-  joint j = {.problem = s.problem,
-             .cut = &cut,
-             .numbers = &numbers,
-             .learner = learner,
-             .cells = 1,
-             .cell = &f,
-             .ratios = 1,
-             .dimension = 2};
+  joint_target j = {.problem = s.problem,
+                    .cut = &cut,
+                    .numbers = &numbers,
+                    .learner = learner,
+                    .cells = 1,
+                    .cell = &f,
+                    .ratios = 1,
+                    .dimension = 2};
   joint_tabulate(&s, NULL, &grid);
   look(&grid, mode, moments);
-  check(idm_joint_lane_create(&j, &lane, &support_error));
-  check(idm_joint_peak_create(2, &peak, &support_error));
+  check(idm_joint_worker_create(&j, &worker, &support_error));
+  check(idm_joint_normal_create(2, &normal, &support_error));
   check(idm_joint_precision(&j, precision, &support_error));
   assert_near(precision[3], 1, 1e-12);
   for (size_t chain = 0; chain < 4; chain++) {
-    const double *v = peak.mode, *covariance = peak.covariance;
-    check(idm_joint_begin(&j, chain, 4, peak.mode, &support_error));
+    const double *v = normal.mode, *covariance = normal.covariance;
+    check(idm_joint_start(&j, chain, 4, normal.mode, &support_error));
     assert_near(v[1], 0, 0);
-    check(idm_joint_climb(lane, precision, &peak, &support_error));
+    check(idm_joint_find_mode(worker, precision, &normal, &support_error));
     print_message("  mode %.3f, %.3f (grid %.3f, %.3f), sds %.3f, %.3f (%.3f, %.3f)\n", v[0], v[1],
                   mode[0], mode[1], sqrt(covariance[0]), sqrt(covariance[3]), joint_sd(&moments[0]),
                   joint_sd(&moments[1]));
@@ -91,9 +93,9 @@ static void test_mode(void **state)
       assert_true(ratio > 0.6 && ratio < 1.6);
     }
   }
-  check_surrogate(lane, &peak);
-  idm_joint_peak_clear(&peak);
-  idm_joint_lane_destroy(lane);
+  check_surrogate(worker, &normal);
+  idm_joint_normal_clear(&normal);
+  idm_joint_worker_destroy(worker);
   idm_iohmm_destroy(learner);
   idm_fit_close(&f);
   joint_close(&s);

@@ -44,7 +44,7 @@ static void test_quadrature(void **state)
   joint_moments alpha = {0}, probability = {0};
   idm_posterior *posterior;
   const idm_fit_settings settings = settings_of(2000);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   joint_tabulate(&s, NULL, &grid);
   integrate(&grid, &alpha, &probability);
   check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &posterior, NULL, &support_error));
@@ -71,7 +71,7 @@ static void test_other_logs(void **state)
   idm_data *other = joint_other_log(&s);
   idm_posterior *posterior;
   const idm_fit_settings settings = settings_of(10);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   check(idm_joint_fit(s.problem, other, &settings, &cut, NULL, &posterior, NULL, &support_error));
   assert_null(posterior);
   s.draws.prior = NAN;
@@ -88,14 +88,14 @@ static void test_goes_on(void **state)
   (void)state;
   static const double when[] = {0, 0.3, 0.6, 0.9, 2};
   joint_scene s = joint_open(40);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   const idm_fit_settings settings = settings_of(400);
   idm_posterior *whole, *parts = NULL;
   support_resuming r = {0};
   idm_error error = {0};
   check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &whole, NULL, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
-    const idm_fit_watch watch = support_resume(&r, when[k], 4);
+    const idm_fit_monitor watch = support_resume(&r, when[k], 4);
     idm_posterior_destroy(parts);
     const idm_status status =
         idm_joint_fit(s.problem, s.data, &settings, &cut, &watch, &parts, NULL, &support_error);
@@ -108,7 +108,7 @@ static void test_goes_on(void **state)
                       idm_posterior_numbers(whole) * count * sizeof(double));
   assert_memory_equal(parts->dynamics->mean, whole->dynamics->mean, 2 * sizeof(double));
   idm_posterior_destroy(parts);
-  const idm_fit_watch other = {
+  const idm_fit_monitor other = {
       .checkpoint = r.bytes, .checkpoint_length = r.length, .checkpoint_file = "there", .label = 5};
   assert_int_equal(idm_joint_fit(s.problem, s.data, &settings, &cut, &other, &parts, NULL, &error),
                    IDM_INPUT);

@@ -7,7 +7,6 @@
 
 #include "idm/diagnostics.h"
 #include "invert/joint/joint_support.h"
-#include "invert/joint/learner.h"
 
 static void test_threads(void **state)
 {
@@ -15,7 +14,7 @@ static void test_threads(void **state)
   joint_scene s = joint_open(30);
   idm_posterior *found[2];
   idm_fit_settings settings;
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   idm_fit_settings_default(&settings);
   settings.chains = 3;
   settings.draws = 100;
@@ -37,7 +36,7 @@ static void test_samplers(void **state)
   joint_scene s = joint_open(30);
   idm_posterior *found;
   idm_fit_settings settings;
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.draws = settings.warmup = 30;
@@ -66,23 +65,26 @@ static void test_two_modes(void **state)
   (void)state;
   static const double start[] = {1.5}, unit[] = {1};
   joint_scene s = joint_open(60);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   idm_fit_settings settings;
-  fit f;
+  fit_context f;
   idm_iohmm *learner;
   idm_fit_settings_default(&settings);
   settings.draws = IDM_LONG ? 400 : 150; /* 400 are enough for passes with more steps per draw */
   settings.warmup = 150;
   check(idm_fit_open(&f, NULL, s.problem, s.data, &settings, 1, &support_error));
   check(idm_joint_learner(s.problem, &cut, s.data, &learner, &support_error));
-  const joint_numbers numbers = {
-      .count = 1, .log_prior = joint_prior, .place = place_square, .start = start, .unit = unit};
-  joint j = {.problem = s.problem,
-             .cut = &cut,
-             .numbers = &numbers,
-             .learner = learner,
-             .cells = 1,
-             .cell = &f};
+  const joint_parameters numbers = {.count = 1,
+                                    .log_prior = joint_prior,
+                                    .cell_parameters = place_square,
+                                    .start = start,
+                                    .unit = unit};
+  joint_target j = {.problem = s.problem,
+                    .cut = &cut,
+                    .numbers = &numbers,
+                    .learner = learner,
+                    .cells = 1,
+                    .cell = &f};
   idm_chains *chains;
   idm_joint_dynamics *dynamics;
   check(idm_joint_draw(&j, &settings, 3, NULL, &chains, &dynamics, &support_error));

@@ -23,11 +23,11 @@ static const char yaml[] =
 joint_scene joint_open(size_t trajectories)
 {
   joint_scene s = {.problem = support_yaml(yaml)};
-  idm_learnt learnt = {0};
+  idm_learn_result learnt = {0};
   s.data = support_simulate(s.problem,
                             (idm_simulation){.trajectories = trajectories, .seed = 7, .steps = 8});
   idm_learn_settings_default(&s.settings);
-  s.settings.hold = IDM_LEARN_HOLD_START;
+  s.settings.hold = IDM_LEARN_FIX_START;
   s.settings.draws = 300;
   s.settings.warmup = 50;
   s.settings.chains = 2;
@@ -35,8 +35,8 @@ joint_scene joint_open(size_t trajectories)
   check(idm_learn(s.learner, s.problem, &s.settings, NULL, NULL, &learnt, &support_error));
   check(idm_learn_draw(s.learner, s.problem, &learnt.modes, &s.settings, NULL, NULL, &s.draws,
                        &support_error));
-  check(idm_problem_put_dynamics(s.problem, learnt.dynamics, &support_error));
-  idm_learnt_clear(&learnt);
+  check(idm_problem_set_dynamics(s.problem, learnt.dynamics, &support_error));
+  idm_learn_result_clear(&learnt);
   assert_int_equal(s.draws.numbers, 2);
   return s;
 }
@@ -77,7 +77,7 @@ static void move(idm_problem *problem, double p, idm_dynamics **ret_dynamics)
     (*ret_dynamics)->emission[4 * u] = p;
     (*ret_dynamics)->emission[4 * u + 1] = 1 - p;
   }
-  check(idm_problem_put_dynamics(problem, *ret_dynamics, &support_error));
+  check(idm_problem_set_dynamics(problem, *ret_dynamics, &support_error));
 }
 
 static void score_column(const idm_problem *problem, const idm_data *data, const double *alpha,
@@ -104,7 +104,7 @@ static idm_data *part_of(const idm_data *data, const bool *opt_member)
   assert_non_null(from);
   for (size_t t = 0; t < data->trajectories; t++)
     if (!opt_member || opt_member[t]) from[count++] = (uint32_t)t;
-  check(idm_data_part(data, from, count, &part, &support_error));
+  check(idm_data_subset(data, from, count, &part, &support_error));
   free(from);
   return part;
 }

@@ -14,7 +14,7 @@ typedef struct joint_scene {
 } joint_scene;
 joint_scene joint_open(size_t trajectories);
 void joint_close(joint_scene *s);
-/* joint_numbers of its one free number: normal(0, 1), and the number of every cell. */
+/* joint_parameters of its one free number: normal(0, 1), and the number of every cell. */
 double joint_prior(const void *context, const double *w);
 void joint_same(const void *context, size_t cell, const double *w, double *x);
 /* Another log of the same problem. */

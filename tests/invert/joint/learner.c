@@ -1,5 +1,5 @@
 /* Which logs dynamics can be drawn with. */
-#include "invert/joint/learner.h"
+#include "invert/joint/joint.h"
 
 #include "invert/joint/joint_support.h"
 
@@ -10,7 +10,7 @@ static void test_learner(void **state)
   joint_scene s = joint_open(40);
   idm_data *other = joint_other_log(&s);
   idm_iohmm *learner;
-  idm_cuts cut = {s.problem, &s.draws, 10};
+  idm_cut_draws cut = {s.problem, &s.draws, 10};
   check(idm_joint_learner(s.problem, &cut, other, &learner, &support_error));
   assert_null(learner);
   s.draws.place[0]++; /* draws of other numbers */

@@ -1,50 +1,52 @@
 /* The joint density: its parts by other means, anchors, and parts by trajectory. */
-#include "invert/joint/target.h"
+#include "invert/joint/joint.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "idm/matching.h"
 #include "invert/joint/joint_support.h"
-#include "invert/joint/learner.h"
-#include "learn/ratio.h"
+#include "learn/learn.h"
 
 typedef struct opened {
   joint_scene s;
   idm_fit_settings settings;
-  fit f;
-  idm_cuts cut;
-  joint_numbers numbers;
+  fit_context f;
+  idm_cut_draws cut;
+  joint_parameters numbers;
   idm_iohmm *learner;
-  joint j;
-  joint_lane *lane;
+  joint_target j;
+  joint_worker *worker;
 } opened;
 
 static void open_all(opened *o)
 {
   *o = (opened){.s = joint_open(40)};
   static const double start[] = {1}, unit[] = {1};
-  o->cut = (idm_cuts){o->s.problem, &o->s.draws, 10};
-  o->numbers = (joint_numbers){
-      .count = 1, .log_prior = joint_prior, .place = joint_same, .start = start, .unit = unit};
+  o->cut = (idm_cut_draws){o->s.problem, &o->s.draws, 10};
+  o->numbers = (joint_parameters){.count = 1,
+                                  .log_prior = joint_prior,
+                                  .cell_parameters = joint_same,
+                                  .start = start,
+                                  .unit = unit};
   idm_fit_settings_default(&o->settings);
   check(idm_fit_open(&o->f, NULL, o->s.problem, o->s.data, &o->settings, 1, &support_error));
   check(idm_joint_learner(o->s.problem, &o->cut, o->s.data, &o->learner, &support_error));
   assert_non_null(o->learner);
-  o->j = (joint){.problem = o->s.problem,
-                 .cut = &o->cut,
-                 .numbers = &o->numbers,
-                 .learner = o->learner,
-                 .cells = 1,
-                 .cell = &o->f,
-                 .ratios = ratio_count(o->learner->structure)};
+  o->j = (joint_target){.problem = o->s.problem,
+                        .cut = &o->cut,
+                        .numbers = &o->numbers,
+                        .learner = o->learner,
+                        .cells = 1,
+                        .cell = &o->f,
+                        .ratios = ratio_count(o->learner->structure)};
   o->j.dimension = o->j.ratios + 1;
-  check(idm_joint_lane_create(&o->j, &o->lane, &support_error));
+  check(idm_joint_worker_create(&o->j, &o->worker, &support_error));
 }
 
 static void close_all(opened *o)
 {
-  idm_joint_lane_destroy(o->lane);
+  idm_joint_worker_destroy(o->worker);
   idm_iohmm_destroy(o->learner);
   idm_fit_close(&o->f);
   joint_close(&o->s);
@@ -64,7 +66,7 @@ static void test_parts_of_the_density(void **state)
     for (size_t k = 0; k < JOINT_ALPHAS; k += 12) {
       const double v[] = {grid.ratio[i], grid.alpha[k]};
       double density;
-      check(idm_joint_evaluate(o.lane, v, &density, NULL, 0, &support_error));
+      check(idm_joint_evaluate(o.worker, v, &density, NULL, 0, &support_error));
       const double expected =
           grid.observed[i] + grid.decided[i][k] - 0.5 * grid.alpha[k] * grid.alpha[k];
       if (isnan(constant)) constant = density - expected;
@@ -82,12 +84,12 @@ static void test_anchors_and_trajectories(void **state)
   open_all(&o);
   const double v[] = {-0.3, 1.1}, elsewhere[] = {0.4, 0.6};
   double plain, anchored, again, part[PARTS], sum = 0, decided;
-  check(idm_joint_evaluate(o.lane, v, &plain, part, PARTS, &support_error));
-  check(idm_joint_anchor(o.lane, elsewhere, &support_error));
-  check(idm_joint_evaluate(o.lane, v, &anchored, NULL, 0, &support_error));
+  check(idm_joint_evaluate(o.worker, v, &plain, part, PARTS, &support_error));
+  check(idm_joint_anchor(o.worker, elsewhere, &support_error));
+  check(idm_joint_evaluate(o.worker, v, &anchored, NULL, 0, &support_error));
   assert_near(anchored, plain, 1e-7);
-  check(idm_joint_evaluate(o.lane, elsewhere, &again, NULL, 0, &support_error));
-  check(idm_joint_evaluate(o.lane, v, &again, NULL, 0, &support_error));
+  check(idm_joint_evaluate(o.worker, elsewhere, &again, NULL, 0, &support_error));
+  check(idm_joint_evaluate(o.worker, v, &again, NULL, 0, &support_error));
   assert_near(again, anchored, 0); /* a function of v alone */
   for (size_t i = 0; i < PARTS; i++) sum += part[i];
   idm_dynamics *d;
@@ -109,9 +111,9 @@ static void test_surface(void **state)
   open_all(&o);
   const double v[] = {-0.3, 1.1}, mode[] = {0.1, 0.8}, covariance[] = {0.04, 0, 0, 0.09};
   double plain, surfaced;
-  check(idm_joint_evaluate(o.lane, v, &plain, NULL, 0, &support_error));
-  check(idm_joint_surface(o.lane, mode, covariance, &support_error));
-  check(idm_joint_evaluate(o.lane, v, &surfaced, NULL, 0, &support_error));
+  check(idm_joint_evaluate(o.worker, v, &plain, NULL, 0, &support_error));
+  check(idm_joint_surface(o.worker, mode, covariance, &support_error));
+  check(idm_joint_evaluate(o.worker, v, &surfaced, NULL, 0, &support_error));
   assert_near(surfaced, plain, 1e-7);
   close_all(&o);
 }
@@ -124,19 +126,19 @@ static void test_gradient(void **state)
   opened o;
   open_all(&o);
   const double mode[] = {0.1, 0.8}, covariance[] = {0.04, 0, 0, 0.09};
-  const idm_target target = idm_joint_target(o.lane, NULL);
-  assert_true(target.gradient && idm_joint_has_gradient(o.lane));
+  const idm_target target = idm_joint_target(o.worker, NULL);
+  assert_true(target.gradient && idm_joint_has_gradient(o.worker));
   for (int i = 0; i < 12; i++) {
     double v[] = {0.25 * i - 1.4, 0.2 * (i % 4) + 0.4}, gradient[2], density, side[2];
-    if (i == 6) check(idm_joint_surface(o.lane, mode, covariance, &support_error));
+    if (i == 6) check(idm_joint_surface(o.worker, mode, covariance, &support_error));
     check(target.evaluate(target.context, v, &density, gradient, &support_error));
-    check(idm_joint_evaluate(o.lane, v, &side[0], NULL, 0, &support_error));
+    check(idm_joint_evaluate(o.worker, v, &side[0], NULL, 0, &support_error));
     assert_near(density, side[0], 1e-8);
     for (int k = 0; k < 2; k++) {
       const double at = v[k];
       for (int end = 0; end < 2; end++) {
         v[k] = at + (end ? h : -h);
-        check(idm_joint_evaluate(o.lane, v, &side[end], NULL, 0, &support_error));
+        check(idm_joint_evaluate(o.worker, v, &side[end], NULL, 0, &support_error));
       }
       v[k] = at;
       assert_near(gradient[k], (side[1] - side[0]) / (2 * h), 1e-3);
@@ -154,7 +156,7 @@ static void test_support(void **state)
   const double none[][2] = {{INFINITY, 1}, {-1e5, 1}, {0, NAN}};
   for (size_t i = 0; i < 3; i++) {
     double density;
-    check(idm_joint_evaluate(o.lane, none[i], &density, NULL, 0, &support_error));
+    check(idm_joint_evaluate(o.worker, none[i], &density, NULL, 0, &support_error));
     assert_true(density == -INFINITY);
   }
   close_all(&o);

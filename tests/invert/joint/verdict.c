@@ -1,9 +1,8 @@
 /* The verdict on answers over learnt dynamics. */
-#include "invert/joint/verdict.h"
+#include "invert/joint/joint.h"
 
 #include "invert/check.h"
 #include "invert/joint/joint_support.h"
-#include "invert/joint/learner.h"
 
 /* What is found of joint dynamics. */
 typedef struct judged {
@@ -16,7 +15,7 @@ static judged judge(idm_joint_dynamics d)
 {
   judged j = {.trusted = true};
   idm_checks_begin(&j.checks, IDM_CHECK_FIT);
-  idm_joint_judge(&d, &j.checks, &j.remarks, &j.failures, &j.trusted);
+  idm_joint_check(&d, &j.checks, &j.remarks, &j.failures, &j.trusted);
   return j;
 }
 
@@ -60,7 +59,7 @@ static void test_mean(void **state)
 {
   (void)state;
   joint_scene s = joint_open(20);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   const size_t all = s.draws.chains * s.draws.draws;
   double own[2] = {0.3, 0.7}, sum = 0;
   const idm_joint_dynamics drawn = {.mean = own};
@@ -76,7 +75,7 @@ static void test_mean(void **state)
   joint_close(&s);
 }
 
-static bool stop(void *context, const idm_work *work)
+static bool stop(void *context, const idm_progress_state *work)
 {
   (void)context;
   (void)work;
@@ -89,9 +88,9 @@ static void test_assess(void **state)
 {
   (void)state;
   joint_scene s = joint_open(60);
-  const idm_cuts cut = {s.problem, &s.draws, 10};
+  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   const idm_inverse *bayes = idm_inverse_find("bayes");
-  const idm_fit_watch watch = {.progress = stop};
+  const idm_fit_monitor watch = {.progress = stop};
   idm_fit_settings settings;
   idm_posterior *posterior;
   idm_assessment *a;

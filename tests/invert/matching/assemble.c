@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "invert/matching/assemble.h"
-#include "invert/matching/matching.h"
+#include "invert/matching/fit.h"
 #include "support.h"
 
 static const char csv[] = "trajectory,step,action,observation\n"
@@ -27,13 +26,13 @@ typedef struct fixture {
   idm_fit_settings settings;
 } fixture;
 
-static fixture make_fixture(idm_keep keep)
+static fixture make_fixture(idm_keep_likelihood keep)
 {
   fixture f;
   f.problem = support_diag(0.5, 1.25, 0.3);
   f.problem->agent.resolution = 20;
   f.problem->agent.tolerance = 1e-13; /* wherever a plan starts, it ends at the same */
-  check(idm_problem_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
   f.data = support_data(f.problem, csv);
   idm_fit_settings_default(&f.settings);
   f.settings.chains = 2;
@@ -62,7 +61,7 @@ static idm_posterior *fit_fixture(const fixture *f, idm_notes *opt_notes)
 static void check_parts(const fixture *f, const idm_posterior *p)
 {
   const size_t all = p->chains * p->draws;
-  fit work;
+  fit_context work;
   check(idm_fit_open(&work, NULL, f->problem, f->data, &f->settings, 1, &support_error));
   for (size_t i = 0; i < all; i++) {
     const double y[2] = {p->unconstrained[i], p->unconstrained[all + i]};
@@ -210,7 +209,7 @@ static void test_too_much_to_keep(void **state)
   idm_data_destroy(f.data);
   const idm_simulation simulation = {.trajectories = 1000, .seed = 1};
   f.data = support_simulate(f.problem, simulation);
-  fit work;
+  fit_context work;
   idm_posterior *p;
   idm_notes notes = {0};
   check(idm_fit_open(&work, NULL, f.problem, f.data, &f.settings, 1, &support_error));
@@ -251,7 +250,7 @@ static void test_prior_draws(void **state)
   idm_posterior_destroy(p);
   /* There is nothing to draw from an improper prior. */
   f.settings.prior_draws = 10;
-  check(idm_problem_free(f.problem, "{alpha: {prior: flat}}", &support_error));
+  check(idm_problem_set_free(f.problem, "{alpha: {prior: flat}}", &support_error));
   p = fit_fixture(&f, NULL);
   assert_null(p->prior);
   assert_int_equal(p->prior_draws, 0);

@@ -13,7 +13,7 @@ static idm_problem *make_problem(int resolution)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = resolution;
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   return problem;
 }
 
@@ -46,15 +46,15 @@ typedef struct stopper {
   char words[96];
 } stopper;
 
-static bool stop(void *context, const idm_work *work)
+static bool stop(void *context, const idm_progress_state *work)
 {
   stopper *s = context;
   assert_true(work->done >= 0 && work->done <= 1);
   if (work->done < s->after) return false;
   if (s->stopped) return true;
   s->stopped = true;
-  idm_work_words(work, s->words, sizeof s->words);
-  check(idm_work_save(work, &s->bytes, &s->length, &support_error));
+  idm_progress_describe(work, s->words, sizeof s->words);
+  check(idm_progress_save(work, &s->bytes, &s->length, &support_error));
   return true;
 }
 
@@ -83,21 +83,21 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
   check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &whole, NULL, &support_error));
   assert_string_equal(whole->sampler, sampler);
   stopper s = {.after = after};
-  const idm_fit_watch watch = {.progress = stop, .context = &s, .label = 17};
+  const idm_fit_monitor watch = {.progress = stop, .context = &s, .label = 17};
   const idm_status status =
       idm_inverse_fit(bayes, problem, data, &settings, &watch, &part, NULL, NULL);
   /* Stopped in the warm-up there is no draw to show. */
   assert_int_equal(status, part ? IDM_OK : IDM_UNTRUSTED);
   assert_true(s.stopped);
-  const idm_fit_watch again = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 17};
+  const idm_fit_monitor again = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 17};
   check(idm_inverse_fit(bayes, problem, data, &settings, &again, &rest, NULL, &support_error));
   same_draws(whole, rest);
   idm_posterior_destroy(rest);
   /* A checkpoint of another request is refused. */
-  const idm_fit_watch other = {.checkpoint = s.bytes,
-                               .checkpoint_length = s.length,
-                               .checkpoint_file = "folder/checkpoint",
-                               .label = 18};
+  const idm_fit_monitor other = {.checkpoint = s.bytes,
+                                 .checkpoint_length = s.length,
+                                 .checkpoint_file = "folder/checkpoint",
+                                 .label = 18};
   idm_error error = {0};
   assert_int_equal(idm_inverse_fit(bayes, problem, data, &settings, &other, &rest, NULL, NULL),
                    IDM_INPUT);
@@ -135,7 +135,7 @@ static void test_stopping_early(void **state)
   idm_posterior *part, *whole;
   idm_notes notes = {0};
   stopper s = {.after = 1e-3};
-  const idm_fit_watch watch = {.progress = stop, .context = &s};
+  const idm_fit_monitor watch = {.progress = stop, .context = &s};
   check(idm_inverse_fit(bayes, problem, data, &settings, &watch, &part, &notes, &support_error));
   assert_true(part->draws >= 2 && part->draws < 100000);
   assert_int_equal(notes.count, 1);
@@ -144,7 +144,7 @@ static void test_stopping_early(void **state)
   snprintf(words, sizeof words, "stopped after %zu of 100000 draws", part->draws);
   assert_non_null(strstr(notes.text[0], words));
   stopper again = {.after = 1e-3};
-  const idm_fit_watch second = {.progress = stop, .context = &again};
+  const idm_fit_monitor second = {.progress = stop, .context = &again};
   check(idm_inverse_fit(bayes, problem, data, &settings, &second, &whole, NULL, &support_error));
   for (size_t c = 0; c < 2; c++)
     for (size_t i = 0; i < whole->draws && i < part->draws; i++)
@@ -179,7 +179,7 @@ static void test_choice_of_sampler(void **state)
       {"{alpha: , beta: , eta: , discount: , utility: {entries: {wait: monitor}}}", "nuts"},
   };
   for (size_t i = 0; i < 2; i++) {
-    check(idm_problem_free(problem, cases[i].free_blocks, &support_error));
+    check(idm_problem_set_free(problem, cases[i].free_blocks, &support_error));
     check(idm_inverse_fit(bayes, problem, data, &settings, NULL, &posterior, NULL, &support_error));
     assert_string_equal(posterior->sampler, cases[i].sampler);
     idm_posterior_destroy(posterior);
@@ -257,7 +257,7 @@ typedef struct second {
   bool begun;
 } second;
 
-static bool stop_second(void *context, const idm_work *work)
+static bool stop_second(void *context, const idm_progress_state *work)
 {
   second *s = context;
   /* What comes before the chains has no checkpoint. */
@@ -276,7 +276,7 @@ static void test_passes(void **state)
   idm_problem *problem = asked_reversal(alpha);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.2);
   idm_data *data = asked_simulate(problem, &alpha, 1, 10, 50, 2);
-  check(idm_problem_free(problem, "alpha,lapse", &support_error));
+  check(idm_problem_set_free(problem, "alpha,lapse", &support_error));
   idm_fit_settings settings = make_settings("", 1000, 0);
   settings.chains = 4;
   settings.warmup = 300;
@@ -293,11 +293,11 @@ static void test_passes(void **state)
     assert_true(fmin(d.ess_bulk, d.ess_tail) >= idm_check_threshold(IDM_CHECK_EFFECTIVE));
   }
   second s = {.stop = {.after = 0.3}};
-  const idm_fit_watch watch = {.progress = stop_second, .context = &s, .label = 3};
+  const idm_fit_monitor watch = {.progress = stop_second, .context = &s, .label = 3};
   (void)idm_inverse_fit(bayes, problem, data, &settings, &watch, &q, NULL, &support_error);
   assert_true(s.stop.stopped);
   idm_posterior_destroy(q);
-  const idm_fit_watch again = {
+  const idm_fit_monitor again = {
       .checkpoint = s.stop.bytes, .checkpoint_length = s.stop.length, .label = 3};
   check(idm_inverse_fit(bayes, problem, data, &settings, &again, &q, NULL, &support_error));
   same_draws(p, q);

@@ -1,5 +1,5 @@
 /* The chains of a fit: the sampler, watching, stopping, and going on. */
-#include "invert/matching/drawing.h"
+#include "invert/matching/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,15 +39,15 @@ static void test_samplers(void **state)
   (void)state;
   const idm_sampler *sampler;
   idm_fit_settings settings = make_settings();
-  check(idm_drawing_sampler(&settings, 4, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 4, &sampler, &support_error));
   assert_string_equal(sampler->name, "metropolis");
-  check(idm_drawing_sampler(&settings, 5, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 5, &sampler, &support_error));
   assert_string_equal(sampler->name, "nuts");
   strcpy(settings.sampler, "slice");
-  check(idm_drawing_sampler(&settings, 5, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 5, &sampler, &support_error));
   assert_string_equal(sampler->name, "slice");
   strcpy(settings.sampler, "gibbs");
-  assert_int_equal(idm_drawing_sampler(&settings, 5, &sampler, &support_error), IDM_USAGE);
+  assert_int_equal(idm_sampling_sampler(&settings, 5, &sampler, &support_error), IDM_USAGE);
   assert_non_null(strstr(support_error.message, "the sampler 'gibbs' is not known"));
 }
 
@@ -59,32 +59,32 @@ typedef struct watcher {
   int seen;
 } watcher;
 
-static bool progress(void *context, const idm_work *work)
+static bool progress(void *context, const idm_progress_state *work)
 {
   watcher *w = context;
   char words[100];
   w->seen++;
-  assert_true(idm_work_words(work, words, sizeof words)[0]);
+  assert_true(idm_progress_describe(work, words, sizeof words)[0]);
   if (work->done < w->until || !work->save) return false;
   free(w->bytes);
-  check(idm_work_save(work, &w->bytes, &w->length, &support_error));
+  check(idm_progress_save(work, &w->bytes, &w->length, &support_error));
   return true;
 }
 
-static idm_chains *draw(const idm_fit_watch *watch)
+static idm_chains *draw(const idm_fit_monitor *watch)
 {
   const idm_fit_settings settings = make_settings();
   const idm_target target[] = {normal, normal};
   const double x[] = {1, 0.5};
   const idm_sampler *sampler;
-  idm_halt halt;
+  idm_cancel cancel;
   idm_chains *chains;
-  check(idm_drawing_sampler(&settings, 2, &sampler, &support_error));
-  idm_halt_begin(&halt, watch, "looking");
-  check(idm_drawing_create(&settings, sampler, 7, 2, NULL, &halt, &chains, &support_error));
+  check(idm_sampling_sampler(&settings, 2, &sampler, &support_error));
+  idm_cancel_init(&cancel, watch, "looking");
+  check(idm_sampling_create(&settings, sampler, 7, 2, NULL, &cancel, &chains, &support_error));
   for (size_t c = 0; c < 2; c++)
     check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
-  check(idm_drawing_run(chains, target, watch, &halt, &support_error));
+  check(idm_sampling_run(chains, target, watch, &cancel, &support_error));
   return chains;
 }
 
@@ -92,39 +92,39 @@ static idm_chains *draw(const idm_fit_watch *watch)
 static void test_going_on(void **state)
 {
   (void)state;
-  static const idm_fit_watch nobody = {0};
+  static const idm_fit_monitor nobody = {0};
   idm_chains *whole = draw(&nobody);
   long draws = 0;
   idm_notes notes = {0};
-  check(idm_drawing_common(whole, &draws, &notes, &support_error));
+  check(idm_sampling_common(whole, &draws, &notes, &support_error));
   assert_int_equal(draws, 50);
   assert_int_equal(notes.count, 0);
   watcher w = {.until = 0};
-  idm_fit_watch watch = {.progress = progress, .context = &w, .label = 3};
+  idm_fit_monitor watch = {.progress = progress, .context = &w, .label = 3};
   idm_chains *part = draw(&watch);
   assert_true(w.bytes && w.seen);
-  if (idm_chains_common(part) < 1)
-    assert_int_equal(idm_drawing_common(part, &draws, &notes, &support_error), IDM_UNTRUSTED);
+  if (idm_chains_min_draws(part) < 1)
+    assert_int_equal(idm_sampling_common(part, &draws, &notes, &support_error), IDM_UNTRUSTED);
   idm_chains_destroy(part);
-  const idm_fit_watch again = {
+  const idm_fit_monitor again = {
       .checkpoint = w.bytes, .checkpoint_length = w.length, .label = 3, .checkpoint_file = "c"};
   idm_chains *rest = draw(&again);
   assert_memory_equal(whole->draw, rest->draw, (size_t)2 * 50 * 2 * sizeof(double));
   idm_chains_destroy(rest);
   /* Those of another request are refused, by the name of the file. */
-  idm_fit_watch other = again;
+  idm_fit_monitor other = again;
   other.label = 4;
   const idm_fit_settings settings = make_settings();
   const idm_target target[] = {normal, normal};
   const double x[] = {1, 0.5};
-  idm_halt halt;
+  idm_cancel cancel;
   idm_chains *chains;
-  idm_halt_begin(&halt, &other, "looking");
-  check(idm_drawing_create(&settings, whole->settings.sampler, 7, 2, NULL, &halt, &chains,
-                           &support_error));
+  idm_cancel_init(&cancel, &other, "looking");
+  check(idm_sampling_create(&settings, whole->settings.sampler, 7, 2, NULL, &cancel, &chains,
+                            &support_error));
   for (size_t c = 0; c < 2; c++)
     check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
-  assert_int_equal(idm_drawing_run(chains, target, &other, &halt, &support_error), IDM_INPUT);
+  assert_int_equal(idm_sampling_run(chains, target, &other, &cancel, &support_error), IDM_INPUT);
   assert_string_equal(support_error.file, "c");
   idm_chains_destroy(chains);
   idm_chains_destroy(whole);
@@ -135,17 +135,17 @@ static void test_going_on(void **state)
 static void test_common(void **state)
 {
   (void)state;
-  static const idm_fit_watch nobody = {0};
+  static const idm_fit_monitor nobody = {0};
   idm_chains *chains = draw(&nobody);
   idm_notes notes = {0};
   long draws = 0;
   chains->done[1] = 30 + 20;
-  check(idm_drawing_common(chains, &draws, &notes, &support_error));
+  check(idm_sampling_common(chains, &draws, &notes, &support_error));
   assert_int_equal(draws, 20);
   assert_int_equal(notes.count, 1);
   assert_non_null(strstr(notes.text[0], "stopped after 20 of 50 draws a chain"));
   chains->done[1] = 30;
-  assert_int_equal(idm_drawing_common(chains, &draws, &notes, &support_error), IDM_UNTRUSTED);
+  assert_int_equal(idm_sampling_common(chains, &draws, &notes, &support_error), IDM_UNTRUSTED);
   assert_non_null(strstr(support_error.message, "warm-up"));
   idm_notes_clear(&notes);
   idm_chains_destroy(chains);
@@ -167,17 +167,17 @@ static const idm_target funnel = {.dimension = 2, .evaluate = evaluate_funnel};
 /* Four chains of 500 draws over a target. */
 static idm_chains *draw_many(const idm_target *of, const idm_fit_settings *settings)
 {
-  static const idm_fit_watch nobody = {0};
+  static const idm_fit_monitor nobody = {0};
   const idm_target target[] = {*of, *of, *of, *of};
   const double x[] = {0.2, 0.1};
-  idm_halt halt;
+  idm_cancel cancel;
   idm_chains *chains;
-  idm_halt_begin(&halt, &nobody, "looking");
-  check(idm_drawing_create(settings, idm_sampler_find("metropolis"), 7, 2, NULL, &halt, &chains,
-                           &support_error));
+  idm_cancel_init(&cancel, &nobody, "looking");
+  check(idm_sampling_create(settings, idm_sampler_find("metropolis"), 7, 2, NULL, &cancel, &chains,
+                            &support_error));
   for (size_t c = 0; c < 4; c++)
     check(idm_chains_start(chains, c, &target[c], x, NULL, NULL, &support_error));
-  check(idm_drawing_run(chains, target, &nobody, &halt, &support_error));
+  check(idm_sampling_run(chains, target, &nobody, &cancel, &support_error));
   return chains;
 }
 
@@ -192,25 +192,25 @@ static void test_more(void **state)
   settings.draws = 500;
   settings.warmup = 200;
   idm_chains *chains = draw_many(&normal, &settings);
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 0);
   idm_chains_destroy(chains);
   chains = draw_many(&funnel, &settings);
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 8);
   chains->settings.kernel.thin = 8;
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 32);
   chains->settings.kernel.thin = 128;
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 0);
   chains->settings.kernel.thin = 0;
   chains->done[2]--;
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 0);
   chains->done[2]++;
   settings.thin = 2;
-  check(idm_drawing_more(&settings, chains, &steps, &support_error));
+  check(idm_sampling_more_steps(&settings, chains, &steps, &support_error));
   assert_int_equal(steps, 0);
   idm_chains_destroy(chains);
 }
@@ -228,27 +228,27 @@ static void test_again(void **state)
   idm_chains *first = draw_many(&normal, &settings);
   settings.again = 8;
   idm_chains *second = draw_many(&normal, &settings);
-  assert_int_equal(idm_drawing_steps(first), 2);
-  assert_int_equal(idm_drawing_steps(second), 8);
+  assert_int_equal(idm_sampling_steps(first), 2);
+  assert_int_equal(idm_sampling_steps(second), 8);
   for (size_t c = 0; c < 4; c++)
     for (size_t k = 0; k < 4; k++) assert_true(first->random[c].stream != second->random[k].stream);
   settings.again = 0;
   char *name[] = {"x", "y"};
   idm_posterior p = {
       .sampler = "metropolis", .draws = 500, .steps = 2, .coordinate = {.name = name, .count = 2}};
-  assert_int_equal(idm_drawing_again(&settings, &p), 8);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 8);
   p.steps = 8;
-  assert_int_equal(idm_drawing_again(&settings, &p), 32);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 32);
   p.steps = 32;
-  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 0);
   p.steps = 0;
-  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 0);
   p.steps = 2;
   p.draws = 499;
-  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 0);
   p.draws = 500;
   strcpy(p.sampler, "nuts");
-  assert_int_equal(idm_drawing_again(&settings, &p), 0);
+  assert_int_equal(idm_sampling_rerun_steps(&settings, &p), 0);
   idm_chains_destroy(first);
   idm_chains_destroy(second);
 }

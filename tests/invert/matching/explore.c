@@ -1,6 +1,6 @@
 /* A look at a whole posterior: points weighted by importance against quadrature, modes beyond
  * valleys, and where chains are put. */
-#include "invert/matching/explore.h"
+#include "invert/matching/fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ typedef struct bench {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  fit f;
-  start *start;
+  fit_context f;
+  chain_start *start;
   idm_exploration *e;
 } bench;
 
@@ -34,7 +34,7 @@ static void open_bench(bench *b, idm_problem *problem, idm_data *data, size_t lo
   check(idm_start_create(d, &b->start, &support_error));
   for (size_t lane = LANES; lane-- > 0;) {
     check(idm_start_find(&b->f, lane, b->start, &support_error));
-    check(idm_start_settle(&b->f, lane, b->start, &support_error));
+    check(idm_start_prepare(&b->f, lane, b->start, &support_error));
   }
   check(idm_exploration_create(&b->f, LANES, 5, 3 * LANES * looks, &b->e, &support_error));
   check(idm_explore_modes(b->e, &b->start, 1, looks, &support_error));
@@ -57,8 +57,8 @@ static void open_one(bench *b, size_t looks)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(
-      idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 2]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: {normal: [0, 2]}}}",
+                             &support_error));
   open_bench(b, problem, support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 2}),
              looks);
 }
@@ -78,8 +78,8 @@ static void open_two(bench *b, size_t looks)
   for (int i = 0; i < 12; i++)
     snprintf(csv + strlen(csv), sizeof csv - strlen(csv), "%d,look,\n%d,look,\n%d,%s,\n", i, i, i,
              i % 2 ? "left" : "right");
-  check(idm_problem_free(problem, "{alpha: {scale: inverse, prior: {normal: [0, 6]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: inverse, prior: {normal: [0, 6]}}}",
+                             &support_error));
   open_bench(b, problem, support_data(problem, csv), looks);
 }
 
@@ -96,7 +96,7 @@ static void integrate(const bench *b, double low, double high, double *mean, dou
 {
   enum { POINTS = 1201 };
   double total = 0, first = 0, second = 0;
-  const double top = b->e->part[0].log_density;
+  const double top = b->e->component[0].log_density;
   for (int i = 0; i < POINTS; i++) {
     const double y = low + (high - low) * i / (POINTS - 1);
     const double w = exp(density(b, y) - top);
@@ -141,9 +141,9 @@ static void test_one_mode(void **state)
     if (i % 100 == 0) assert_near(b.e->log_density[i], density(&b, b.e->point[i]), 1e-7);
   }
   assert_near(total, 1, 1e-12);
-  assert_true(idm_exploration_effective(b.e) > 500); /* of 1,800 */
+  assert_true(idm_exploration_ess(b.e) > 500); /* of 1,800 */
   double share;
-  check(idm_exploration_shares(b.e, &share, &support_error));
+  check(idm_exploration_mode_mass(b.e, &share, &support_error));
   assert_near(share, 1, 1e-12);
   close_bench(&b);
 }
@@ -156,17 +156,17 @@ static void test_two_modes(void **state)
   double mean, sd, share[8], work[2];
   open_two(&b, 300);
   assert_int_equal(b.e->modes, 2);
-  const double a = b.e->part[0].centre[0], c = b.e->part[1].centre[0];
+  const double a = b.e->component[0].centre[0], c = b.e->component[1].centre[0];
   assert_true(a * c < 0);
   assert_near(fabs(a), fabs(c), 1e-3);
   integrate(&b, -40, 40, &mean, &sd);
   assert_near(mean, 0, 1e-6);
   expect_moments(&b, mean, sd);
-  check(idm_exploration_shares(b.e, share, &support_error));
+  check(idm_exploration_mode_mass(b.e, share, &support_error));
   assert_near(share[0] + share[1], 1, 1e-12);
   assert_true(fabs(share[0] - 0.5) < 0.1);
-  assert_int_equal(idm_exploration_nearest(b.e, &a, work), 0);
-  assert_int_equal(idm_exploration_nearest(b.e, &c, work), 1);
+  assert_int_equal(idm_exploration_nearest_mode(b.e, &a, work), 0);
+  assert_int_equal(idm_exploration_nearest_mode(b.e, &c, work), 1);
   close_bench(&b);
 }
 
@@ -198,18 +198,18 @@ static void test_weights(void **state)
   double drawn = 0, work;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem, "{discount: {prior: {normal: [0.9, 0.2]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{discount: {prior: {normal: [0.9, 0.2]}}}", &support_error));
   open_bench(&b, problem, support_simulate(problem, (idm_simulation){.trajectories = 5, .seed = 2}),
              100);
-  assert_near(b.e->broad_drawn, 200 + 0.2 * 400, 1e-9);
-  for (size_t i = 0; i < b.e->parts; i++) drawn += b.e->part[i].drawn;
+  assert_near(b.e->prior_drawn, 200 + 0.2 * 400, 1e-9);
+  for (size_t i = 0; i < b.e->components; i++) drawn += b.e->component[i].drawn;
   assert_near(drawn, 0.8 * 400, 1e-9);
-  const idm_broad prior = {NULL, draw_nothing, cut_normal};
-  check(idm_mixture_create(1, b.e->parts, prior, b.e->broad_drawn, &all, &support_error));
-  for (size_t i = 0; i < b.e->parts; i++)
-    if (b.e->part[i].drawn > 0)
-      assert_true(
-          idm_mixture_add(all, b.e->part[i].drawn, b.e->part[i].centre, b.e->part[i].spread));
+  const idm_defensive_component prior = {NULL, draw_nothing, cut_normal};
+  check(idm_mixture_create(1, b.e->components, prior, b.e->prior_drawn, &all, &support_error));
+  for (size_t i = 0; i < b.e->components; i++)
+    if (b.e->component[i].drawn > 0)
+      assert_true(idm_mixture_add(all, b.e->component[i].drawn, b.e->component[i].centre,
+                                  b.e->component[i].covariance));
   const double first =
       b.e->log_weight[0] - b.e->log_density[0] + idm_mixture_log_density(all, b.e->point, &work);
   for (size_t i = 1; i < b.e->points; i++)
@@ -228,11 +228,11 @@ static void test_nearest(void **state)
   const double near = 1, far = 5;
   double work[2];
   open_two(&b, 20);
-  b.e->part[0].centre[0] = b.e->part[1].centre[0] = 0;
-  b.e->part[0].spread[0] = 1;
-  b.e->part[1].spread[0] = 100;
-  assert_int_equal(idm_exploration_nearest(b.e, &near, work), 0);
-  assert_int_equal(idm_exploration_nearest(b.e, &far, work), 1);
+  b.e->component[0].centre[0] = b.e->component[1].centre[0] = 0;
+  b.e->component[0].covariance[0] = 1;
+  b.e->component[1].covariance[0] = 100;
+  assert_int_equal(idm_exploration_nearest_mode(b.e, &near, work), 0);
+  assert_int_equal(idm_exploration_nearest_mode(b.e, &far, work), 1);
   close_bench(&b);
 }
 
@@ -259,7 +259,7 @@ static void test_flat(void **state)
   double mean, sd;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
   open_bench(&b, problem,
              support_simulate(problem, (idm_simulation){.trajectories = 30, .seed = 2}), 300);
   integrate(&b, -3, 3, &mean, &sd);
@@ -290,13 +290,13 @@ static void test_add(void **state)
 {
   (void)state;
   bench b;
-  const double centre = 0, none = 0, spread = 1;
+  const double centre = 0, none = 0, covariance = 1;
   open_one(&b, 20);
-  const size_t parts = b.e->parts;
+  const size_t components = b.e->components;
   check(idm_explore_add(b.e, &centre, &none, &support_error));
-  assert_int_equal(b.e->parts, parts);
-  for (int i = 0; i < 30; i++) check(idm_explore_add(b.e, &centre, &spread, &support_error));
-  assert_int_equal(b.e->parts, 16);
+  assert_int_equal(b.e->components, components);
+  for (int i = 0; i < 30; i++) check(idm_explore_add(b.e, &centre, &covariance, &support_error));
+  assert_int_equal(b.e->components, 16);
   check(idm_explore_round(b.e, 1, &support_error));
   close_bench(&b);
 }
@@ -308,18 +308,18 @@ static void test_starts(void **state)
   (void)state;
   enum { CHAINS = 2000 };
   bench b;
-  start *s;
+  chain_start *s;
   double work[2], square[2] = {0};
   open_two(&b, 300);
   check(idm_start_create(1, &s, &support_error));
   for (size_t chain = 0; chain < CHAINS; chain++) {
     check(idm_explore_start(b.e, chain, s, &support_error));
-    const idm_part *part = &b.e->part[chain % 2];
-    assert_true(s->placed && s->definite == part->definite);
-    assert_true(s->mode[0] == part->centre[0] && s->covariance[0] == part->spread[0]);
-    assert_true(s->log_density == part->log_density);
-    assert_int_equal(idm_exploration_nearest(b.e, s->x, work), chain % 2);
-    square[chain % 2] += pow(s->x[0] - part->centre[0], 2) / part->spread[0];
+    const idm_component *component = &b.e->component[chain % 2];
+    assert_true(s->x_chosen && s->definite == component->definite);
+    assert_true(s->mode[0] == component->centre[0] && s->covariance[0] == component->covariance[0]);
+    assert_true(s->log_density == component->log_density);
+    assert_int_equal(idm_exploration_nearest_mode(b.e, s->x, work), chain % 2);
+    square[chain % 2] += pow(s->x[0] - component->centre[0], 2) / component->covariance[0];
   }
   /* About 1.6, and 1 without: the error of 1,000 draws is below 0.08. */
   for (int m = 0; m < 2; m++) assert_true(square[m] / (CHAINS / 2) > 1.3);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/matching/assemble.h"
 #include "invert/matching/halt.h"
 #include "support.h"
 
@@ -18,8 +17,8 @@ static bench open_bench(void)
 {
   bench b = {.problem = support_diag(0.5, 1.25, 0.3)};
   b.problem->agent.resolution = 5;
-  check(
-      idm_problem_free(b.problem, "{alpha: {scale: log}, beta: {scale: inverse}}", &support_error));
+  check(idm_problem_set_free(b.problem, "{alpha: {scale: log}, beta: {scale: inverse}}",
+                             &support_error));
   b.data = support_data(b.problem, "trajectory,action,observation\n1,monitor,negative\n"
                                    "1,declare_healthy,\n2,declare_diseased,\n");
   idm_fit_settings_default(&b.settings);
@@ -47,14 +46,14 @@ static void test_pieces(void **state)
       problem, (idm_simulation){.trajectories = TRAJECTORIES, .steps = 8, .seed = 5});
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  fit f;
+  fit_context f;
   check(idm_fit_open(&f, idm_inverse_find("map"), problem, data, &settings, 1, &support_error));
-  assert_non_null(f.cut);
+  assert_non_null(f.segments);
   assert_true(idm_fit_histories(&f) <= 2 * 2 * 3 && f.tree->nodes > ROWS / 2);
-  fit whole = f;
-  whole.cut = NULL;
+  fit_context whole = f;
+  whole.segments = NULL;
   idm_matching *plain;
-  check(idm_fit_match(&whole, problem, &plain, &support_error));
+  check(idm_fit_create_matching(&whole, problem, &plain, &support_error));
   const size_t d = idm_parameters_dimension(f.parameters);
   double y[16] = {0.3, -0.2, 0.1, 0.4, 0.2, -0.1, 0.3, 0.5}, slope[2][16], value[2];
   double part[2][ROWS], row[2 * 8];
@@ -67,8 +66,8 @@ static void test_pieces(void **state)
     for (size_t i = 0; i < d; i++) assert_near(slope[0][i], slope[1][i], 1e-8);
     check(idm_matching_log_likelihood(f.matching[0], y, &value[0], NULL, &support_error));
     check(idm_matching_log_likelihood(plain, y, &value[1], NULL, &support_error));
-    idm_fit_part(&f, f.matching[0], idm_fit_longest(&f), row, part[0]);
-    idm_fit_part(&whole, plain, idm_fit_longest(&f), row, part[1]);
+    idm_fit_unit_likelihoods(&f, f.matching[0], idm_fit_longest(&f), row, part[0]);
+    idm_fit_unit_likelihoods(&whole, plain, idm_fit_longest(&f), row, part[1]);
     for (size_t i = 0; i < (by ? (size_t)ROWS : (size_t)TRAJECTORIES); i++) {
       assert_true(part[1][i] < 0);
       assert_near(part[0][i], part[1][i], 1e-11);
@@ -93,10 +92,10 @@ static void test_pieces_are_possible(void **state)
                                          "1,a,stay\n1,a,stay\n1,a,stay\n1,a,\n");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  fit f;
+  fit_context f;
   idm_error error = {0};
   check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
-  assert_non_null(f.cut);
+  assert_non_null(f.segments);
   idm_fit_close(&f);
   data->observation[5] = 1;
   assert_int_equal(idm_fit_open(&f, NULL, problem, data, &settings, 1, &error), IDM_INPUT);
@@ -105,7 +104,7 @@ static void test_pieces_are_possible(void **state)
   /* Of steps that stand alone there are no fewer pieces than histories: the log stays whole. */
   data = support_data(problem, "trajectory,state,action\n1,a,stay\n2,a,go\n");
   check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
-  assert_null(f.cut);
+  assert_null(f.segments);
   assert_int_equal(idm_fit_histories(&f), f.tree->nodes);
   idm_fit_close(&f);
   idm_data_destroy(data);
@@ -116,7 +115,7 @@ static void test_open(void **state)
 {
   (void)state;
   bench b = open_bench();
-  fit f;
+  fit_context f;
   check(
       idm_fit_open(&f, idm_inverse_find("map"), b.problem, b.data, &b.settings, 3, &support_error));
   assert_ptr_equal(f.problem, b.problem);
@@ -145,7 +144,7 @@ static void test_key(void **state)
 {
   (void)state;
   bench b = open_bench();
-  fit f, g;
+  fit_context f, g;
   const idm_inverse *map = idm_inverse_find("map");
   check(idm_fit_open(&f, map, b.problem, b.data, &b.settings, 1, &support_error));
   check(idm_fit_open(&g, map, b.problem, b.data, &b.settings, 2, &support_error));
@@ -163,7 +162,7 @@ static void expect_refusal(const bench *b, const idm_inverse *inverse, idm_statu
                            const char *words)
 {
   idm_error error = {0};
-  fit f;
+  fit_context f;
   assert_int_equal(idm_fit_open(&f, inverse, b->problem, b->data, &b->settings, 1, &error), status);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
   assert_true(!f.parameters && !f.tree && !f.matching && !f.unit && !f.scratch);
@@ -179,15 +178,15 @@ static void test_refusals(void **state)
   const idm_inverse *map = idm_inverse_find("map");
   for (size_t i = 0; i < 3; i++) {
     *capacity[i] = 0.1;
-    assert_int_equal(idm_fit_infers(b.problem, NULL), IDM_INPUT);
+    assert_int_equal(idm_fit_check_capacity(b.problem, NULL), IDM_INPUT);
     expect_refusal(&b, map, IDM_INPUT, "leave the capacity out");
     *capacity[i] = NAN;
   }
-  check(idm_fit_infers(b.problem, &support_error));
+  check(idm_fit_check_capacity(b.problem, &support_error));
   b.settings.chains = 0;
   expect_refusal(&b, map, IDM_USAGE, "chains is '0'");
   idm_fit_settings_default(&b.settings);
-  check(idm_problem_free(b.problem, "[]", &support_error));
+  check(idm_problem_set_free(b.problem, "[]", &support_error));
   expect_refusal(&b, map, IDM_INPUT, "free");
   close_bench(&b);
 }
@@ -197,21 +196,21 @@ static void test_halted(void **state)
 {
   (void)state;
   bench b = open_bench();
-  fit f;
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "");
-  halt.stop = true;
+  fit_context f;
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "");
+  cancel.stop = true;
   assert_int_equal(
-      idm_fit_open_halted(&f, NULL, b.problem, b.data, &b.settings, 2, &halt, &support_error),
+      idm_fit_open_cancel(&f, NULL, b.problem, b.data, &b.settings, 2, &cancel, &support_error),
       IDM_UNTRUSTED);
   assert_true(!f.parameters && !f.tree && !f.matching && !f.unit && !f.scratch);
   /* Later evaluations look at it, too. */
-  halt.stop = false;
-  check(idm_fit_open_halted(&f, NULL, b.problem, b.data, &b.settings, 1, &halt, &support_error));
+  cancel.stop = false;
+  check(idm_fit_open_cancel(&f, NULL, b.problem, b.data, &b.settings, 1, &cancel, &support_error));
   const idm_target target = idm_matching_target(f.matching[0]);
   const double y[] = {log(0.7), 0.4};
   double value;
-  halt.stop = true;
+  cancel.stop = true;
   assert_int_equal(target.evaluate(target.context, y, &value, NULL, &support_error), IDM_UNTRUSTED);
   idm_fit_close(&f);
   close_bench(&b);

@@ -4,43 +4,43 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/system.h"
 #include "support.h"
 
 typedef struct wish {
-  int asked;
+  int last_poll;
   int after; /* questions that are answered with "go on" */
   pthread_t owner;
 } wish;
 
-static bool answer(void *context, const idm_work *work)
+static bool answer(void *context, const idm_progress_state *work)
 {
   wish *w = context;
-  char words[64];
+  char activity[64];
   assert_true(pthread_equal(pthread_self(), w->owner));
-  assert_string_equal(idm_work_words(work, words, sizeof words), "doing things");
-  return ++w->asked > w->after;
+  assert_string_equal(idm_progress_describe(work, activity, sizeof activity), "doing things");
+  return ++w->last_poll > w->after;
 }
 
 static void test_check(void **state)
 {
   (void)state;
   wish w = {.after = 1, .owner = pthread_self()};
-  const idm_fit_watch watch = {.progress = answer, .context = &w};
-  idm_halt halt;
+  const idm_fit_monitor watch = {.progress = answer, .context = &w};
+  idm_cancel cancel;
   idm_error error = {0};
-  assert_int_equal(idm_halt_check(NULL, &error), IDM_OK);
-  idm_halt_begin(&halt, NULL, "doing things");
-  assert_int_equal(idm_halt_check(&halt, &error), IDM_OK);
-  idm_halt_begin(&halt, &watch, "doing things");
-  assert_int_equal(idm_halt_check(&halt, &error), IDM_OK); /* too soon to ask */
-  assert_int_equal(w.asked, 0);
-  halt.asked = 0;
-  assert_int_equal(idm_halt_check(&halt, &error), IDM_OK);
-  halt.asked = 0;
-  assert_int_equal(idm_halt_check(&halt, &error), IDM_UNTRUSTED);
-  assert_int_equal(w.asked, 2);
-  assert_int_equal(idm_halt_check(&halt, &error), IDM_UNTRUSTED); /* for good */
+  assert_int_equal(idm_cancel_check(NULL, &error), IDM_OK);
+  idm_cancel_init(&cancel, NULL, "doing things");
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK);
+  idm_cancel_init(&cancel, &watch, "doing things");
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK); /* too soon to ask */
+  assert_int_equal(w.last_poll, 0);
+  cancel.last_poll = 0;
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK);
+  cancel.last_poll = 0;
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_UNTRUSTED);
+  assert_int_equal(w.last_poll, 2);
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_UNTRUSTED); /* for good */
 }
 
 /* Time in which this process has no processor does not count: load does not shorten a limit. */
@@ -48,43 +48,43 @@ static void test_idle(void **state)
 {
   (void)state;
   const double limit = 0.1;
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "doing things");
-  idm_halt_extend(&halt, limit);
-  const idm_moment since = halt.since;
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "doing things");
+  idm_cancel_extend(&cancel, limit);
+  const idm_timestamp limit_start = cancel.limit_start;
   nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-  assert_true(idm_seconds() - since.wall > 2 * limit);
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
-  while (idm_worked(since) < limit) {
+  assert_true(idm_seconds() - limit_start.wall_time > 2 * limit);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_OK);
+  while (idm_seconds_worked(limit_start) < limit) {
   }
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
-  assert_true(halt.late);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_UNTRUSTED);
+  assert_true(cancel.timed_out);
 }
 
 /* A deadline stops without a watcher, and work may go on until another. */
 static void test_deadline(void **state)
 {
   (void)state;
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "doing things");
-  idm_halt_extend(&halt, 1e6);
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
-  idm_halt_extend(&halt, 1e-9);
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
-  assert_true(halt.late);
-  idm_halt_extend(&halt, 0);
-  assert_false(halt.late);
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_OK);
-  halt.stop = true; /* for another reason */
-  idm_halt_extend(&halt, 0);
-  assert_int_equal(idm_halt_check(&halt, &support_error), IDM_UNTRUSTED);
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "doing things");
+  idm_cancel_extend(&cancel, 1e6);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_OK);
+  idm_cancel_extend(&cancel, 1e-9);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_UNTRUSTED);
+  assert_true(cancel.timed_out);
+  idm_cancel_extend(&cancel, 0);
+  assert_false(cancel.timed_out);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_OK);
+  cancel.stop = true; /* for another reason */
+  idm_cancel_extend(&cancel, 0);
+  assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_UNTRUSTED);
 }
 
 /* Work that ends only when it is stopped. */
 static void work(void *context, size_t index)
 {
   (void)index;
-  while (idm_halt_check(context, NULL) == IDM_OK) continue;
+  while (idm_cancel_check(context, NULL) == IDM_OK) continue;
 }
 
 static void test_threads(void **state)
@@ -92,11 +92,11 @@ static void test_threads(void **state)
   (void)state;
   for (int threads = 1; threads < 4; threads++) {
     wish w = {.owner = pthread_self()};
-    const idm_fit_watch watch = {.progress = answer, .context = &w};
-    idm_halt halt;
-    idm_halt_begin(&halt, &watch, "doing things");
-    check(idm_halt_parallel(&halt, 4, threads, work, &halt, &support_error));
-    assert_int_equal(w.asked, 1);
+    const idm_fit_monitor watch = {.progress = answer, .context = &w};
+    idm_cancel cancel;
+    idm_cancel_init(&cancel, &watch, "doing things");
+    check(idm_cancel_parallel(&cancel, 4, threads, work, &cancel, &support_error));
+    assert_int_equal(w.last_poll, 1);
   }
 }
 
@@ -106,25 +106,26 @@ static void test_plan(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0, INFINITY, 0);
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_solver solver;
   idm_solver_default(&solver);
   const double *start = problem->setting->start;
   const double value = idm_plan_value(workspace, 0, start);
-  check(idm_halt_plan(NULL, problem->theta, &solver, workspace, &support_error));
+  check(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &support_error));
   assert_true(idm_plan_value(workspace, 0, start) == value);
   support_assign(problem, "discount=0.99999999");
   solver.tolerance = 1e-9;
   wish w = {.owner = pthread_self()};
-  const idm_fit_watch watch = {.progress = answer, .context = &w};
-  idm_halt halt;
-  idm_halt_begin(&halt, &watch, "doing things");
+  const idm_fit_monitor watch = {.progress = answer, .context = &w};
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, &watch, "doing things");
   idm_error error = {0};
-  assert_int_equal(idm_halt_plan(&halt, problem->theta, &solver, workspace, &error), IDM_UNTRUSTED);
-  assert_int_equal(w.asked, 1);
+  assert_int_equal(idm_cancel_plan(&cancel, problem->theta, &solver, workspace, &error),
+                   IDM_UNTRUSTED);
+  assert_int_equal(w.last_poll, 1);
   solver.bytes = 1;
-  assert_int_equal(idm_halt_plan(NULL, problem->theta, &solver, workspace, &error), IDM_SYSTEM);
+  assert_int_equal(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &error), IDM_SYSTEM);
   assert_non_null(strstr(error.message, "a larger gap"));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -137,17 +138,18 @@ static void test_rounding(void **state)
   (void)state;
   idm_problem *problem;
   check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_solver solver;
   idm_solver_default(&solver);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
-  check(idm_halt_plan(NULL, problem->theta, &solver, workspace, &support_error));
+  check(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &support_error));
   /* What a rounded backup of values leaves over adds up to about the range itself here; at 1 -
    * 1e-13 it is a hundredth, and compilers differ. */
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-15);
   idm_error error = {0};
-  assert_int_equal(idm_halt_plan(NULL, problem->theta, &solver, workspace, &error), IDM_NUMERICAL);
+  assert_int_equal(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &error),
+                   IDM_NUMERICAL);
   assert_non_null(strstr(error.message, "for rounding"));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);

@@ -44,7 +44,7 @@ static void test_near_the_posterior(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "{alpha: {scale: log}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log}}", &support_error));
   idm_data *data = simulate(problem, 400);
   idm_notes notes = {0};
   idm_posterior *quick = approximate(problem, data, "laplace", &notes);
@@ -70,8 +70,8 @@ static void test_says_how_far(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0.3);
-  check(
-      idm_problem_free(problem, "{alpha: {scale: log, prior: {normal: [0, 20]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: {normal: [0, 20]}}}",
+                             &support_error));
   idm_data *data = simulate(problem, 2);
   idm_notes notes = {0};
   idm_posterior *p = approximate(problem, data, "laplace", &notes);
@@ -79,7 +79,7 @@ static void test_says_how_far(void **state)
   assert_non_null(strstr(notes.text[0], "use --inverse bayes"));
   idm_posterior_destroy(p);
   idm_notes_clear(&notes);
-  check(idm_problem_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
   idm_data_destroy(data);
   /* One forced-looking decision that every alpha explains alike: the likelihood is flat. */
   data = support_data(problem, "trajectory,action,observation,available\n1,monitor,,monitor\n");

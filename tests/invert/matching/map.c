@@ -22,7 +22,7 @@ static fixture fit_diag_from(const char *free_blocks, double alpha)
   f.problem->agent.resolution = 30;
   f.problem->agent.evaluate = IDM_LOOKAHEAD;
   f.problem->agent.tolerance = 1e-12;
-  check(idm_problem_free(f.problem, free_blocks, &support_error));
+  check(idm_problem_set_free(f.problem, free_blocks, &support_error));
   const idm_simulation simulation = {.trajectories = 80, .seed = 6};
   f.data = support_simulate(f.problem, simulation);
   idm_theta_set_scalar(f.problem->theta, IDM_ALPHA, alpha);
@@ -130,10 +130,10 @@ static void test_prior_alone(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem,
-                         "{beta: {scale: inverse, prior: {normal: [2, 3]}}, "
-                         "discount: {prior: {beta: [4, 2]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem,
+                             "{beta: {scale: inverse, prior: {normal: [2, 3]}}, "
+                             "discount: {prior: {beta: [4, 2]}}}",
+                             &support_error));
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,,\n");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/matching/matching.h"
+#include "invert/matching/fit.h"
 #include "support.h"
 
 enum { MOST = 16 };
@@ -46,7 +46,7 @@ static match open_match(const char *free_blocks, size_t trajectories)
   problem->agent.resolution = 20;
   problem->agent.evaluate = IDM_LOOKAHEAD;
   problem->agent.tolerance = 1e-12;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   const idm_simulation simulation = {.trajectories = trajectories, .steps = 12, .seed = 3};
   idm_data *data = support_simulate(problem, simulation);
   return open_with(problem, data);
@@ -150,7 +150,7 @@ static void check_gradient(const char *free_blocks, double h, double tolerance)
   const size_t d = idm_parameters_dimension(m.parameters);
   idm_random random;
   idm_random_init(&random, 4, 0);
-  assert_non_null(idm_matching_slope(m.matching));
+  assert_non_null(idm_matching_theta_grad(m.matching));
   for (int k = 0; k < 3; k++) {
     double y[MOST], gradient[MOST], value;
     nudge(&m, &random, y);
@@ -179,9 +179,9 @@ static void test_steps(void **state)
   (void)state;
   idm_problem *problem;
   check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   support_assign(problem, "lapse=0.1");
-  check(idm_problem_free(problem, "utility, discount, lapse", &support_error));
+  check(idm_problem_set_free(problem, "utility, discount, lapse", &support_error));
   const idm_simulation simulation = {.trajectories = 20, .steps = 12, .seed = 3};
   match m = open_with(problem, support_simulate(problem, simulation));
   double y[MOST], gradient[MOST], value, sum = 0;
@@ -216,7 +216,7 @@ static void test_missing_observations(void **state)
   double y[3], gradient[3], value;
   idm_random random;
   idm_random_init(&random, 5, 0);
-  assert_non_null(idm_matching_slope(m.matching));
+  assert_non_null(idm_matching_theta_grad(m.matching));
   nudge(&m, &random, y);
   check(idm_matching_log_likelihood(m.matching, y, &value, gradient, &support_error));
   assert_near(value, plain_log_likelihood(&m, y), 1e-10);
@@ -233,7 +233,7 @@ static void test_same_bits_whatever_came_before(void **state)
   const idm_target target = idm_matching_target(m.matching);
   const double a[3] = {0, 0.2, 0.1}, b[3] = {-2, -0.5, 3};
   for (int anchored = 0; anchored < 2; anchored++) {
-    if (anchored) check(idm_matching_anchor(m.matching, a, &support_error));
+    if (anchored) check(idm_matching_fix_start(m.matching, a, &support_error));
     double first, second, third, before[3], after[3], elsewhere;
     check(target.evaluate(target.context, a, &first, before, &support_error));
     check(target.evaluate(target.context, b, &elsewhere, NULL, &support_error));
@@ -256,7 +256,7 @@ static void test_anchor_changes_nothing_else(void **state)
   match m = open_match(multipliers, 40);
   const double a[3] = {0, 0.2, 0.1}, b[3] = {-1, -0.1, 1};
   const double cold = log_likelihood(&m, b);
-  check(idm_matching_anchor(m.matching, a, &support_error));
+  check(idm_matching_fix_start(m.matching, a, &support_error));
   assert_near(log_likelihood(&m, b), cold, 1e-9);
   close_match(&m);
 }
@@ -290,7 +290,7 @@ static void test_a_decision_that_cannot_be(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0, INFINITY, 0);
-  check(idm_problem_free(problem, "eta", &support_error));
+  check(idm_problem_set_free(problem, "eta", &support_error));
   match m = open_with(problem, support_data(problem, "trajectory,action,observation\n"
                                                      "1,declare_healthy,negative\n"));
   double value = 0, gradient = 1;
@@ -333,7 +333,7 @@ static void test_held_at_a_limit(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const parameter *item = &m.parameters->item[cases[i].item];
     assert_int_equal(item->block, cases[i].block);
-    idm_matching_hold(m.matching, item, cases[i].value);
+    idm_matching_fix(m.matching, item, cases[i].value);
     const double held = log_likelihood(&m, y);
     assert_near(held, at_value(&m, cases[i].block, cases[i].value), 1e-9);
     /* Whatever y says of it. */
@@ -343,20 +343,20 @@ static void test_held_at_a_limit(void **state)
     y[cases[i].item] = at;
   }
   /* Most optimistic and most pessimistic are two limits of one number. */
-  idm_matching_hold(m.matching, &m.parameters->item[1], 0.0);
+  idm_matching_fix(m.matching, &m.parameters->item[1], 0.0);
   const double optimist = log_likelihood(&m, y);
-  idm_matching_hold(m.matching, &m.parameters->item[1], -0.0);
+  idm_matching_fix(m.matching, &m.parameters->item[1], -0.0);
   assert_true(fabs(log_likelihood(&m, y) - optimist) > 1);
   /* alpha = 0 is the best action: it explains no log with an error. */
-  idm_matching_hold(m.matching, &m.parameters->item[0], 0);
+  idm_matching_fix(m.matching, &m.parameters->item[0], 0);
   assert_true(log_likelihood(&m, y) == -INFINITY);
-  idm_matching_hold(m.matching, NULL, 0);
+  idm_matching_fix(m.matching, NULL, 0);
   assert_true(log_likelihood(&m, y) == free_value);
   close_match(&m);
 }
 
 /* A learner's log-likelihood with a held number moved. */
-static double learner_at(double held, double *opt_slope)
+static double learner_at(double held, double *opt_derivative)
 {
   static const char text[] =
       "states: [left, right]\nactions: [left, right]\nobservations: [nothing]\nstart: uniform\n"
@@ -366,7 +366,7 @@ static double learner_at(double held, double *opt_slope)
       "free: {inverse_temperature: }\n";
   idm_problem *problem = support_yaml(text);
   idm_simulation simulation = {.trajectories = 3, .agents = 3, .steps = 20, .seed = 4};
-  idm_simulation_suit(&simulation, problem);
+  idm_simulation_adapt(&simulation, problem);
   match m = {.problem = problem, .data = support_simulate(problem, simulation)};
   support_assign(problem, "learning_rate_loss=0.3");
   const long id = idm_theta_find(problem->theta, "learning_rate_gain");
@@ -378,7 +378,7 @@ static double learner_at(double held, double *opt_slope)
   double log_likelihood, gradient;
   const double y = 0.5;
   check(idm_matching_log_likelihood(m.matching, &y, &log_likelihood, &gradient, &support_error));
-  if (opt_slope) *opt_slope = idm_matching_slope(m.matching)->block[id].value[0];
+  if (opt_derivative) *opt_derivative = idm_matching_theta_grad(m.matching)->block[id].value[0];
   close_match(&m);
   return log_likelihood;
 }

@@ -11,7 +11,7 @@ static idm_problem *make_problem(idm_evaluate evaluate)
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.evaluate = evaluate;
   problem->agent.resolution = 0;
-  check(idm_problem_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
   return problem;
 }
 
@@ -56,7 +56,7 @@ static void test_refining(void **state)
   const idm_simulation simulation = {.trajectories = 6000, .seed = 4};
   idm_data *data = support_simulate(problem, simulation);
   const idm_refinement found = refine(problem, data, 1);
-  assert_true(found.settled);
+  assert_true(found.converged);
   assert_true(found.resolution > 99);
   assert_int_equal(found.step[0].resolution, 99);
   assert_true(found.step[0].shift > 0.1);
@@ -87,7 +87,7 @@ static void test_threads_change_nothing(void **state)
     }
   }
   idm_notes notes = {0};
-  idm_refinement_remark(&one, &notes);
+  idm_refinement_note(&one, &notes);
   assert_non_null(strstr(notes.text[0], "doubling 99 moves a posterior mean by"));
   idm_notes_clear(&notes);
   idm_data_destroy(data);
@@ -107,7 +107,7 @@ static void integrate(idm_problem *problem, const idm_data *data, int resolution
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_evidence_tree(problem, data, &tree, &support_error));
   check(idm_matching_create(problem, data, tree, parameters, &matching, &support_error));
-  check(idm_matching_anchor(matching, &around, &support_error));
+  check(idm_matching_fix_start(matching, &around, &support_error));
   const idm_target target = idm_matching_target(matching);
   for (int k = 0; k < PLACES; k++) {
     y[k] = around + width * (2.0 * k / (PLACES - 1) - 1);
@@ -137,7 +137,7 @@ static void test_few_points_of_an_awarded_problem(void **state)
   idm_problem *problem;
   double mean[2], sd[2];
   check(idm_problem_read("example:clinic", &problem, NULL, &support_error));
-  check(idm_problem_free(problem, "{beta: {scale: inverse}}", &support_error));
+  check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
   problem->theta->block[IDM_ALPHA].role = IDM_NORMATIVE;
   problem->theta->block[IDM_ETA].role = IDM_NORMATIVE;
   problem->theta->block[IDM_CERTAINTY].value[2] = 0.05; /* no jumps, which no quadratic follows */
@@ -175,7 +175,7 @@ static void test_nothing_to_refine(void **state)
   check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
   if (problem->setting->fully_observed) {
     data = support_simulate(problem, simulation);
-    check(idm_problem_free(problem, "alpha", &support_error));
+    check(idm_problem_set_free(problem, "alpha", &support_error));
     assert_int_equal(refine(problem, data, 1).resolution, 0);
     idm_data_destroy(data);
   }

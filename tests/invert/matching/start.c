@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "idm/classes.h"
-#include "invert/matching/start.h"
+#include "invert/matching/fit.h"
 #include "support.h"
 
 /* --- fixtures ------------------------------------------------------------------------------- */
@@ -12,7 +12,7 @@ typedef struct bench {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  fit f;
+  fit_context f;
 } bench;
 
 static void open_bench(bench *b, idm_problem *problem, idm_data *data, size_t chains)
@@ -37,18 +37,18 @@ static void open_diag(bench *b, const char *free_blocks, size_t chains)
   problem->agent.resolution = 10;
   problem->agent.evaluate = IDM_LOOKAHEAD;
   problem->agent.tolerance = 1e-12;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   const idm_simulation simulation = {.trajectories = 100, .seed = 2};
   idm_data *data = support_simulate(problem, simulation);
   open_bench(b, problem, data, chains);
 }
 
-static start *find(const bench *b, size_t chain)
+static chain_start *find(const bench *b, size_t chain)
 {
-  start *s;
+  chain_start *s;
   check(idm_start_create(idm_parameters_dimension(b->f.parameters), &s, &support_error));
   check(idm_start_find(&b->f, chain, s, &support_error));
-  check(idm_start_settle(&b->f, chain, s, &support_error));
+  check(idm_start_prepare(&b->f, chain, s, &support_error));
   return s;
 }
 
@@ -67,7 +67,7 @@ static void test_mode_and_spread(void **state)
   (void)state;
   bench b;
   open_diag(&b, "alpha", 1);
-  start *s = find(&b, 0);
+  chain_start *s = find(&b, 0);
   assert_true(s->definite);
   assert_true(s->log_density == density(&b, 0, s->mode));
   /* The curvature by plain second differences, as wide as the posterior. */
@@ -91,7 +91,7 @@ static void test_scattered_and_repeatable(void **state)
   (void)state;
   bench b;
   open_diag(&b, "{beta: {scale: inverse}, eta: }", 4);
-  start *s[4];
+  chain_start *s[4];
   for (size_t i = 0; i < 4; i++) {
     s[i] = find(&b, i);
     const double reached = density(&b, i, s[i]->x);
@@ -110,7 +110,7 @@ static void test_scattered_and_repeatable(void **state)
   /* A fresh bench finds the same bits. */
   bench again;
   open_diag(&again, "{beta: {scale: inverse}, eta: }", 4);
-  start *same = find(&again, 2);
+  chain_start *same = find(&again, 2);
   assert_memory_equal(same->x, s[2]->x, 2 * sizeof(double));
   assert_memory_equal(same->mode, s[2]->mode, 2 * sizeof(double));
   assert_memory_equal(same->covariance, s[2]->covariance, 4 * sizeof(double));
@@ -125,7 +125,7 @@ static void open_silent(bench *b, const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   open_bench(b, problem, support_data(problem, "trajectory,action,observation\n1,,\n"), 2);
 }
 
@@ -134,7 +134,7 @@ static void test_no_data(void **state)
   (void)state;
   bench b;
   open_silent(&b, "{beta: {scale: inverse, prior: {normal: [2, 3]}}}");
-  start *s = find(&b, 1);
+  chain_start *s = find(&b, 1);
   assert_true(s->definite);
   assert_near(s->mode[0], 2, 1e-4);
   assert_near(s->covariance[0], 9, 1e-4);
@@ -157,11 +157,11 @@ static void test_no_start_explains(void **state)
   bench b;
   idm_problem *problem = support_diag(0, INFINITY, 0);
   problem->agent.resolution = 10;
-  check(idm_problem_free(problem, "discount", &support_error));
+  check(idm_problem_set_free(problem, "discount", &support_error));
   open_bench(&b, problem,
              support_data(problem, "trajectory,action,observation\n1,declare_healthy,negative\n"),
              1);
-  start *s;
+  chain_start *s;
   idm_error error = {0};
   check(idm_start_create(1, &s, &support_error));
   assert_int_equal(idm_start_find(&b.f, 0, s, &error), IDM_NUMERICAL);
@@ -197,11 +197,11 @@ static void test_best_from_anywhere(void **state)
         support_simulate(problem, (idm_simulation){.trajectories = 50, .steps = 10, .seed = 3});
     idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.1);
     idm_theta_set_scalar(problem->theta, IDM_BETA, own[k]);
-    check(idm_problem_free(problem, "{alpha: , beta: }", &support_error));
+    check(idm_problem_set_free(problem, "{alpha: , beta: }", &support_error));
     open_bench(&b, problem, data, 1);
     b.settings.chains = 1;
     b.f.key = k;
-    start *best;
+    chain_start *best;
     check(idm_start_create(2, &best, &support_error));
     check(idm_start_best(&b.f, best, &support_error));
     if (k == 0) top = best->log_density;
@@ -226,7 +226,7 @@ static void test_edges_are_left(void **state)
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 8, .steps = 6, .seed = seed});
     bench b;
-    start *best;
+    chain_start *best;
     open_bench(&b, problem, data, 1);
     check(idm_start_create(1, &best, &support_error));
     check(idm_start_best(&b.f, best, &support_error));
@@ -252,13 +252,13 @@ static void test_part_is_spread(void **state)
   idm_problem *problem = read_clinic(3);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 4000, .steps = 10, .seed = 3});
-  check(idm_problem_free(problem, "{alpha: }", &support_error));
+  check(idm_problem_set_free(problem, "{alpha: }", &support_error));
   open_bench(&b, problem, data, 1);
   assert_true(b.f.tree->nodes > 20000);
-  fit small;
+  fit_context small;
   idm_data *part;
   double share;
-  check(idm_start_open_part(&b.f, &small, &part, &share, &support_error));
+  check(idm_start_open_subset(&b.f, &small, &part, &share, &support_error));
   assert_near(share, (double)part->trajectories / 4000, 1e-12);
   assert_true(small.tree->nodes > 2500 && small.tree->nodes < 10000);
   for (size_t k = 0; k < part->trajectories; k++) {
@@ -279,7 +279,7 @@ static void test_part_is_spread(void **state)
   close_bench(&b);
 
   open_diag(&b, "{alpha: }", 1);
-  check(idm_start_open_part(&b.f, &small, &part, &share, &support_error));
+  check(idm_start_open_subset(&b.f, &small, &part, &share, &support_error));
   assert_true(share == 1);
   assert_null(part);
   close_bench(&b);
@@ -300,7 +300,7 @@ static void test_starts_without_a_slope_are_left(void **state)
   check(idm_class_apply(idm_class_find("subj-po-irl"), problem, &support_error));
   open_bench(&b, problem, data, chains);
   for (size_t i = 0; i < chains; i++) {
-    start *s = find(&b, i);
+    chain_start *s = find(&b, i);
     assert_true(isfinite(s->log_density));
     idm_start_destroy(s);
   }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/matching/surface.h"
+#include "invert/matching/fit.h"
 #include "support.h"
 
 /* A quadratic with every term, of up to four numbers. */
@@ -94,7 +94,7 @@ static void test_blend_saves_steps(void **state)
   for (int i = 0; i < 3; i++) {
     idm_theta_set_scalar(problem->theta, IDM_BETA, at[i]);
     check(idm_plan(problem->theta, NULL, blended, NULL, &support_error));
-    check(idm_workspace_keep(blended, (size_t)i, &support_error));
+    check(idm_workspace_store(blended, (size_t)i, &support_error));
   }
   const double u = 0.04 / 0.1;
   const double blend[3] = {1 - u * u, (u * u + u) / 2, (u * u - u) / 2};
@@ -112,11 +112,11 @@ static void test_blend_saves_steps(void **state)
   solver.weights = blend;
   check(idm_plan(problem->theta, &solver, blended, &by_blend, &support_error));
   const double value = idm_plan_value(blended, 0, z);
-  solver.slots = IDM_FROM_NOTHING;
+  solver.slots = IDM_START_COLD;
   check(idm_plan(problem->theta, &solver, blended, &cold, &support_error));
   assert_true(by_blend.iterations < by_first.iterations);
   assert_near(value, idm_plan_value(blended, 0, z), 1e-9);
-  solver.slots = IDM_FROM_LAST;
+  solver.slots = IDM_START_LAST;
   idm_plan_report again;
   check(idm_plan(problem->theta, &solver, blended, &again, &support_error));
   assert_int_equal(again.iterations, 0);

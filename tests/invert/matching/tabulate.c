@@ -1,11 +1,10 @@
 /* Tables that stand in for planning: what they say is what planning says, near and far, and chains
  * on them find the posterior that the exact likelihood has. */
-#include "invert/matching/tabulate.h"
+#include "invert/matching/fit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "invert/matching/matching.h"
 #include "support.h"
 
 /* DIAG on a lattice on which plans count as dear. */
@@ -13,7 +12,7 @@ static idm_problem *make_problem(const char *free_blocks, int resolution)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = resolution;
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 
@@ -21,8 +20,8 @@ typedef struct fixture {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  fit f;
-  idm_table *table;
+  fit_context f;
+  idm_likelihood_table *table;
 } fixture;
 
 static void open_fixture(const char *free_blocks, int resolution, int threads, fixture *x)
@@ -67,8 +66,8 @@ static void hold_against_planning(const char *free_blocks, double tolerance)
   for (int k = 0; k < 12; k++) {
     double u[IDM_GRID_DIMENSIONS], y[IDM_GRID_DIMENSIONS], sum = 0;
     for (size_t i = 0; i < x.table->dimension; i++) u[i] = idm_random_normal(&random);
-    idm_table_from(x.table, u, y);
-    assert_true(idm_table_holds(x.table, y));
+    idm_table_unwhiten(x.table, u, y);
+    assert_true(idm_table_contains(x.table, y));
     const double exact = exact_at(&x, y);
     assert_true(fabs(idm_table_at(x.table, y, NULL) - exact) < tolerance);
     idm_table_units(x.table, y, unit);
@@ -116,7 +115,7 @@ static void test_threads_change_nothing(void **state)
   assert_true(one.table->error == two.table->error);
   for (double u = -5; u < 5; u += 0.3) {
     double y;
-    idm_table_from(one.table, &u, &y);
+    idm_table_unwhiten(one.table, &u, &y);
     assert_true(idm_table_at(one.table, &y, NULL) == idm_table_at(two.table, &y, NULL));
   }
   close_fixture(&one);
@@ -132,10 +131,10 @@ static void test_near_between_and_far(void **state)
   open_fixture("{beta: {scale: inverse}}", 2100, 1, &x);
   assert_non_null(x.table);
   idm_matching *m = x.f.matching[0];
-  const idm_table *t = x.table;
-  check(idm_fit_stand_in(&x.f, m, &support_error));
+  const idm_likelihood_table *t = x.table;
+  check(idm_fit_use_table(&x.f, m, &support_error));
   double inside, between, u = 0.7, value, slope;
-  idm_table_from(t, &u, &inside);
+  idm_table_unwhiten(t, &u, &inside);
   check(idm_matching_log_likelihood(m, &inside, &value, &slope, &support_error));
   assert_true(value == idm_table_at(t, &inside, NULL));
   /* The slope is that of the values, whatever kinks planning has between the table's points. */
@@ -143,7 +142,7 @@ static void test_near_between_and_far(void **state)
   const double rise = idm_table_at(t, &above, NULL) - idm_table_at(t, &below, NULL);
   assert_near(slope, rise / (2 * step), 2e-3);
   u = t->high[0] + 0.01;
-  idm_table_from(t, &u, &between);
+  idm_table_unwhiten(t, &u, &between);
   check(idm_matching_log_likelihood(m, &between, &value, NULL, &support_error));
   assert_near(value, exact_at(&x, &between), 1e-6);
   size_t hopeless = 0;
@@ -157,11 +156,11 @@ static void test_near_between_and_far(void **state)
     assert_true(value < t->top - 30 || exact > t->top - 40);
   }
   assert_true(hopeless > 2);
-  idm_matching_exactly(m, true);
+  idm_matching_set_exact(m, true);
   check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
   assert_near(value, exact_at(&x, &inside), 1e-6);
-  idm_matching_exactly(m, false);
-  check(idm_matching_stand_in(m, NULL, NULL, &support_error));
+  idm_matching_set_exact(m, false);
+  check(idm_matching_use_table(m, NULL, NULL, &support_error));
   check(idm_matching_log_likelihood(m, &inside, &value, NULL, &support_error));
   assert_near(value, exact_at(&x, &inside), 1e-6);
   close_fixture(&x);
@@ -174,7 +173,7 @@ static void integrate(const fixture *x, double *mean, double *sd)
   double sum = 0, first = 0, second = 0, top = -INFINITY, log_density[81], y[81];
   for (int k = 0; k < 81; k++) {
     const double u = x->table->low[0] + (x->table->high[0] - x->table->low[0]) * k / 80;
-    idm_table_from(x->table, &u, &y[k]);
+    idm_table_unwhiten(x->table, &u, &y[k]);
     check(target.evaluate(target.context, &y[k], &log_density[k], NULL, &support_error));
     top = fmax(top, log_density[k]);
   }

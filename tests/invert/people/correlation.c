@@ -1,5 +1,5 @@
 /* Priors of correlations, against people whose effects are made up. */
-#include "invert/people/correlation.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static idm_check_result judge(uint64_t seed, double truth, double held, double t
                              .correlation = correlation};
   idm_assessment a = {0};
   idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
-  idm_judge_correlations(&design, &people, &a);
+  idm_test_correlations(&design, &people, &a);
   *misfits = a.misfits;
   return a.checks.of[IDM_CHECK_PRIOR_PULL];
 }

@@ -1,5 +1,5 @@
 /* Covariates: numbers, categories, and what varies within people. */
-#include "invert/people/covariate.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static idm_problem *problem;
 static idm_data *data;
-static idm_who who;
+static idm_person_map person_map;
 
 static int set_up(void **state)
 {
@@ -16,14 +16,14 @@ static int set_up(void **state)
   problem = covariates_problem();
   data =
       covariates_data(problem, covariates_log, (const char *const[]){"age", "dose", "drug", NULL});
-  check(idm_who_create(problem, data, "agent", &who, &support_error));
+  check(idm_person_map_create(problem, data, "agent", &person_map, &support_error));
   return 0;
 }
 
 static int tear_down(void **state)
 {
   (void)state;
-  idm_who_clear(&who);
+  idm_person_map_clear(&person_map);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
   return 0;
@@ -35,7 +35,7 @@ static void numbers_are_centred_over_people(void **state)
   char column[] = "age";
   const idm_factor factor = {.column = column};
   idm_covariate c;
-  check(idm_covariate_create(data, &who, &factor, "alpha ~ age", &c, NULL, &support_error));
+  check(idm_covariate_create(data, &person_map, &factor, "alpha ~ age", &c, NULL, &support_error));
   assert_false(c.category);
   assert_false(c.within);
   assert_int_equal(c.columns, 1);
@@ -54,7 +54,8 @@ static void categories_are_coded_by_treatment(void **state)
   const idm_factor factor = {.column = column, .category = true, .opt_reference = reference};
   idm_covariate c;
   idm_notes notes = {0};
-  check(idm_covariate_create(data, &who, &factor, "alpha ~ age", &c, &notes, &support_error));
+  check(
+      idm_covariate_create(data, &person_map, &factor, "alpha ~ age", &c, &notes, &support_error));
   assert_true(c.category);
   assert_int_equal(c.columns, 4);
   assert_string_equal(c.name.name[0], "age[T.24]");
@@ -72,11 +73,11 @@ static void what_varies_within_people_is_known(void **state)
   char dose[] = "dose";
   char drug[] = "drug";
   idm_covariate c;
-  check(idm_covariate_create(data, &who, &(idm_factor){.column = dose}, "", &c, NULL,
+  check(idm_covariate_create(data, &person_map, &(idm_factor){.column = dose}, "", &c, NULL,
                              &support_error));
   assert_true(c.within);
   idm_covariate_clear(&c);
-  check(idm_covariate_create(data, &who, &(idm_factor){.column = drug}, "", &c, NULL,
+  check(idm_covariate_create(data, &person_map, &(idm_factor){.column = drug}, "", &c, NULL,
                              &support_error));
   assert_false(c.within);
   idm_covariate_clear(&c);

@@ -22,9 +22,9 @@ const char covariates_log[] = "agent,trajectory,action,observation,drug,group,ag
 idm_problem *covariates_problem(void)
 {
   idm_problem *problem = support_diag(0.5, 10, 0);
-  check(idm_problem_free(problem,
-                         "{alpha: {prior: {normal: [0, 2]}}, beta: {prior: {normal: [0, 4]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem,
+                             "{alpha: {prior: {normal: [0, 2]}}, beta: {prior: {normal: [0, 4]}}}",
+                             &support_error));
   return problem;
 }
 

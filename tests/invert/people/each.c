@@ -1,5 +1,5 @@
 /* People one by one: each as if fitted alone, whoever else is there and however many threads. */
-#include "invert/people/each.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,14 +54,14 @@ static int tear_down(void **state)
   return 0;
 }
 
-static void fit_each(int threads, const idm_fit_watch *opt_watch, idm_posterior **p,
+static void fit_each(int threads, const idm_fit_monitor *opt_monitor, idm_posterior **p,
                      idm_assessment **a, idm_projection *projection)
 {
   settings.threads = threads;
-  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, opt_watch, p, a,
-                     projection, &support_error));
+  check(idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &settings, opt_monitor, p, a,
+                            projection, &support_error));
   support_check_listed(&(*a)->checks);
-  assert_int_equal((*a)->checks.kind, IDM_CHECK_EACH);
+  assert_int_equal((*a)->checks.kind, IDM_CHECK_SEPARATE);
 }
 
 /* Draws of p2 are those of a fit to the log of p2. */
@@ -77,7 +77,7 @@ static void each_is_as_if_alone(void **state)
   uint32_t trajectory[8];
   for (size_t i = 0; i < 8; i++) trajectory[i] = (uint32_t)(8 + i);
   idm_data *part;
-  check(idm_data_part(data, trajectory, 8, &part, &support_error));
+  check(idm_data_subset(data, trajectory, 8, &part, &support_error));
   idm_fit_settings same = settings;
   same.keep = IDM_KEEP_NOTHING;
   same.prior_draws = 0;
@@ -135,11 +135,11 @@ static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
   idm_assessment_destroy(b);
 }
 
-static bool stop_at_once(void *context, const idm_work *work)
+static bool stop_at_once(void *context, const idm_progress_state *work)
 {
   char words[80];
   *(int *)context += 1;
-  assert_non_null(strstr(idm_work_words(work, words, sizeof words), "of 4 people"));
+  assert_non_null(strstr(idm_progress_describe(work, words, sizeof words), "of 4 people"));
   return true;
 }
 
@@ -151,10 +151,10 @@ static void a_wish_to_stop_is_met(void **state)
   idm_projection projection;
   idm_error error = {0};
   int times = 0;
-  const idm_fit_watch watch = {.progress = stop_at_once, .context = &times};
+  const idm_fit_monitor watch = {.progress = stop_at_once, .context = &times};
   settings.draws = 100000;
-  const idm_status status = idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings,
-                                         &watch, &p, &a, &projection, &error);
+  const idm_status status = idm_individuals_fit(problem, data, "agent", idm_inverse_at(0),
+                                                &settings, &watch, &p, &a, &projection, &error);
   settings.draws = 150;
   assert_true(times > 0);
   assert_int_equal(status, IDM_UNTRUSTED);
@@ -171,19 +171,19 @@ static void finished_people_are_kept(void **state)
   support_stopping k = {.at = 0.25};
   settings.draws = 1500;
   settings.threads = 1;
-  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, NULL, &whole, &a,
-                     &projection, &support_error));
-  const idm_fit_watch stopped = {.progress = support_stop, .context = &k, .label = 3};
+  check(idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &settings, NULL, &whole, &a,
+                            &projection, &support_error));
+  const idm_fit_monitor stopped = {.progress = support_stop, .context = &k, .label = 3};
   idm_error error = {0};
-  (void)idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &stopped, &p, &b, &again,
-                     &error);
+  (void)idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &settings, &stopped, &p, &b,
+                            &again, &error);
   idm_posterior_destroy(p);
   idm_assessment_destroy(b);
   assert_non_null(k.bytes);
-  const idm_fit_watch resumed = {
+  const idm_fit_monitor resumed = {
       .checkpoint = k.bytes, .checkpoint_length = k.length, .checkpoint_file = "f", .label = 3};
-  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &resumed, &p, &b, &again,
-                     &support_error));
+  check(idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &settings, &resumed, &p, &b,
+                            &again, &support_error));
   assert_int_equal(p->quantity.count, whole->quantity.count);
   assert_memory_equal(p->value, whole->value,
                       p->quantity.count * p->chains * p->draws * sizeof(double));
@@ -197,9 +197,9 @@ static void finished_people_are_kept(void **state)
                      b->checks.of[IDM_CHECK_PERSON_EXTENSIONS].value, 0);
   idm_posterior *none;
   idm_assessment *neither;
-  const idm_fit_watch other = {.checkpoint = k.bytes, .checkpoint_length = k.length, .label = 4};
-  assert_int_equal(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &settings, &other, &none,
-                                &neither, &again, &error),
+  const idm_fit_monitor other = {.checkpoint = k.bytes, .checkpoint_length = k.length, .label = 4};
+  assert_int_equal(idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &settings, &other,
+                                       &none, &neither, &again, &error),
                    IDM_INPUT);
   settings.draws = 150;
   free(k.bytes);
@@ -215,8 +215,8 @@ static void points_are_answers_too(void **state)
   idm_posterior *p;
   idm_assessment *a;
   idm_projection projection;
-  check(idm_each_fit(problem, data, "agent", idm_inverse_find("map"), &settings, NULL, &p, &a,
-                     &projection, &support_error));
+  check(idm_individuals_fit(problem, data, "agent", idm_inverse_find("map"), &settings, NULL, &p,
+                            &a, &projection, &support_error));
   assert_int_equal(p->answer, IDM_POINT);
   assert_int_equal(p->chains * p->draws, 1);
   assert_int_equal(a->person[0].verdict, IDM_PERSON_POINT);
@@ -235,8 +235,8 @@ static void left_out_people_are_unchecked(void **state)
   idm_fit_settings none = settings;
   none.checks = IDM_CHECKS_NONE;
   none.draws = 1500;
-  check(idm_each_fit(problem, data, "agent", idm_inverse_at(0), &none, NULL, &p, &a, &projection,
-                     &support_error));
+  check(idm_individuals_fit(problem, data, "agent", idm_inverse_at(0), &none, NULL, &p, &a,
+                            &projection, &support_error));
   for (size_t i = 0; i < a->people; i++) {
     assert_int_not_equal(a->person[i].verdict, IDM_PERSON_IDENTIFIED);
     unchecked += a->person[i].verdict == IDM_PERSON_UNCHECKED;
@@ -262,8 +262,8 @@ static void chance_speaks_against_the_model(void **state)
     idm_posterior *p;
     idm_assessment *a;
     idm_projection projection;
-    check(idm_each_fit(problem, coins, "agent", idm_inverse_find("map"), &settings, NULL, &p, &a,
-                       &projection, &support_error));
+    check(idm_individuals_fit(problem, coins, "agent", idm_inverse_find("map"), &settings, NULL, &p,
+                              &a, &projection, &support_error));
     for (size_t i = 0; i < people; i++)
       assert_true(a->person[i].verdict == IDM_PERSON_CHANCE ||
                   a->person[i].verdict == IDM_PERSON_MISFIT);
@@ -284,8 +284,8 @@ static idm_assessment *fit_long(const idm_problem *of, const idm_data *log)
   idm_projection projection;
   idm_fit_settings more = settings;
   more.draws = 1500;
-  check(idm_each_fit(of, log, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
-                     &support_error));
+  check(idm_individuals_fit(of, log, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
+                            &support_error));
   idm_posterior_destroy(p);
   return a;
 }
@@ -325,7 +325,7 @@ static void a_long_tail_of_alpha_is_no_failure(void **state)
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
     idm_problem *wide = support_diag(1, INFINITY, 0);
     wide->agent.resolution = 29;
-    check(idm_problem_free(wide, blocks[i], &support_error));
+    check(idm_problem_set_free(wide, blocks[i], &support_error));
     idm_data *one =
         support_data(wide, "agent,trajectory,action,observation\np,t,monitor,positive\n");
     idm_assessment *a = fit_long(wide, one);
@@ -354,21 +354,21 @@ static void uncertain_people_are_drawn_again(void **state)
   check(idm_inverse_fit(idm_inverse_at(0), bandit, choices, &more, NULL, &first, NULL,
                         &support_error));
   check(idm_assess(bandit, choices, first, 1, &a, &support_error));
-  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_FAILED);
-  more.again = idm_assess_again(&more, first, a);
+  assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
+  more.again = idm_assess_redraw_thin(&more, first, a);
   assert_int_equal(more.again, 4 * first->steps);
   idm_assessment_destroy(a);
   check(idm_inverse_fit(idm_inverse_at(0), bandit, choices, &more, NULL, &second, NULL,
                         &support_error));
   more.again = 0;
-  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a, &projection,
-                     &support_error));
-  assert_int_equal(a->checks.of[IDM_CHECK_LOOK].outcome, IDM_CHECK_PASSED);
+  check(idm_individuals_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a,
+                            &projection, &support_error));
+  assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_PASSED);
   assert_true(a->trusted);
   for (size_t i = 0; i < 1600; i++) assert_near(p->value[i], log(second->value[i]), 1e-12);
   more.threads = 3;
-  check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &q, &b, &projection,
-                     &support_error));
+  check(idm_individuals_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &q, &b,
+                            &projection, &support_error));
   assert_memory_equal(p->value, q->value, 3200 * sizeof *p->value);
   idm_assessment_destroy(a);
   idm_assessment_destroy(b);
@@ -399,8 +399,8 @@ static void unconfirmed_tails_are_named(void **state)
     idm_assessment *a;
     idm_projection projection;
     more.seed = cases[i].seed;
-    check(idm_each_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a,
-                       &projection, &support_error));
+    check(idm_individuals_fit(bandit, choices, "agent", idm_inverse_at(0), &more, NULL, &p, &a,
+                              &projection, &support_error));
     assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome == IDM_CHECK_FAILED, cases[i].reached);
     assert_int_equal(a->trusted, !cases[i].reached);
     assert_int_equal(support_mentions(&a->failures, "the sd of log inverse_temperature hangs on"),
@@ -427,13 +427,13 @@ static void scores_are_added_up(void **state)
     idm_theta_set_scalar(reversal->theta, IDM_LAPSE, slips ? 0.2 : 0);
     idm_data *log = asked_simulate(reversal, alpha, people, 5, 60, 7);
     idm_theta_set_scalar(reversal->theta, IDM_LAPSE, 0);
-    check(idm_problem_free(reversal, "alpha", &support_error));
+    check(idm_problem_set_free(reversal, "alpha", &support_error));
     idm_posterior *p;
     idm_assessment *a;
     idm_projection projection;
     settings.draws = 1000;
-    check(idm_each_fit(reversal, log, "agent", idm_inverse_at(0), &settings, NULL, &p, &a,
-                       &projection, &support_error));
+    check(idm_individuals_fit(reversal, log, "agent", idm_inverse_at(0), &settings, NULL, &p, &a,
+                              &projection, &support_error));
     settings.draws = 150;
     assert_int_equal(a->checks.of[IDM_CHECK_PERSON_MISFITS].outcome, IDM_CHECK_PASSED);
     assert_int_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].outcome,

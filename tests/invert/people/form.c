@@ -1,5 +1,5 @@
 /* The form of a regression over people, among effects that are made up. */
-#include "invert/people/form.h"
+#include "invert/people/people.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static idm_check_result judge(uint64_t seed, const truth *t, idm_notes *misfits)
   idm_assessment a = {0};
   idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
   form_term term;
-  check(idm_judge_form(&design, &people, &a, &term, &support_error));
+  check(idm_test_form(&design, &people, &a, &term, &support_error));
   assert_int_equal(a.misfits.count, term.first != NULL);
   *misfits = a.misfits;
   return a.checks.of[IDM_CHECK_FORM];

@@ -1,5 +1,5 @@
 /* Formulas: what is read, in which order, and what is said of those that are none. */
-#include "invert/people/formula.h"
+#include "invert/people/people.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +55,11 @@ static void blocks_and_levels_are_kept(void **state)
   check(idm_formula_parse("alpha, beta ~ C(drug, ref=placebo) + drug:age", &f, &support_error));
   assert_int_equal(f->block.count, 2);
   assert_string_equal(f->block.name[1], "beta");
-  assert_int_equal(f->block_place[1], 8);
+  assert_int_equal(f->block_position[1], 8);
   assert_int_equal(f->factors, 2);
   assert_true(f->factor[0].category);
   assert_string_equal(f->factor[0].opt_reference, "placebo");
-  assert_int_equal(f->factor[0].place, 15);
+  assert_int_equal(f->factor[0].position, 15);
   assert_false(f->factor[1].category);
   idm_formula_destroy(f);
 }

@@ -1,5 +1,5 @@
 /* People far from the others, among effects that are made up. */
-#include "invert/people/outlier.h"
+#include "invert/people/people.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static idm_check_result judge(uint64_t seed, double far, idm_notes *misfits)
   idm_assessment a = {0};
   idm_checks_begin(&a.checks, IDM_CHECK_POPULATION);
   size_t person;
-  check(idm_judge_outliers(&design, &people, &a, &person, &support_error));
+  check(idm_test_outliers(&design, &people, &a, &person, &support_error));
   assert_int_equal(person < PEOPLE, a.misfits.count);
   *misfits = a.misfits;
   return a.checks.of[IDM_CHECK_OUTLIER];

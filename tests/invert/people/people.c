@@ -254,13 +254,13 @@ typedef struct impatient {
   double last;
 } impatient;
 
-static bool watch(void *context, const idm_work *work)
+static bool watch(void *context, const idm_progress_state *work)
 {
   impatient *w = context;
   char words[80];
   w->asked++;
   assert_true(work->done >= w->last && work->done <= 1);
-  assert_non_null(idm_work_words(work, words, sizeof words));
+  assert_non_null(idm_progress_describe(work, words, sizeof words));
   w->last = work->done;
   return work->done >= w->enough;
 }
@@ -272,7 +272,7 @@ static void stopped_fits_give_what_is_there(void **state)
   const double enough[] = {0, 0.0005, 0.002, 2};
   for (size_t k = 0; k < 4; k++) {
     impatient w = {.enough = enough[k]};
-    const idm_fit_watch watched = {.progress = watch, .context = &w};
+    const idm_fit_monitor watched = {.progress = watch, .context = &w};
     /* It is asked every tenth of a second: the warm-up lasts longer, or is over by then. */
     const idm_fit_settings settings = k < 2 ? brief(100000, 100) : brief(10, k == 3 ? 20 : 100000);
     idm_people *p;
@@ -305,12 +305,12 @@ typedef struct keeper {
   size_t length;
 } keeper;
 
-static bool keep(void *context, const idm_work *work)
+static bool keep(void *context, const idm_progress_state *work)
 {
   keeper *k = context;
   if (!work->save) return false;
   free(k->bytes);
-  check(idm_work_save(work, &k->bytes, &k->length, &support_error));
+  check(idm_progress_save(work, &k->bytes, &k->length, &support_error));
   return k->places-- <= 0;
 }
 
@@ -323,11 +323,11 @@ static void stopped_and_gone_on_with_it_is_the_same(void **state)
   keeper k = {0};
   check(idm_people_fit(s.problem, s.data, s.design, &settings, NULL, &whole, NULL, &support_error));
   for (int i = 0; !parts || parts->draws < whole->draws; i++) {
-    const idm_fit_watch watched = {.progress = keep,
-                                   .context = &k,
-                                   .checkpoint = i ? idm_duplicate(k.bytes, k.length, 1) : NULL,
-                                   .checkpoint_length = k.length,
-                                   .label = 7};
+    const idm_fit_monitor watched = {.progress = keep,
+                                     .context = &k,
+                                     .checkpoint = i ? idm_duplicate(k.bytes, k.length, 1) : NULL,
+                                     .checkpoint_length = k.length,
+                                     .label = 7};
     idm_error error = {0};
     idm_people_destroy(parts);
     k.places = i < 4 ? i : INT_MAX;
@@ -346,7 +346,7 @@ static void stopped_and_gone_on_with_it_is_the_same(void **state)
   /* Of another request, and damaged. */
   idm_people *none;
   idm_error error = {0};
-  idm_fit_watch other = {
+  idm_fit_monitor other = {
       .checkpoint = k.bytes, .checkpoint_length = k.length, .checkpoint_file = "there", .label = 8};
   assert_int_equal(
       idm_people_fit(s.problem, s.data, s.design, &settings, &other, &none, NULL, &error),

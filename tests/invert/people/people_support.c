@@ -27,7 +27,7 @@ static void name_all(idm_labels *labels, size_t count, const char *what)
 idm_problem *support_people_diag(const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   problem->agent.resolution = 20;
   return problem;
 }
@@ -105,7 +105,7 @@ static idm_data *cut(const idm_data *data, size_t people, size_t decisions)
   }
   for (size_t i = 0; i < people; i++) assert_true(made[i] >= decisions);
   idm_data *part;
-  check(idm_data_part(data, kept, count, &part, &support_error));
+  check(idm_data_subset(data, kept, count, &part, &support_error));
   free(made);
   free(kept);
   return part;
@@ -121,7 +121,7 @@ idm_data *support_people(const idm_problem *problem, size_t people, const double
                              &support_error));
   const bool rewarded = idm_agent_planner(&problem->agent)->needs & IDM_NEEDS_REWARDS;
   const idm_simulation simulation = {.trajectories = people * decisions,
-                                     .opt_pay = rewarded ? problem->theta : NULL,
+                                     .opt_reward_theta = rewarded ? problem->theta : NULL,
                                      .agents = people,
                                      .steps = 50,
                                      .seed = seed,

@@ -85,7 +85,7 @@ static void strangers_and_other_numbers_are_refused(void **state)
   assert_non_null(strstr(error.message, "'anne' (by 'agent') is nobody whom the run knows; did you "
                                         "mean 'ann'?"));
   assert_int_equal(idm_posterior_person(problem, p, 2, &own, &error), IDM_USAGE);
-  check(idm_problem_free(problem, "beta", &support_error));
+  check(idm_problem_set_free(problem, "beta", &support_error));
   assert_int_equal(idm_posterior_person(problem, p, 0, &own, &error), IDM_INPUT);
   assert_null(own);
   idm_data_destroy(data);

@@ -1,5 +1,5 @@
 /* Which numbers of a population are the prior's, against draws of known mean and spread. */
-#include "invert/people/prior.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static idm_assessment judged(double narrower, size_t number, double off)
   for (size_t i = 0; i < DRAWS; i++)
     p->coefficient[number * DRAWS + i] += off * d->coefficient_sd[0][number];
   idm_assessment a = {.checks.kind = IDM_CHECK_POPULATION};
-  idm_judge_population(d, p, &a);
+  idm_test_population(d, p, &a);
   free_people(p);
   idm_design_destroy(d);
   idm_problem_destroy(problem);

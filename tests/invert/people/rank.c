@@ -1,5 +1,5 @@
 /* Rank: regressors that hang together are found whatever their units, others never. */
-#include "invert/people/rank.h"
+#include "invert/people/people.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Least squares over people, and Student's t. */
-#include "invert/people/regression.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 

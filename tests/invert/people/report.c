@@ -1,5 +1,5 @@
 /* What is said of people, against plain sums over made-up draws. */
-#include "invert/people/report.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -193,7 +193,7 @@ static idm_assessment *assess(const population *p)
   check(idm_people_assess(p->problem, p->data, p->design, p->people, p->posterior, 1, 0, &a,
                           &projection, &support_error));
   support_check_listed(&a->checks);
-  assert_true(a->model.looked);
+  assert_true(a->model.evaluated);
   return a;
 }
 
@@ -224,9 +224,9 @@ static void slips_that_are_not_modelled_are_named(void **state)
     assert_int_equal(a->misfits.count > 0, slips);
     assert_int_equal(a->checks.of[IDM_CHECK_EXTENSIONS].outcome,
                      slips ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
-    assert_int_equal(a->checks.of[IDM_CHECK_STAYS].outcome >= IDM_CHECK_PASSED, true);
+    assert_int_equal(a->checks.of[IDM_CHECK_REPETITION].outcome >= IDM_CHECK_PASSED, true);
     assert_int_equal(a->checks.of[IDM_CHECK_CALIBRATION].outcome >= IDM_CHECK_PASSED, true);
-    assert_int_equal(a->checks.of[IDM_CHECK_OUTSIDE].outcome >= IDM_CHECK_PASSED, true);
+    assert_int_equal(a->checks.of[IDM_CHECK_AGENT_BANDS].outcome >= IDM_CHECK_PASSED, true);
     assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
     assert_int_equal(a->checks.of[IDM_CHECK_OUTLIER].outcome, IDM_CHECK_PASSED);
     assert_null(strstr(idm_assessment_verdict(a), "unchecked"));

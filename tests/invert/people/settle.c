@@ -1,5 +1,5 @@
 /* Populations: which priors let people vary, and what takes the place of others. */
-#include "invert/people/settle.h"
+#include "invert/people/people.h"
 
 #include <string.h>
 
@@ -10,8 +10,8 @@ static void normal_priors_on_whole_scales_are_left_alone(void **state)
   (void)state;
   idm_problem *problem = support_diag(0.5, 10, 1);
   idm_notes notes = {0};
-  check(idm_problem_free(problem, "alpha, beta, eta", &support_error));
-  check(idm_population_settle(problem, &notes, &support_error));
+  check(idm_problem_set_free(problem, "alpha, beta, eta", &support_error));
+  check(idm_population_set_priors(problem, &notes, &support_error));
   assert_int_equal(notes.count, 0);
   assert_int_equal(problem->theta->block[IDM_BETA].prior.kind, IDM_PRIOR_NORMAL);
   idm_problem_destroy(problem);
@@ -28,12 +28,12 @@ static void others_need_what_a_population_is_like(void **state)
     idm_problem *problem = support_diag(0.5, 10, 0);
     idm_notes notes = {0};
     idm_error error = {0};
-    check(idm_problem_free(problem, free_blocks[i], &support_error));
+    check(idm_problem_set_free(problem, free_blocks[i], &support_error));
     idm_block *block = &problem->theta->block[IDM_ALPHA];
-    assert_int_equal(idm_population_settle(problem, &notes, &error), IDM_INPUT);
+    assert_int_equal(idm_population_set_priors(problem, &notes, &error), IDM_INPUT);
     assert_non_null(strstr(error.message, "population: {sd: {alpha: S}"));
     block->population = (idm_population){.sd = 1, .coefficient = 1};
-    check(idm_population_settle(problem, &notes, &support_error));
+    check(idm_population_set_priors(problem, &notes, &support_error));
     assert_int_equal(notes.count, 1);
     assert_int_equal(block->prior.kind, IDM_PRIOR_NORMAL);
     assert_near(block->prior.argument[0], mean[i], 1e-14);
@@ -51,10 +51,10 @@ static void what_has_ends_or_no_mean_is_refused(void **state)
   for (size_t i = 0; i < 3; i++) {
     idm_problem *problem = support_diag(0.5, 10, 0);
     idm_error error = {0};
-    check(idm_problem_free(problem, free_blocks[i], &support_error));
+    check(idm_problem_set_free(problem, free_blocks[i], &support_error));
     for (size_t b = 0; b < problem->theta->blocks; b++)
       problem->theta->block[b].population = (idm_population){.sd = 1, .coefficient = 1};
-    assert_int_equal(idm_population_settle(problem, NULL, &error), IDM_INPUT);
+    assert_int_equal(idm_population_set_priors(problem, NULL, &error), IDM_INPUT);
     assert_non_null(strstr(error.message, "people vary normally"));
     idm_problem_destroy(problem);
   }

@@ -1,5 +1,5 @@
 /* Tallies: what counts as a decision, and what chance makes of it. */
-#include "invert/people/tally.h"
+#include "invert/people/people.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ static void decisions_are_rows_with_a_choice(void **state)
   idm_data *data = covariates_data(problem, csv, (const char *const[]){NULL});
   const uint32_t person[] = {0, 0, 1};
   idm_person found[2] = {{0}};
-  idm_tally_people(data, person, 2, found);
+  idm_count_decisions(data, person, 2, found);
   assert_int_equal(found[0].trajectories, 2);
   assert_int_equal(found[0].decisions, 3);
   assert_near(found[0].uniform_log_loss, (2 * log(3) + log(2)) / 3, 1e-15);

@@ -1,5 +1,5 @@
 /* Who is who: by role and by column, and rows that leave it open. */
-#include "invert/people/who.h"
+#include "invert/people/people.h"
 
 #include <string.h>
 
@@ -17,14 +17,15 @@ static void people_are_agents_trajectories_or_levels(void **state)
   idm_data *data =
       covariates_data(problem, covariates_log, (const char *const[]){"drug", "age", NULL});
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    idm_who who;
-    check(idm_who_create(problem, data, cases[i].by, &who, &support_error));
-    assert_int_equal(who.people, cases[i].people);
-    assert_int_equal(who.name.count, cases[i].people);
-    assert_string_equal(who.name.name[who.people - 1], cases[i].last);
-    for (size_t t = 0; t < data->trajectories; t++) assert_true(who.of_trajectory[t] < who.people);
-    assert_int_equal(who.of_trajectory[0], 0);
-    idm_who_clear(&who);
+    idm_person_map person_map;
+    check(idm_person_map_create(problem, data, cases[i].by, &person_map, &support_error));
+    assert_int_equal(person_map.people, cases[i].people);
+    assert_int_equal(person_map.name.count, cases[i].people);
+    assert_string_equal(person_map.name.name[person_map.people - 1], cases[i].last);
+    for (size_t t = 0; t < data->trajectories; t++)
+      assert_true(person_map.of_trajectory[t] < person_map.people);
+    assert_int_equal(person_map.of_trajectory[0], 0);
+    idm_person_map_clear(&person_map);
   }
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -34,13 +35,13 @@ static void roles_go_by_their_columns_too(void **state)
 {
   (void)state;
   idm_problem *problem = covariates_problem();
-  assert_int_equal(idm_who_by(problem, "clinician"), IDM_WHO_COVARIATE);
+  assert_int_equal(idm_person_by_column(problem, "clinician"), IDM_PERSON_BY_COVARIATE);
   SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_AGENT], "clinician");
   SUPPORT_NAMES(&problem->columns.role[IDM_COLUMN_TRAJECTORY], "hospital", "patient");
-  assert_int_equal(idm_who_by(problem, "clinician"), IDM_WHO_AGENT);
-  assert_int_equal(idm_who_by(problem, "agent"), IDM_WHO_AGENT);
-  assert_int_equal(idm_who_by(problem, "trajectory"), IDM_WHO_TRAJECTORY);
-  assert_int_equal(idm_who_by(problem, "patient"), IDM_WHO_COVARIATE);
+  assert_int_equal(idm_person_by_column(problem, "clinician"), IDM_PERSON_BY_AGENT);
+  assert_int_equal(idm_person_by_column(problem, "agent"), IDM_PERSON_BY_AGENT);
+  assert_int_equal(idm_person_by_column(problem, "trajectory"), IDM_PERSON_BY_TRAJECTORY);
+  assert_int_equal(idm_person_by_column(problem, "patient"), IDM_PERSON_BY_COVARIATE);
   idm_problem_destroy(problem);
 }
 
@@ -65,13 +66,13 @@ static void what_leaves_it_open_is_named_with_its_line(void **state)
   idm_problem *problem = covariates_problem();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     idm_data *data = covariates_data(problem, cases[i].csv, (const char *const[]){"who", NULL});
-    idm_who who;
+    idm_person_map person_map;
     idm_error error = {0};
-    assert_int_equal(idm_who_create(problem, data, "who", &who, &error), IDM_INPUT);
+    assert_int_equal(idm_person_map_create(problem, data, "who", &person_map, &error), IDM_INPUT);
     assert_int_equal(error.line, cases[i].line);
     assert_string_equal(error.file, "log.csv");
     assert_non_null(strstr(error.message, cases[i].says));
-    assert_int_equal(idm_who_create(problem, data, "whom", &who, &error), IDM_USAGE);
+    assert_int_equal(idm_person_map_create(problem, data, "whom", &person_map, &error), IDM_USAGE);
     idm_data_destroy(data);
   }
   idm_problem_destroy(problem);

@@ -1,5 +1,5 @@
 /* Answers: numbers, names, the planner's policy there, and what is left open in words. */
-#include "invert/utility/answer.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,22 +14,22 @@ static void test_answer(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK);
-  check(idm_problem_free(problem, "utility", &support_error));
-  idm_sought *sought;
-  idm_finding *finding;
+  check(idm_problem_set_free(problem, "utility", &support_error));
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
   idm_posterior *p;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
-  check(idm_sought_create(problem, &sought, &support_error));
-  check(idm_finding_create(6, &finding, &support_error));
-  finding->looked = true;
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
+  check(idm_optimality_create(6, &finding, &support_error));
+  finding->evaluated = true;
   finding->open = 1;
   finding->direction = calloc(6, sizeof *finding->direction);
   finding->direction[1] = 1;
   finding->direction[3] = -0.5;
   const double x[] = {1, 2, 3, 4, 5, 6};
-  check(idm_answer_utility(idm_inverse_find("distance"), problem, &settings, sought, x, "by hand",
-                           finding, &p, &support_error));
+  check(idm_estimate_utility(idm_inverse_find("distance"), problem, &settings, free_utility, x,
+                             "by hand", finding, &p, &support_error));
   assert_int_equal(p->answer, IDM_POINT);
   assert_string_equal(p->sampler, "by hand");
   for (size_t i = 0; i < 6; i++) assert_near(p->value[i], x[i], 0);
@@ -39,7 +39,7 @@ static void test_answer(void **state)
                       "the data leave 1 direction of these numbers open: (1) utility[left,b] - 0.5 "
                       "utility[right,a]");
   /* The policy is the planner's at x. */
-  idm_sought_fill(sought, x, problem->theta->block[IDM_UTILITY].value);
+  idm_free_utility_fill(free_utility, x, problem->theta->block[IDM_UTILITY].value);
   idm_workspace *workspace = support_plan(problem, NULL);
   double policy[2];
   idm_plan_policy(workspace, 0, (const double[]){0, 1, 0}, policy, NULL);
@@ -49,7 +49,7 @@ static void test_answer(void **state)
   assert_string_equal(p->finding->action.name[1], "right");
   idm_workspace_destroy(workspace);
   idm_posterior_destroy(p);
-  idm_sought_destroy(sought);
+  idm_free_utility_destroy(free_utility);
   idm_problem_destroy(problem);
 }
 

@@ -1,6 +1,6 @@
 /* Whether utilities stay finite without a price: against all deterministic policies, where one
  * number or one weight of a feature is free. */
-#include "invert/utility/attained.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 
@@ -10,11 +10,11 @@
 enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
 /* What the free number counts of a policy[state][action]: value[entry] over the occupancy. */
-static double moment_of(const idm_mdp *world, const double *value, const double *policy,
+static double moment_of(const idm_mdp *mdp, const double *value, const double *policy,
                         double *demonstrated)
 {
   double occupancy[ENTRIES], sum = 0;
-  check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(mdp, policy, occupancy, &support_error));
   for (size_t e = 0; e < ENTRIES; e++) {
     demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
     sum += value[e] * demonstrated[e];
@@ -23,13 +23,13 @@ static double moment_of(const idm_mdp *world, const double *value, const double 
 }
 
 /* Of the moments of policies those of deterministic ones are the extremes. */
-static bool is_inside(const idm_mdp *world, const double *value, double moment)
+static bool is_inside(const idm_mdp *mdp, const double *value, double moment)
 {
   double low = INFINITY, high = -INFINITY, scratch[ENTRIES];
   for (unsigned bits = 0; bits < 1U << STATES; bits++) {
     double policy[ENTRIES] = {0};
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (bits >> s & 1U)] = 1;
-    const double own = moment_of(world, value, policy, scratch);
+    const double own = moment_of(mdp, value, policy, scratch);
     low = fmin(low, own);
     high = fmax(high, own);
   }
@@ -51,7 +51,7 @@ static void draw_policy(idm_random *random, double *policy)
 static bool try_one(uint64_t trial, bool features, idm_random *random)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   int32_t number[ENTRIES];
   double held[ENTRIES], value[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) {
@@ -62,19 +62,19 @@ static bool try_one(uint64_t trial, bool features, idm_random *random)
   }
   draw_policy(random, policy);
   const idm_features f = {.value = value};
-  idm_sought sought = {.entries = ENTRIES,
-                       .count = 1,
-                       .number = number,
-                       .held = held,
-                       .unit = 1,
-                       .features = features ? &f : NULL};
-  idm_asked asked = {.problem = problem, .world = world, .sought = &sought};
-  idm_halt_begin(&asked.halt, NULL, "checking");
-  const double moment = moment_of(world, value, policy, demonstrated);
-  const bool inside = is_inside(world, value, moment);
-  const idm_status status = idm_attained_check(&asked, demonstrated, &support_error);
+  idm_free_utility free_utility = {.entries = ENTRIES,
+                                   .count = 1,
+                                   .number = number,
+                                   .held = held,
+                                   .unit = 1,
+                                   .features = features ? &f : NULL};
+  idm_task task = {.problem = problem, .mdp = mdp, .free_utility = &free_utility};
+  idm_cancel_init(&task.cancel, NULL, "checking");
+  const double moment = moment_of(mdp, value, policy, demonstrated);
+  const bool inside = is_inside(mdp, value, moment);
+  const idm_status status = idm_attainable_check(&task, demonstrated, &support_error);
   assert_int_equal(status, inside ? IDM_OK : IDM_INPUT);
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
   return inside;
 }

@@ -1,7 +1,7 @@
 /* Maximum margin on beliefs: Tiger and the 1-d maze (Choi and Kim, "Inverse Reinforcement Learning
  * in Partially Observable Environments", JMLR 12, 2011), against sweeps over every belief that can
  * be come to; any order; where states are observed after all; refusals. */
-#include "invert/utility/belief_margin.h"
+#include "invert/utility/mind.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
   const size_t entries = s->h.actions * s->h.states;
   utility_of(s, p, utility);
   const double range = range_of(s, utility);
-  assert_true(idm_finding_holds(p->finding) && !p->finding->faults.count);
+  assert_true(idm_optimality_certified(p->finding) && !p->finding->faults.count);
   assert_string_equal(p->finding->certificate, "optimality gap");
   assert_near(hidden_best(&s->h, &s->b, utility, best) / range,
               hidden_worth(&s->h, &s->b, utility, s->action) / range, 1.5e-6);
@@ -173,10 +173,10 @@ static void expect_same_behaviour(const show *s, const idm_posterior *p)
 
 static void run(show *s, const char *free, idm_fit_settings settings, bool everything)
 {
-  check(idm_problem_free(s->problem, free, &support_error));
+  check(idm_problem_set_free(s->problem, free, &support_error));
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   if (everything) expect_best(s, p, &settings);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   expect_same_behaviour(s, p);
   idm_posterior_destroy(p);
 }
@@ -198,7 +198,7 @@ static void test_ties(void **state)
 {
   (void)state;
   show *s = show_of(hidden_tiger(), 40);
-  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_problem_set_free(s->problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(0, 0, 1);
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   expect_best(s, p, &settings);
@@ -245,7 +245,7 @@ static void test_any_demonstrator(void **state)
     for (size_t u = 0; u < h.actions; u++)
       for (size_t k = 0; k < h.states; k++) h.utility[u][k] = 2 * idm_random_uniform(&random) - 1;
     show *s = show_of(h, 60);
-    check(idm_problem_free(s->problem, "utility", &support_error));
+    check(idm_problem_set_free(s->problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(0, 0, 1);
     idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
     expect_best(s, p, &settings);
@@ -265,13 +265,13 @@ static void test_any_order(void **state)
     idm_problem *other = hidden_problem(&s->h, place, turn, sign);
     idm_data *data = hidden_log(&s->h, &s->b, s->action, other, 40, 20, 1);
     const char *freed = "{utility: {entries: [u0, u1.s1, u1.s0, u1.s3]}}";
-    check(idm_problem_free(s->problem, freed, &support_error));
-    check(idm_problem_free(other, freed, &support_error));
+    check(idm_problem_set_free(s->problem, freed, &support_error));
+    check(idm_problem_set_free(other, freed, &support_error));
     idm_fit_settings settings = settings_of(0, 0, 2);
     settings.margin = (idm_margin)margin;
     idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
     idm_posterior *b = support_fit("maximum-margin", other, data, &settings);
-    assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
+    assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
     assert_near(a->finding->objective, b->finding->objective, 1e-6);
     assert_int_equal(a->finding->open, b->finding->open);
     assert_int_equal(a->quantity.count, b->quantity.count);
@@ -311,12 +311,12 @@ static void test_observed(void **state)
         if (s->b.z[i][k] > 0.5) action[k] = s->action[i];
     idm_problem *observed = hidden_observed(&h);
     idm_data *data = grid_log(observed, action);
-    check(idm_problem_free(s->problem, "utility", &support_error));
-    check(idm_problem_free(observed, "utility", &support_error));
+    check(idm_problem_set_free(s->problem, "utility", &support_error));
+    check(idm_problem_set_free(observed, "utility", &support_error));
     const idm_fit_settings settings = settings_of(seed % 2 ? 0 : 0.1, 0, 1);
     idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
     idm_posterior *b = support_fit("maximum-margin", observed, data, &settings);
-    assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
+    assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
     assert_near(a->finding->objective, b->finding->objective, 1e-8);
     for (size_t e = 0; e < 6; e++) assert_near(a->value[e], b->value[e], 1e-6);
     assert_int_equal(a->finding->open, b->finding->open);
@@ -343,7 +343,7 @@ static void play(size_t always, const char *freed, const char *words)
   show *s = show_of(hidden_tiger(), 1);
   for (size_t i = 0; i < s->b.count; i++) s->action[i] = always;
   idm_data *data = hidden_log(&s->h, &s->b, s->action, s->problem, 5, 20, 1);
-  check(idm_problem_free(s->problem, freed, &support_error));
+  check(idm_problem_set_free(s->problem, freed, &support_error));
   idm_fit_settings settings = settings_of(0, 0, BOUND);
   settings.margin = IDM_MARGIN_RETURN;
   idm_posterior *p = support_fit("maximum-margin", s->problem, data, &settings);
@@ -352,7 +352,7 @@ static void play(size_t always, const char *freed, const char *words)
   idm_random random;
   idm_random_init(&random, 2, 0);
   utility_of(s, p, utility);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   assert_near(p->finding->objective, lag(s, utility), 1e-6 * range_of(s, utility));
   assert_true(grid_says(p->finding, words));
   for (int trial = 0; trial < 300; trial++) {
@@ -384,7 +384,7 @@ static void test_return_of_everything(void **state)
 {
   (void)state;
   show *s = show_of(hidden_tiger(), 40);
-  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_problem_set_free(s->problem, "utility", &support_error));
   idm_fit_settings settings = settings_of(0, 0, 1);
   settings.margin = IDM_MARGIN_RETURN;
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
@@ -407,7 +407,7 @@ static void test_log_that_breaks_off(void **state)
   const idm_fit_settings settings = settings_of(0, 0, 1);
   idm_posterior *p;
   idm_notes notes = {0};
-  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_problem_set_free(s->problem, "utility", &support_error));
   check(idm_inverse_fit(idm_inverse_find("maximum-margin"), s->problem, data, &settings, NULL, &p,
                         &notes, &support_error));
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
@@ -442,7 +442,7 @@ static void test_refusals(void **state)
   show *s = show_of(hidden_tiger(), 40);
   idm_data *two =
       support_data(s->problem, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n2,u1,x0\n");
-  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_problem_set_free(s->problem, "utility", &support_error));
   idm_fit_settings settings = settings_of(0, 0, 1);
   expect(s, two, &settings, IDM_INPUT, "needs one action a belief, and the log has more at 1");
   settings.bound = INFINITY;

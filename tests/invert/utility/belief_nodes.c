@@ -1,5 +1,5 @@
 /* Demonstrators on beliefs: nodes of a log, and logs that have none. */
-#include "invert/utility/belief_nodes.h"
+#include "invert/utility/mind.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 typedef struct room {
   hidden h;
   idm_problem *problem;
-  idm_mind *mind;
+  idm_pomdp *pomdp;
   idm_policy_graph graph;
   idm_notes notes;
 } room;
@@ -18,7 +18,7 @@ static idm_status read(room *r, const char *csv, idm_error *error)
   idm_data *data = support_data(r->problem, csv);
   idm_policy_graph_free(&r->graph);
   const idm_status status =
-      idm_belief_nodes_read(r->mind, data, "somebody", &r->graph, &r->notes, error);
+      idm_belief_nodes_read(r->pomdp, data, "somebody", &r->graph, &r->notes, error);
   idm_data_destroy(data);
   return status;
 }
@@ -29,7 +29,7 @@ static int set_up(void **state)
   r = (room){.h = hidden_tiger()};
   r.problem = hidden_problem(&r.h, NULL, NULL, NULL);
   idm_data data = {.sizes = r.problem->theta->sizes};
-  check(idm_mind_create(r.problem, &data, "somebody", &r.mind, &support_error));
+  check(idm_pomdp_create(r.problem, &data, "somebody", &r.pomdp, &support_error));
   *state = &r;
   return 0;
 }
@@ -39,7 +39,7 @@ static int tear_down(void **state)
   room *r = *state;
   idm_policy_graph_free(&r->graph);
   idm_notes_clear(&r->notes);
-  idm_mind_destroy(r->mind);
+  idm_pomdp_destroy(r->pomdp);
   idm_problem_destroy(r->problem);
   return 0;
 }
@@ -65,7 +65,7 @@ static void test_nodes(void **state)
   assert_int_equal(r->graph.next[sure * 2], 0);
   /* Hearing left twice leads to a belief that nothing was done at. */
   const size_t left = idm_policy_graph_find(&r->graph, (const double[]){0.85, 0.15});
-  assert_true(r->graph.guessed[left * 2]);
+  assert_true(r->graph.approximate[left * 2]);
   assert_int_equal(r->graph.next[left * 2], left);
 }
 
@@ -91,9 +91,9 @@ static void test_missed(void **state)
   assert_int_equal(r->graph.action[idm_policy_graph_find(&r->graph, (const double[]){0.15, 0.85})],
                    0);
   idm_data *data = support_data(r->problem, "trajectory,action,observation\n1,late,x1\n1,u0,x1\n");
-  idm_mind *mind;
-  check(idm_mind_create(r->problem, data, "somebody", &mind, &support_error));
-  idm_mind_destroy(mind);
+  idm_pomdp *pomdp;
+  check(idm_pomdp_create(r->problem, data, "somebody", &pomdp, &support_error));
+  idm_pomdp_destroy(pomdp);
   idm_data_destroy(data);
 }
 
@@ -113,16 +113,16 @@ static void test_refusals(void **state)
       "'somebody' needs one action a belief, and the log has more at 2 beliefs: 'u0' and 'u1' at "
       "(0.5 s0, 0.5 s1); 'u0' and 'u2' at (0.85 s0, 0.15 s1)");
   refuse(r, "trajectory,action,observation\n1,,x0\n1,u0,x1\n", 0, "nothing was demonstrated");
-  idm_mind *whole = r->mind;
+  idm_pomdp *whole = r->pomdp;
   idm_data data = {.sizes = r->problem->theta->sizes};
   /* One who never mishears cannot hear the other side next. */
   double *heard = r->problem->setting->emission;
   heard[0] = heard[3] = 1;
   heard[1] = heard[2] = 0;
-  check(idm_mind_create(r->problem, &data, "somebody", &r->mind, &support_error));
+  check(idm_pomdp_create(r->problem, &data, "somebody", &r->pomdp, &support_error));
   refuse(r, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n", 3, "'x1' is seen here");
-  idm_mind_destroy(r->mind);
-  r->mind = whole;
+  idm_pomdp_destroy(r->pomdp);
+  r->pomdp = whole;
   double prior[] = {0.5, 0.5, 0};
   const double *kept = whole->prior;
   whole->prior = prior;

@@ -26,7 +26,7 @@ idm_problem *belief_problem(int resolution, const char *agent, const char *free_
   char text[1200];
   snprintf(text, sizeof text, problem_text, resolution, agent);
   idm_problem *problem = support_yaml(text);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 
@@ -58,28 +58,55 @@ static int between(const belief_chain *chain, double b, double *above)
   return i;
 }
 
+/* Values of all actions at belief b by those of the points, and their soft mean. */
+static double look(const belief_chain *chain, double utility[BU][BS], double alpha, const double *v,
+                   double b, double q[BU])
+{
+  double sum = 0, above, next;
+  for (int u = 0; u < BU; u++) {
+    q[u] = (1 - b) * utility[u][0] + b * utility[u][1];
+    for (int x = 0; x < BX; x++) {
+      const double p = see(b, u, x, &next);
+      const int below = between(chain, next, &above);
+      q[u] += discount * p * ((1 - above) * v[below] + above * v[below + 1]);
+    }
+    sum += exp(q[u] / alpha) / BU;
+  }
+  return alpha * log(sum);
+}
+
+static void find_values(const belief_chain *chain, double utility[BU][BS], double alpha, double *v)
+{
+  double q[BU], next[BMOST + 1];
+  memset(v, 0, (BMOST + 1) * sizeof *v);
+  for (int k = 0; k < 300; k++) {
+    for (int i = 0; i <= chain->resolution; i++)
+      next[i] = look(chain, utility, alpha, v, (double)i / chain->resolution, q);
+    memcpy(v, next, sizeof next);
+  }
+}
+
+static void act(const belief_chain *chain, double utility[BU][BS], double alpha, const double *v,
+                double b, double choice[BU])
+{
+  double q[BU];
+  const double value = look(chain, utility, alpha, v, b, q);
+  for (int u = 0; u < BU; u++) choice[u] = exp((q[u] - value) / alpha) / BU;
+}
+
 void belief_plan_for(const belief_chain *chain, double utility[BU][BS], double alpha,
                      double policy[][BU])
 {
-  double v[BMOST + 1] = {0}, q[BMOST + 1][BU], above;
-  for (int k = 0; k < 300; k++) {
-    for (int i = 0; i <= chain->resolution; i++)
-      for (int u = 0; u < BU; u++) {
-        const double b = (double)i / chain->resolution;
-        q[i][u] = (1 - b) * utility[u][0] + b * utility[u][1];
-        for (int x = 0; x < BX; x++) {
-          const int below = between(chain, chain->next[i][u][x], &above);
-          q[i][u] += discount * chain->p[i][u][x] * ((1 - above) * v[below] + above * v[below + 1]);
-        }
-      }
-    for (int i = 0; i <= chain->resolution; i++) {
-      double sum = 0;
-      for (int u = 0; u < BU; u++) sum += exp(q[i][u] / alpha) / BU;
-      v[i] = alpha * log(sum);
-    }
-  }
+  double v[BMOST + 1];
+  find_values(chain, utility, alpha, v);
   for (int i = 0; i <= chain->resolution; i++)
-    for (int u = 0; u < BU; u++) policy[i][u] = exp((q[i][u] - v[i]) / alpha) / BU;
+    act(chain, utility, alpha, v, (double)i / chain->resolution, policy[i]);
+}
+
+static void slip(const belief_chain *chain, double lapse, double policy[][BU])
+{
+  for (int i = 0; i <= chain->resolution; i++)
+    for (int u = 0; u < BU; u++) policy[i][u] = (1 - lapse) * policy[i][u] + lapse / BU;
 }
 
 void belief_plan(const belief_chain *chain, double alpha, double lapse, double policy[][BU])
@@ -87,8 +114,49 @@ void belief_plan(const belief_chain *chain, double alpha, double lapse, double p
   double utility[BU][BS];
   memcpy(utility, pays, sizeof utility);
   belief_plan_for(chain, utility, alpha, policy);
+  slip(chain, lapse, policy);
+}
+
+/* Over the beliefs of a log: decisions at points, or the mean of an agent's choices there. */
+static void add_beliefs(const belief_chain *chain, const idm_data *data, double alpha,
+                        const double *opt_v, double sum[][BU], double *visits)
+{
+  double utility[BU][BS], above, choice[BU];
+  memcpy(utility, pays, sizeof utility);
+  for (size_t t = 0; t < data->trajectories; t++) {
+    double b = start;
+    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
+      const int below = between(chain, b, &above), taken = data->action[row];
+      for (int u = 0; u < BU; u++) choice[u] = u == taken;
+      if (opt_v) act(chain, utility, alpha, opt_v, b, choice);
+      for (int u = 0; u < BU; u++) {
+        sum[below][u] += (1 - above) * choice[u];
+        sum[below + 1][u] += above * choice[u];
+      }
+      visits[below] += 1 - above;
+      visits[below + 1] += above;
+      see(b, taken, data->observation[row], &b);
+    }
+  }
+}
+
+void belief_compare(const belief_chain *chain, const idm_data *data, double alpha, double lapse,
+                    double demonstrated[][BU], double planned[][BU])
+{
+  double utility[BU][BS], v[BMOST + 1], visits[BMOST + 1] = {0}, again[BMOST + 1] = {0};
+  double count[BMOST + 1][BU] = {{0}}, mean[BMOST + 1][BU] = {{0}}, own[BMOST + 1][BU];
+  memcpy(utility, pays, sizeof utility);
+  find_values(chain, utility, alpha, v);
+  belief_plan_for(chain, utility, alpha, own);
+  add_beliefs(chain, data, alpha, NULL, count, visits);
+  add_beliefs(chain, data, alpha, v, mean, again);
   for (int i = 0; i <= chain->resolution; i++)
-    for (int u = 0; u < BU; u++) policy[i][u] = (1 - lapse) * policy[i][u] + lapse / BU;
+    for (int u = 0; u < BU && visits[i] > 0; u++) own[i][u] = mean[i][u] / visits[i];
+  slip(chain, lapse, own);
+  for (int i = 0; i <= chain->resolution; i++)
+    for (int u = 0; u < BU; u++) count[i][u] = visits[i] > 0 ? count[i][u] / visits[i] : own[i][u];
+  belief_visit(chain, count, demonstrated);
+  belief_visit(chain, own, planned);
 }
 
 void belief_visit(const belief_chain *chain, double policy[][BU], double occupancy[][BU])
@@ -116,20 +184,10 @@ void belief_visit(const belief_chain *chain, double policy[][BU], double occupan
 
 void belief_demonstrate(const belief_chain *chain, const idm_data *data, double occupancy[][BU])
 {
-  double count[BMOST + 1][BU] = {{0}}, policy[BMOST + 1][BU], above;
-  for (size_t t = 0; t < data->trajectories; t++) {
-    double b = start;
-    for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
-      const int below = between(chain, b, &above);
-      count[below][data->action[row]] += 1 - above;
-      count[below + 1][data->action[row]] += above;
-      see(b, data->action[row], data->observation[row], &b);
-    }
-  }
-  for (int i = 0; i <= chain->resolution; i++) {
-    const double all = count[i][0] + count[i][1] + count[i][2];
-    for (int u = 0; u < BU; u++) policy[i][u] = all > 0 ? count[i][u] / all : 1.0 / BU;
-  }
+  double policy[BMOST + 1][BU] = {{0}}, visits[BMOST + 1] = {0};
+  add_beliefs(chain, data, 1, NULL, policy, visits);
+  for (int i = 0; i <= chain->resolution; i++)
+    for (int u = 0; u < BU; u++) policy[i][u] = visits[i] > 0 ? policy[i][u] / visits[i] : 1.0 / BU;
   belief_visit(chain, policy, occupancy);
 }
 

@@ -27,6 +27,10 @@ void belief_plan_for(const belief_chain *chain, double utility[BU][BS], double a
 void belief_visit(const belief_chain *chain, double policy[][BU], double occupancy[][BU]);
 /* The occupancy of the frequencies of a log, decisions shared between neighbours. */
 void belief_demonstrate(const belief_chain *chain, const idm_data *data, double occupancy[][BU]);
+/* Occupancies of a log and of an agent, whose policy at a point is the mean of its choices at the
+ * beliefs of the log around it. Where the log has none, both act as the agent does at the point. */
+void belief_compare(const belief_chain *chain, const idm_data *data, double alpha, double lapse,
+                    double demonstrated[][BU], double planned[][BU]);
 /* The Jensen-Shannon divergence. */
 double belief_diverge(const belief_chain *chain, double p[][BU], double q[][BU]);
 

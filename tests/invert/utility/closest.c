@@ -1,5 +1,5 @@
 /* The nearest policy: occupancies that a policy has are met exactly, zeros and all. */
-#include "invert/utility/closest.h"
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,12 +9,13 @@
 
 enum { STATES = 6, ACTIONS = 3, ALL = STATES * ACTIONS };
 
-static idm_closest *closest(const idm_problem *problem, const idm_mdp *world, const double *target,
-                            const double *fallback, idm_divergence divergence, double entropy)
+static idm_occupancy_projection *closest(const idm_problem *problem, const idm_mdp *mdp,
+                                         const double *target, const double *fallback,
+                                         idm_divergence divergence, double entropy)
 {
-  idm_closest *found;
-  check(idm_closest_create(world, problem->setting, target, fallback, NULL, divergence, 50, entropy,
-                           NULL, &found, &support_error));
+  idm_occupancy_projection *found;
+  check(idm_occupancy_projection_create(mdp, problem->setting, target, fallback, NULL, divergence,
+                                        50, entropy, NULL, &found, &support_error));
   return found;
 }
 
@@ -27,7 +28,7 @@ static void realisable_occupancies_are_met(void **state)
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
     for (int zeros = 0; zeros < 2; zeros++) {
       idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 51);
-      idm_mdp *world = support_world(problem);
+      idm_mdp *mdp = support_world(problem);
       double policy[ALL], target[ALL], fallback[ALL];
       support_policy(&random, STATES, ACTIONS, policy);
       support_policy(&random, STATES, ACTIONS, fallback);
@@ -36,8 +37,9 @@ static void realisable_occupancies_are_met(void **state)
         policy[s * ACTIONS + 1] += policy[s * ACTIONS + s % ACTIONS];
         policy[s * ACTIONS + s % ACTIONS] = 0;
       }
-      check(idm_mdp_occupancy(world, policy, target, &support_error));
-      idm_closest *found = closest(problem, world, target, fallback, (idm_divergence)d, 0);
+      check(idm_mdp_occupancy(mdp, policy, target, &support_error));
+      idm_occupancy_projection *found =
+          closest(problem, mdp, target, fallback, (idm_divergence)d, 0);
       assert_true(fabs(found->objective) <= 1e-10);
       assert_true(found->gap <= 1e-9);
       size_t count = 0;
@@ -50,8 +52,8 @@ static void realisable_occupancies_are_met(void **state)
         count += found->policy[e] == 0;
       }
       assert_int_equal(found->zeros, count);
-      idm_closest_destroy(found);
-      idm_mdp_destroy(world);
+      idm_occupancy_projection_destroy(found);
+      idm_mdp_destroy(mdp);
       idm_problem_destroy(problem);
     }
 }
@@ -63,19 +65,20 @@ static void tv_by_two_methods(void **state)
   idm_random random;
   idm_random_init(&random, 3, 0);
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 52);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   double target[ALL], fallback[ALL];
   support_distribution(&random, target, ALL);
   support_policy(&random, STATES, ACTIONS, fallback);
-  idm_closest *linear = closest(problem, world, target, fallback, IDM_DIVERGENCE_TV, 0);
-  idm_closest *smooth = closest(problem, world, target, fallback, IDM_DIVERGENCE_TV, 1e-7);
+  idm_occupancy_projection *linear = closest(problem, mdp, target, fallback, IDM_DIVERGENCE_TV, 0);
+  idm_occupancy_projection *smooth =
+      closest(problem, mdp, target, fallback, IDM_DIVERGENCE_TV, 1e-7);
   assert_true(linear->objective > 1e-3);
   assert_true(linear->gap <= 1e-9 && smooth->gap <= 1e-9);
   /* The entropy of a policy over three actions is at most log 3. */
   assert_near(linear->objective, smooth->objective, 1.2e-7);
-  idm_closest_destroy(linear);
-  idm_closest_destroy(smooth);
-  idm_mdp_destroy(world);
+  idm_occupancy_projection_destroy(linear);
+  idm_occupancy_projection_destroy(smooth);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
@@ -93,16 +96,16 @@ static void entropy_alone(void **state)
   }
   problem->setting->start[0] += problem->setting->start[4];
   problem->setting->start[4] = 0;
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   double target[ALL], fallback[ALL], policy[ALL];
   support_policy(&random, STATES, ACTIONS, fallback);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_mdp_occupancy(world, policy, target, &support_error));
-  idm_closest *found = closest(problem, world, target, fallback, IDM_DIVERGENCE_KL, 1e9);
+  check(idm_mdp_occupancy(mdp, policy, target, &support_error));
+  idm_occupancy_projection *found = closest(problem, mdp, target, fallback, IDM_DIVERGENCE_KL, 1e9);
   for (size_t e = 0; e < ALL; e++)
     assert_near(found->policy[e], e / ACTIONS == 4 ? fallback[e] : 1.0 / 3, 1e-7);
-  idm_closest_destroy(found);
-  idm_mdp_destroy(world);
+  idm_occupancy_projection_destroy(found);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 

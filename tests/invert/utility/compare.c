@@ -9,10 +9,11 @@
 #include "invert/utility/walk.h"
 #include "support.h"
 
-static idm_apart compare(const idm_problem *a, const idm_problem *b)
+static idm_agent_distance compare(const idm_problem *a, const idm_problem *b)
 {
-  idm_apart apart;
-  check(idm_compare(&(idm_compared){a, NULL}, &(idm_compared){b, NULL}, &apart, &support_error));
+  idm_agent_distance apart;
+  check(idm_compare(&(idm_compared_agent){a, NULL}, &(idm_compared_agent){b, NULL}, &apart,
+                    &support_error));
   return apart;
 }
 
@@ -77,7 +78,7 @@ static void test_wants(void **state)
   idm_problem *b = support_yaml(WALK_MATRICES);
   const double phi[] = {1, -2, 5};
   reshape(b, 2.5, phi, -4);
-  assert_true(compare(a, b).wants);
+  assert_true(compare(a, b).has_distance);
   assert_near(compare(a, b).distance, 0, 1e-7);
   reshape(b, -1, phi, 0);
   assert_near(compare(a, b).distance, 1, 1e-7);
@@ -133,14 +134,14 @@ static void test_policies(void **state)
   double p[6], q[6];
   plan(a, a->theta, p);
   plan(b, b->theta, q);
-  const idm_apart apart = compare(a, b);
-  assert_true(apart.acts);
+  const idm_agent_distance apart = compare(a, b);
+  assert_true(apart.has_divergence);
   assert_near(apart.kl[0], plain_divergence(a, p, q), 1e-10);
   assert_near(apart.kl[1], plain_divergence(a, q, p), 1e-10);
   assert_true(fabs(apart.kl[0] - apart.kl[1]) > 1e-6);
   /* What one does and the other never would is infinitely far. */
   check(idm_problem_set(b, "planner=deterministic-optimal", &support_error));
-  const idm_apart hard = compare(a, b);
+  const idm_agent_distance hard = compare(a, b);
   assert_true(hard.kl[0] == INFINITY && isfinite(hard.kl[1]));
   idm_problem_destroy(a);
   idm_problem_destroy(b);
@@ -153,8 +154,8 @@ static void test_run(void **state)
   (void)state;
   idm_problem *problem = support_yaml(WALK_MATRICES);
   idm_problem *fitted = support_yaml(WALK_MATRICES);
-  check(idm_problem_free(fitted, "{utility: {entries: [left.a], prior: {normal: [0, 1]}}}",
-                         &support_error));
+  check(idm_problem_set_free(fitted, "{utility: {entries: [left.a], prior: {normal: [0, 1]}}}",
+                             &support_error));
   const idm_simulation simulation = {.trajectories = 5, .steps = 5, .seed = 1};
   idm_data *data = support_simulate(problem, simulation);
   idm_fit_settings settings;
@@ -176,9 +177,9 @@ static void test_run(void **state)
     for (size_t i = 0; i < 6; i++) averaged[i] += p[i] / DRAWS;
   }
   utility_of(fitted)[0] = entry;
-  idm_apart apart;
-  check(idm_compare(&(idm_compared){problem, NULL}, &(idm_compared){fitted, posterior}, &apart,
-                    &support_error));
+  idm_agent_distance apart;
+  check(idm_compare(&(idm_compared_agent){problem, NULL}, &(idm_compared_agent){fitted, posterior},
+                    &apart, &support_error));
   plan(problem, problem->theta, p);
   assert_near(apart.kl[0], plain_divergence(problem, p, averaged), 1e-9);
   assert_near(apart.kl[1], plain_divergence(problem, averaged, p), 1e-9);
@@ -203,12 +204,13 @@ static void test_halves(void **state)
 {
   (void)state;
   idm_problem *hidden = support_diag(1, INFINITY, 0);
-  const idm_apart one = compare(hidden, hidden);
-  assert_true(one.wants && !one.acts && one.distance == 0 && isnan(one.kl[0]));
+  const idm_agent_distance one = compare(hidden, hidden);
+  assert_true(one.has_distance && !one.has_divergence && one.distance == 0 && isnan(one.kl[0]));
   idm_problem *rule = support_yaml(RULE);
   idm_problem *walk = support_yaml(WALK_MATRICES);
-  const idm_apart other = compare(rule, walk);
-  assert_true(!other.wants && other.acts && isnan(other.distance) && other.kl[0] > 0);
+  const idm_agent_distance other = compare(rule, walk);
+  assert_true(!other.has_distance && other.has_divergence && isnan(other.distance) &&
+              other.kl[0] > 0);
   idm_problem_destroy(hidden);
   idm_problem_destroy(rule);
   idm_problem_destroy(walk);
@@ -246,10 +248,11 @@ static void test_refusals(void **state)
   idm_problem *a = support_yaml(FIRST "discount: 0.9\n" MOVES REST);
   for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) {
     idm_problem *b = support_yaml(other[i].yaml);
-    idm_apart apart;
+    idm_agent_distance apart;
     idm_error error = {0};
     assert_int_equal(
-        idm_compare(&(idm_compared){a, NULL}, &(idm_compared){b, NULL}, &apart, &error), IDM_INPUT);
+        idm_compare(&(idm_compared_agent){a, NULL}, &(idm_compared_agent){b, NULL}, &apart, &error),
+        IDM_INPUT);
     if (!strstr(error.message, other[i].words)) fail_msg("%s", error.message);
     idm_problem_destroy(b);
   }

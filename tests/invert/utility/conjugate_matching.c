@@ -1,10 +1,10 @@
 /* Matching by conjugates: where these are divergences, the nearest occupancy of the interior-point
  * method. */
-#include "invert/utility/conjugate_matching.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 
-#include "invert/utility/closest.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/mdp_support.h"
 
 enum { STATES = 4, ACTIONS = 3, ALL = STATES * ACTIONS };
@@ -16,24 +16,25 @@ static void equals(const idm_regulariser *zeta, idm_divergence divergence, doubl
                    double shift, int units)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 2, alpha, 21);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   double policy[ALL], p[ALL];
   idm_random random;
-  idm_closest *expected;
+  idm_occupancy_projection *expected;
   idm_conjugate_matching *found;
   idm_random_init(&random, 5, 0);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_mdp_occupancy(world, policy, p, &support_error));
-  check(idm_closest_create(world, problem->setting, p, policy, NULL, divergence, zeta->scale,
-                           alpha / times, NULL, &expected, &support_error));
-  check(idm_conjugate_match(problem, world, zeta, alpha, units, p, &found, &support_error));
+  check(idm_mdp_occupancy(mdp, policy, p, &support_error));
+  check(idm_occupancy_projection_create(mdp, problem->setting, p, policy, NULL, divergence,
+                                        zeta->scale, alpha / times, NULL, &expected,
+                                        &support_error));
+  check(idm_conjugate_match(problem, mdp, zeta, alpha, units, p, &found, &support_error));
   assert_near(found->objective, times * expected->objective + shift, 1e-7);
   assert_true(found->slope <= 1e-6);
-  assert_true(found->beyond == 0);
+  assert_true(found->infeasibility == 0);
   for (size_t e = 0; e < ALL; e++) assert_near(found->occupancy[e], expected->occupancy[e], 1e-6);
   idm_conjugate_matching_destroy(found);
-  idm_closest_destroy(expected);
-  idm_mdp_destroy(world);
+  idm_occupancy_projection_destroy(expected);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 

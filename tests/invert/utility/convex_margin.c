@@ -1,18 +1,17 @@
 /* Margins of any regulariser: Newton's method for squares is the other one's, and no utility nearby
  * is better. */
-#include "invert/utility/convex_margin.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/smooth_margin.h"
 
 enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
+  idm_mdp *mdp;
   idm_soft_plan *plan;
   double uniform[ACTIONS];
   double p[ALL]; /* [action][state] */
@@ -24,9 +23,9 @@ static scene open_scene(uint64_t seed)
   double policy[ALL], occupancy[ALL];
   idm_random random;
   idm_random_init(&random, seed, 0);
-  s.world = support_world(s.problem);
+  s.mdp = support_world(s.problem);
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_mdp_occupancy(s.world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(s.mdp, policy, occupancy, &support_error));
   for (size_t e = 0; e < ALL; e++) s.p[e] = occupancy[e % STATES * ACTIONS + e / STATES];
   return s;
 }
@@ -34,13 +33,13 @@ static scene open_scene(uint64_t seed)
 static void open_plan(scene *s)
 {
   for (size_t u = 0; u < ACTIONS; u++) s->uniform[u] = 1.0 / ACTIONS;
-  check(idm_soft_plan_create(s->world, 0.5, s->uniform, &s->plan, &support_error));
+  check(idm_soft_plan_create(s->mdp, 0.5, s->uniform, &s->plan, &support_error));
 }
 
 static void close_scene(scene *s)
 {
   idm_soft_plan_destroy(s->plan);
-  idm_mdp_destroy(s->world);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -54,9 +53,9 @@ static void test_squares(void **state)
   int32_t number[ALL];
   for (int e = 0; e < ALL; e++) number[e] = e;
   check(idm_convex_margin(s.plan, &zeta, s.p, utility, &objective, &slope, &support_error));
-  const idm_sought sought = {
+  const idm_free_utility free_utility = {
       .entries = ALL, .count = ALL, .number = number, .held = s.p, .unit = 1};
-  const idm_smooth_margin margin = {&sought, s.plan, s.p, 30, NULL};
+  const idm_smooth_margin margin = {&free_utility, s.plan, s.p, 30, NULL};
   check(idm_smooth_margin_minimise(&margin, other, &expected, &slope, &support_error));
   assert_near(objective, expected, 1e-12);
   for (size_t e = 0; e < ALL; e++) assert_near(utility[e], other[e], 1e-8);

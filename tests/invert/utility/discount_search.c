@@ -1,5 +1,5 @@
 /* Searches for a discount, on sums that are written out here. */
-#include "invert/utility/discount_search.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 /* A sum of squares as a function of the discount. */
 typedef double (*curve)(double discount);
 
-static idm_status fit(void *context, double discount, double *x, idm_finding **ret_finding,
+static idm_status fit(void *context, double discount, double *x, idm_optimality **ret_finding,
                       idm_error *opt_error)
 {
   const curve *sum = context;
-  const idm_status status = idm_finding_create(6, ret_finding, opt_error);
+  const idm_status status = idm_optimality_create(6, ret_finding, opt_error);
   if (status != IDM_OK) return status;
   (*ret_finding)->objective = (*sum)(discount);
   (*ret_finding)->closed = 1;
@@ -28,14 +28,14 @@ typedef struct scene {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  idm_asked asked;
+  idm_task task;
   double x[6];
 } scene;
 
 static void open_scene(scene *s)
 {
   s->problem = support_yaml(WALK);
-  check(idm_problem_free(s->problem, "[utility, discount]", &support_error));
+  check(idm_problem_set_free(s->problem, "[utility, discount]", &support_error));
   assert_true(idm_discount_is_free(s->problem));
   s->data =
       support_simulate(s->problem, (idm_simulation){.trajectories = 40, .steps = 6, .seed = 1});
@@ -43,16 +43,16 @@ static void open_scene(scene *s)
   assert_non_null(score);
   s->data->number[IDM_COLUMN_SCORE] = score;
   idm_fit_settings_default(&s->settings);
-  const idm_fit_call call = {.inverse = idm_inverse_find("distance"),
-                             .problem = s->problem,
-                             .data = s->data,
-                             .settings = &s->settings};
-  check(idm_asked_open(&s->asked, &call, 0, &support_error));
+  const idm_fit_arguments call = {.inverse = idm_inverse_find("distance"),
+                                  .problem = s->problem,
+                                  .data = s->data,
+                                  .settings = &s->settings};
+  check(idm_task_open(&s->task, &call, 0, &support_error));
 }
 
 static void close_scene(scene *s)
 {
-  idm_asked_close(&s->asked);
+  idm_task_close(&s->task);
   idm_data_destroy(s->data);
   idm_problem_destroy(s->problem);
 }
@@ -60,7 +60,7 @@ static void close_scene(scene *s)
 static idm_status search(scene *s, curve sum, double floor, double terms, idm_posterior **ret,
                          idm_error *error)
 {
-  const idm_discount_search d = {.asked = &s->asked,
+  const idm_discount_search d = {.task = &s->task,
                                  .evidence = "the tests",
                                  .method = "by hand",
                                  .floor = floor,

@@ -1,12 +1,13 @@
 /* Discounted sums of a utility, by its free numbers: against sums that are written out. */
-#include "invert/utility/discounted_sum.h"
+#include "invert/utility/preferred.h"
 #include "invert/utility/preferred_support.h"
 
 static idm_status open_sum(const idm_problem *problem, const idm_data *data,
-                           idm_sought **ret_sought, idm_discounted_sum **ret_sum, idm_error *error)
+                           idm_free_utility **ret_free_utility, idm_discounted_sum **ret_sum,
+                           idm_error *error)
 {
-  check(idm_sought_create(problem, ret_sought, &support_error));
-  return idm_discounted_sum_create(problem, data, *ret_sought, "test", ret_sum, error);
+  check(idm_free_utility_create(problem, ret_free_utility, &support_error));
+  return idm_discounted_sum_create(problem, data, *ret_free_utility, "test", ret_sum, error);
 }
 
 /* Where states are seen and where they are hidden; all free, and some tied. */
@@ -26,19 +27,19 @@ static void test_sums(void **state)
         support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 6, .seed = 3 + i});
     const double x[6] = {0.4, -2, 1.5, 0.25, 3, -1};
     double utility[6];
-    idm_sought *sought;
+    idm_free_utility *free_utility;
     idm_discounted_sum *sum;
-    check(open_sum(problem, data, &sought, &sum, &support_error));
-    assert_int_equal(sought->count, cases[i].numbers);
-    idm_sought_fill(sought, x, utility);
+    check(open_sum(problem, data, &free_utility, &sum, &support_error));
+    assert_int_equal(free_utility->count, cases[i].numbers);
+    idm_free_utility_fill(free_utility, x, utility);
     for (size_t t = 0; t < data->trajectories; t++) {
       double row[6] = {0}, total = 0;
       check(idm_discounted_sum_add(sum, t, -2, "has a score", row, &total, &support_error));
-      for (size_t k = 0; k < sought->count; k++) total += row[k] * x[k];
+      for (size_t k = 0; k < free_utility->count; k++) total += row[k] * x[k];
       assert_near(total, -2 * plain_sum(problem, utility, data, t), 1e-12);
     }
     idm_discounted_sum_destroy(sum);
-    idm_sought_destroy(sought);
+    idm_free_utility_destroy(free_utility);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }
@@ -55,16 +56,16 @@ static void test_refusals(void **state)
                {"planner=controller", "does not decide by a belief"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     idm_problem *problem = make_problem(tiger_text, "utility");
-    idm_sought *sought;
+    idm_free_utility *free_utility;
     idm_discounted_sum *sum;
     idm_error error = {0};
     check(idm_problem_set(problem, cases[i].set, &support_error));
     idm_data *data =
         support_data(problem, "trajectory,action,observation\n1,listen,hl\n1,listen,hr\n");
-    assert_int_equal(open_sum(problem, data, &sought, &sum, &error), IDM_INPUT);
+    assert_int_equal(open_sum(problem, data, &free_utility, &sum, &error), IDM_INPUT);
     assert_null(sum);
     if (!strstr(error.message, cases[i].words)) fail_msg("%s", error.message);
-    idm_sought_destroy(sought);
+    idm_free_utility_destroy(free_utility);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }
@@ -75,13 +76,13 @@ static void test_observed(void **state)
 {
   (void)state;
   idm_problem *problem = make_problem(walk_text, "utility");
-  idm_sought *sought;
+  idm_free_utility *free_utility;
   idm_discounted_sum *sum;
   check(idm_problem_set(problem, "sensor_capacity=0.2", &support_error));
   idm_data *data = support_data(problem, "trajectory,state,action\n1,a,right\n1,b,right\n");
-  check(open_sum(problem, data, &sought, &sum, &support_error));
+  check(open_sum(problem, data, &free_utility, &sum, &support_error));
   idm_discounted_sum_destroy(sum);
-  idm_sought_destroy(sought);
+  idm_free_utility_destroy(free_utility);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -62,13 +62,13 @@ static void own_occupancy_gives_frequencies(void **state)
           support_data(problem, "trajectory,action,observation\n"
                                 "1,left,a\n1,right,a\n1,right,a\n1,right,b\n1,right,c\n1,left,b\n"
                                 "1,right,c\n1,right,c\n1,left,b\n");
-      check(idm_problem_free(problem, freedoms[k], &support_error));
+      check(idm_problem_set_free(problem, freedoms[k], &support_error));
       const idm_fit_settings settings = settings_of((idm_divergence)d, 0, IDM_OCCUPANCY_POLICY);
       idm_posterior *p = support_fit(name, problem, data, &settings);
       double policy[6];
       plan_at(problem, p, policy);
       assert_true(p->finding->objective == 0);
-      assert_true(idm_finding_holds(p->finding));
+      assert_true(idm_optimality_certified(p->finding));
       for (size_t e = 0; e < 6; e++) {
         assert_true(p->finding->policy[e] == expected[e]);
         assert_near(policy[e], expected[e], 1e-12);
@@ -92,15 +92,15 @@ static void weights_stand_for_the_policy(void **state)
       idm_problem *problem = support_yaml(RULE);
       idm_data *data =
           support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 15, .seed = 3});
-      check(idm_problem_free(problem, "weights", &support_error));
+      check(idm_problem_set_free(problem, "weights", &support_error));
       const idm_fit_settings settings =
           settings_of((idm_divergence)d, 0.4 * w, IDM_OCCUPANCY_EMPIRICAL);
       idm_posterior *p = support_fit(name, problem, data, &settings);
       double policy[6];
       plan_at(problem, p, policy);
       for (size_t e = 0; e < 6; e++) assert_near(policy[e], p->finding->policy[e], 1e-12);
-      assert_true(idm_finding_holds(p->finding));
-      assert_true(p->finding->looked);
+      assert_true(idm_optimality_certified(p->finding));
+      assert_true(p->finding->evaluated);
       assert_int_equal(p->finding->open, 0);
       assert_true(w ? p->finding->objective < 0 : p->finding->objective > 0);
       idm_posterior_destroy(p);
@@ -118,10 +118,10 @@ static void names_do_not_matter(void **state)
                     support_simulate(twins.problem[0],
                                      (idm_simulation){.trajectories = 30, .steps = 30, .seed = 3}));
   for (size_t i = 0; i < 2; i++) {
-    idm_problem *asked = twins.problem[i];
-    check(idm_problem_plan_by(asked, idm_planner_find("decision-rule"), &support_error));
-    check(idm_theta_resize(asked->theta, IDM_WEIGHTS, actions * (states + 1), 1, &support_error));
-    check(idm_problem_free(asked, "weights", &support_error));
+    idm_problem *task = twins.problem[i];
+    check(idm_problem_set_planner(task, idm_planner_find("decision-rule"), &support_error));
+    check(idm_theta_resize(task->theta, IDM_WEIGHTS, actions * (states + 1), 1, &support_error));
+    check(idm_problem_set_free(task, "weights", &support_error));
   }
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
     for (int w = 0; w < 2; w++) {
@@ -159,13 +159,13 @@ static void the_best_action_stands_for_the_policy(void **state)
         idm_problem *problem = support_yaml(RULE);
         idm_data *data = support_data(problem, logs[l]);
         problem->agent.choice = IDM_CHOICE_BEST;
-        check(idm_problem_free(problem, freedoms[k], &support_error));
+        check(idm_problem_set_free(problem, freedoms[k], &support_error));
         const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS, 0, (idm_occupancy)o);
         idm_posterior *p = support_fit(name, problem, data, &settings);
         double policy[6];
         plan_at(problem, p, policy);
         assert_memory_equal(policy, p->finding->policy, sizeof policy);
-        assert_true(idm_finding_holds(p->finding));
+        assert_true(idm_optimality_certified(p->finding));
         assert_string_equal(p->finding->certificate, "gap to the bound");
         /* a and b go right; of one action a state nothing is lost. */
         assert_true(policy[1] == 1 && policy[3] == 1);
@@ -186,7 +186,7 @@ static void ties_are_said(void **state)
   idm_data *data = support_data(problem, "trajectory,state,action\n1,a,left\n2,a,left\n"
                                          "3,b,left\n4,b,right\n");
   problem->agent.choice = IDM_CHOICE_BEST;
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
   const double expected[] = {1, 0, 0.5, 0.5, 0.5, 0.5};
@@ -207,7 +207,7 @@ static void refusals_of_the_best(void **state)
   idm_problem *problem = support_yaml(RULE);
   idm_data *data = support_data(problem, "trajectory,state,action\n1,a,left\n2,a,right\n");
   problem->agent.choice = IDM_CHOICE_BEST;
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS, 0.1, IDM_OCCUPANCY_POLICY);
   support_refused(name, problem, data, &settings, "--entropy says nothing");
   settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
@@ -225,7 +225,7 @@ static void refusals(void **state)
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,right,b\n1,right,c\n");
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
   support_refused(name, problem, data, &settings, "nothing is free");
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   /* Right was the last thing done in b, and it leads to c, where nothing was. */
   settings = settings_of(IDM_DIVERGENCE_REVERSE_KL, 0, IDM_OCCUPANCY_EMPIRICAL);
   support_refused(name, problem, data, &settings, "expected another --divergence");
@@ -233,13 +233,41 @@ static void refusals(void **state)
   settings.lambda = INFINITY;
   support_refused(name, problem, data, &settings, "finite --lambda");
   settings.lambda = 1;
+  settings.divergence = IDM_DIVERGENCE_JS;
+  support_refused(name, problem, data, &settings, "the divergence is js");
+  settings.divergence = IDM_DIVERGENCE_SQUARED;
   problem->setting->horizon = 4;
   support_refused(name, problem, data, &settings, "without `horizon`");
   problem->setting->horizon = 0;
-  check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("decision-network"), &support_error));
   support_refused(name, problem, data, &settings, "does not read it");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
+}
+
+/* The log's occupancy lacks the steps after its last rows; a policy's has them. */
+static void test_cut_trajectories(void **state)
+{
+  (void)state;
+  static const struct {
+    int steps;
+    idm_occupancy occupancy;
+    bool fails;
+  } given[] = {{20, IDM_OCCUPANCY_EMPIRICAL, true},
+               {20, IDM_OCCUPANCY_POLICY, false},
+               {60, IDM_OCCUPANCY_EMPIRICAL, false}}; /* .9^60 is .0018 */
+  for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
+    idm_problem *problem = support_yaml(RULE);
+    idm_data *data = support_simulate(
+        problem, (idm_simulation){.trajectories = 20, .steps = given[k].steps, .seed = 2});
+    check(idm_problem_set_free(problem, "weights", &support_error));
+    const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, given[k].occupancy);
+    idm_posterior *p = support_fit(name, problem, data, &settings);
+    assert_int_equal(support_mentions(&p->finding->faults, "after the last rows"), given[k].fails);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
 }
 
 int main(void)
@@ -252,6 +280,7 @@ int main(void)
       cmocka_unit_test(ties_are_said),
       cmocka_unit_test(refusals_of_the_best),
       cmocka_unit_test(refusals),
+      cmocka_unit_test(test_cut_trajectories),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

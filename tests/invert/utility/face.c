@@ -1,5 +1,5 @@
 /* One optimum among all: the nearest, whether there are others, and how far they reach. */
-#include "invert/utility/face.h"
+#include "invert/utility/bellman.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,9 +15,9 @@ static idm_program *segment(double cost_of_y, double least)
   for (size_t j = 0; j < 2; j++) {
     idm_program_set_bounds(p, j, 0, 1);
     idm_program_set_cost(p, j, j ? cost_of_y : 1);
-    check(idm_program_enter(p, j, 1, &support_error));
+    check(idm_program_add_entry(p, j, 1, &support_error));
   }
-  check(idm_program_add(p, least, INFINITY, &support_error));
+  check(idm_program_add_row(p, least, INFINITY, &support_error));
   return p;
 }
 
@@ -25,10 +25,11 @@ static const double weight[] = {1, 1}, key[] = {0.7, 1.3};
 
 static idm_status choose(idm_program *p, double *x, idm_face *face)
 {
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "testing");
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "testing");
   *face = (idm_face){.count = 2, .weight = weight, .key = key, .x = x};
-  return idm_face_choose(p, "there is none", "there is no end", face, &halt, &support_error);
+  return idm_face_choose_unique(p, "there is none", "there is no end", face, &cancel,
+                                &support_error);
 }
 
 static void test_segment(void **state)
@@ -36,16 +37,16 @@ static void test_segment(void **state)
   (void)state;
   double x[2], range[4];
   idm_face face;
-  idm_halt halt;
-  idm_halt_begin(&halt, NULL, "testing");
+  idm_cancel cancel;
+  idm_cancel_init(&cancel, NULL, "testing");
   idm_program *p = segment(1, 1);
   check(choose(p, x, &face));
-  assert_false(face.only);
+  assert_false(face.unique);
   assert_true(face.nearest && face.attained <= 1e-9);
   assert_near(x[0], 0.5, 1e-9);
   assert_near(x[1], 0.5, 1e-9);
   assert_near(face.objective, 1, 1e-9);
-  check(idm_face_ranges(p, 2, range, &halt, &support_error));
+  check(idm_face_ranges(p, 2, range, &cancel, &support_error));
   for (size_t i = 0; i < 4; i++) assert_near(range[i], (double)(i % 2), 1e-9);
   idm_program_destroy(p);
 }
@@ -57,7 +58,7 @@ static void test_only_one(void **state)
   idm_face face;
   idm_program *p = segment(1.0 / 3, 1);
   check(choose(p, x, &face));
-  assert_true(face.only && face.attained <= 1e-9);
+  assert_true(face.unique && face.attained <= 1e-9);
   assert_near(x[0], 0, 1e-12);
   assert_near(x[1], 1, 1e-12);
   idm_program_destroy(p);

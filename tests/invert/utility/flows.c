@@ -1,5 +1,5 @@
 /* Flows: equations, derivatives by differences, and that the gap bounds what can be gained. */
-#include "invert/utility/flows.h"
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
+  idm_mdp *mdp;
   idm_random random;
   double target[ALL];
 } scene;
@@ -19,21 +19,21 @@ typedef struct scene {
 static void open_scene(scene *s)
 {
   s->problem = support_mdp(STATES, ACTIONS, 2, 0.5, 41);
-  s->world = support_world(s->problem);
+  s->mdp = support_world(s->problem);
   idm_random_init(&s->random, 1, 0);
   support_distribution(&s->random, s->target, ALL);
 }
 
 static void close_scene(scene *s)
 {
-  idm_mdp_destroy(s->world);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
 static idm_flows *flows_of(const scene *s, idm_divergence divergence, double entropy)
 {
   idm_flows *flows;
-  check(idm_flows_create(s->world, s->problem->setting, s->target, NULL, divergence, 20, entropy,
+  check(idm_flows_create(s->mdp, s->problem->setting, s->target, NULL, divergence, 20, entropy,
                          &flows, &support_error));
   assert_int_equal(flows->entries, ALL);
   assert_int_equal(flows->rows, STATES);
@@ -44,7 +44,7 @@ static void draw_occupancy(scene *s, double *q)
 {
   double policy[ALL];
   support_policy(&s->random, STATES, ACTIONS, policy);
-  check(idm_mdp_occupancy(s->world, policy, q, &support_error));
+  check(idm_mdp_occupancy(s->mdp, policy, q, &support_error));
 }
 
 /* Occupancies of policies satisfy the equations, others do not; prices are the other way round. */
@@ -54,18 +54,18 @@ static void equations(void **state)
   scene s;
   open_scene(&s);
   idm_flows *flows = flows_of(&s, IDM_DIVERGENCE_KL, 0);
-  double q[ALL], left[STATES], y[STATES], price[ALL], direct = 0, across = 0;
+  double q[ALL], left[STATES], y[STATES], dual_cost[ALL], direct = 0, across = 0;
   draw_occupancy(&s, q);
-  idm_flows_left(flows, q, left);
+  idm_flows_residual(flows, q, left);
   for (size_t r = 0; r < STATES; r++) assert_near(left[r], 0, 1e-13);
   q[0] += 0.01;
-  idm_flows_left(flows, q, left);
+  idm_flows_residual(flows, q, left);
   for (size_t r = 0; r < STATES; r++) {
     y[r] = idm_random_uniform(&s.random);
     direct += y[r] * (flows->source[r] - left[r]);
   }
-  idm_flows_prices(flows, y, price);
-  for (size_t i = 0; i < ALL; i++) across += price[i] * q[i];
+  idm_flows_dual_cost(flows, y, dual_cost);
+  for (size_t i = 0; i < ALL; i++) across += dual_cost[i] * q[i];
   assert_near(direct, across, 1e-13);
   assert_true(fabs(left[0]) > 1e-3);
   idm_flows_destroy(flows);
@@ -87,13 +87,14 @@ static void derivatives(void **state)
     for (size_t i = 0; i < ALL; i++) {
       const double h = 1e-4 * q[i], at = q[i];
       q[i] = at + h;
-      const double up = idm_flows_objective(flows, q), slope_up = idm_flows_slope(flows, i, q[i]);
+      const double up = idm_flows_objective(flows, q),
+                   slope_up = idm_flows_derivative(flows, i, q[i]);
       q[i] = at - h;
       const double down = idm_flows_objective(flows, q);
-      const double slope_down = idm_flows_slope(flows, i, q[i]);
+      const double slope_down = idm_flows_derivative(flows, i, q[i]);
       q[i] = at;
-      assert_near(idm_flows_slope(flows, i, at), (up - down) / (2 * h), 1e-6);
-      assert_near(idm_flows_bend(flows, i, at), (slope_up - slope_down) / (2 * h), 1e-6);
+      assert_near(idm_flows_derivative(flows, i, at), (up - down) / (2 * h), 1e-6);
+      assert_near(idm_flows_curvature(flows, i, at), (slope_up - slope_down) / (2 * h), 1e-6);
     }
     idm_flows_destroy(flows);
   }
@@ -165,34 +166,34 @@ static void supports(void **state)
       "transition:\n  stay: identity\n"
       "  go: [[0, 0.5, 0.5, 0], [0, 0, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0]]\n"
       "agent: {planner: maximum-entropy, alpha: 1}\n");
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   idm_flows *flows;
   idm_error error = {0};
   /* In c nothing was done: go of a and of b may lead there, so that staying in a is all. */
   const double stays[] = {0.5, 0.2, 0, 0.3, 0, 0, 0, 0};
-  check(idm_flows_create(world, problem->setting, stays, NULL, IDM_DIVERGENCE_REVERSE_KL, 1, 0,
+  check(idm_flows_create(mdp, problem->setting, stays, NULL, IDM_DIVERGENCE_REVERSE_KL, 1, 0,
                          &flows, &support_error));
   assert_int_equal(flows->entries, 1);
   assert_int_equal(flows->rows, 1);
   idm_flows_destroy(flows);
   const double goes[] = {0, 0.5, 0, 0.5, 0, 0, 0, 0};
-  assert_int_equal(idm_flows_create(world, problem->setting, goes, NULL, IDM_DIVERGENCE_REVERSE_KL,
-                                    1, 0, &flows, &error),
+  assert_int_equal(idm_flows_create(mdp, problem->setting, goes, NULL, IDM_DIVERGENCE_REVERSE_KL, 1,
+                                    0, &flows, &error),
                    IDM_INPUT);
   assert_null(flows);
   assert_non_null(strstr(error.message, "'a'"));
   /* d is not come to: kl is infinite for all, js is not. */
-  const double beyond[] = {0.5, 0, 0, 0, 0, 0, 0.5, 0};
-  assert_int_equal(idm_flows_create(world, problem->setting, beyond, NULL, IDM_DIVERGENCE_KL, 1, 0,
-                                    &flows, &error),
+  const double unreachable_cost[] = {0.5, 0, 0, 0, 0, 0, 0.5, 0};
+  assert_int_equal(idm_flows_create(mdp, problem->setting, unreachable_cost, NULL,
+                                    IDM_DIVERGENCE_KL, 1, 0, &flows, &error),
                    IDM_INPUT);
   assert_non_null(strstr(error.message, "infinite"));
-  check(idm_flows_create(world, problem->setting, beyond, NULL, IDM_DIVERGENCE_JS, 1, 0, &flows,
-                         &support_error));
+  check(idm_flows_create(mdp, problem->setting, unreachable_cost, NULL, IDM_DIVERGENCE_JS, 1, 0,
+                         &flows, &support_error));
   assert_int_equal(flows->rows, 3);
-  assert_near(flows->beyond, 0.25 * log(2), 1e-15);
+  assert_near(flows->unreachable_cost, 0.25 * log(2), 1e-15);
   idm_flows_destroy(flows);
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 

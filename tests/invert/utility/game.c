@@ -1,12 +1,12 @@
 /* The game of policies against utilities: neither player can do better against the other. */
-#include "invert/utility/game.h"
+#include "invert/utility/bellman.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/utility/demonstrator.h"
 #include "invert/utility/grid_support.h"
+#include "invert/utility/mdp.h"
 
 enum { STATES = 3, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
@@ -18,23 +18,23 @@ static void test_saddle(void **state)
     idm_problem *problem = grid_random(STATES, ACTIONS, 0.8, seed, NULL, NULL);
     const size_t action[] = {0, 1, seed % 2};
     idm_data *data = grid_log(problem, action);
-    check(idm_problem_free(problem, "{utility: {entries: {x: [u0.s0, u1.s2], y: [u0.s1, u1.s0]}}}",
-                           &support_error));
-    idm_mdp *world;
-    idm_sought *sought;
+    check(idm_problem_set_free(
+        problem, "{utility: {entries: {x: [u0.s0, u1.s2], y: [u0.s1, u1.s0]}}}", &support_error));
+    idm_mdp *mdp;
+    idm_free_utility *free_utility;
     idm_demonstrator *d;
-    check(idm_mdp_create(problem, problem->setting, "test", &world, &support_error));
-    check(idm_sought_create(problem, &sought, &support_error));
-    check(idm_demonstrator_create(world, data, problem->setting, NULL, &d, &support_error));
+    check(idm_mdp_create(problem, problem->setting, "test", &mdp, &support_error));
+    check(idm_free_utility_create(problem, &free_utility, &support_error));
+    check(idm_demonstrator_create(mdp, data, problem->setting, NULL, &d, &support_error));
     double mu[ENTRIES], other[ENTRIES], utility[ENTRIES], weight[2] = {2, 2}, key[2] = {0.6, 1.2};
-    check(idm_mdp_occupancy(world, d->policy, mu, &support_error));
-    idm_halt halt;
-    idm_halt_begin(&halt, NULL, "testing");
+    check(idm_mdp_occupancy(mdp, d->policy, mu, &support_error));
+    idm_cancel cancel;
+    idm_cancel_init(&cancel, NULL, "testing");
     idm_face face = {.count = 2, .weight = weight, .key = key};
     idm_game game = {.bound = 1, .face = &face};
-    check(idm_game_play(world, sought, mu, d->policy, &game, &halt, &support_error));
+    check(idm_game_solve(mdp, free_utility, mu, d->policy, &game, &cancel, &support_error));
     assert_true(face.attained <= 1e-9 && game.attained <= 1e-9 && game.policy_nearest);
-    idm_sought_fill(sought, face.x, utility);
+    idm_free_utility_fill(free_utility, face.x, utility);
 
     /* The utility's side: the best of all deterministic policies gets no more. */
     double most = -INFINITY;
@@ -42,7 +42,7 @@ static void test_saddle(void **state)
       double gain = 0;
       double policy[ENTRIES] = {0};
       for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (set >> s & 1)] = 1;
-      check(idm_mdp_occupancy(world, policy, other, &support_error));
+      check(idm_mdp_occupancy(mdp, policy, other, &support_error));
       for (size_t e = 0; e < ENTRIES; e++)
         gain += (other[e % STATES * ACTIONS + e / STATES] - mu[e % STATES * ACTIONS + e / STATES]) *
                 utility[e] / 0.2;
@@ -52,11 +52,11 @@ static void test_saddle(void **state)
 
     /* The policy's side: no corner of the box leaves it less. */
     double least = INFINITY;
-    check(idm_mdp_occupancy(world, game.policy, other, &support_error));
+    check(idm_mdp_occupancy(mdp, game.policy, other, &support_error));
     for (unsigned corner = 0; corner < 4; corner++) {
       const double x[] = {corner & 1 ? 1 : -1, corner & 2 ? 1 : -1};
       double gain = 0;
-      idm_sought_fill(sought, x, utility);
+      idm_free_utility_fill(free_utility, x, utility);
       for (size_t e = 0; e < ENTRIES; e++)
         gain += (other[e % STATES * ACTIONS + e / STATES] - mu[e % STATES * ACTIONS + e / STATES]) *
                 utility[e] / 0.2;
@@ -66,8 +66,8 @@ static void test_saddle(void **state)
     free(face.x);
     free(game.policy);
     idm_demonstrator_destroy(d);
-    idm_sought_destroy(sought);
-    idm_mdp_destroy(world);
+    idm_free_utility_destroy(free_utility);
+    idm_mdp_destroy(mdp);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }

@@ -127,7 +127,7 @@ double grid_quality(const idm_problem *problem, const double *utility, const dou
   double sum = 0;
   for (size_t t = 0; t < states; t++) {
     const double p = problem->setting->moves
-                         ? idm_moves_find(problem->setting->moves, u * states + s, t)
+                         ? idm_sparse_rows_probability(problem->setting->moves, u * states + s, t)
                          : problem->setting->transition[(u * states + s) * states + t];
     sum += p * v[t];
   }
@@ -190,8 +190,8 @@ void grid_in_units(idm_problem *problem, const idm_data *data, const char *inver
   counted.bound *= unit;
   counted.epsilon *= unit;
   idm_posterior *b = support_fit(inverse, problem, data, &counted);
-  const idm_finding *one = a->finding, *two = b->finding;
-  assert_true(idm_finding_holds(one) && idm_finding_holds(two));
+  const idm_optimality *one = a->finding, *two = b->finding;
+  assert_true(idm_optimality_certified(one) && idm_optimality_certified(two));
   assert_near(one->objective, two->objective / unit, 1e-7 * fmax(1, fabs(one->objective)));
   for (size_t k = 0; k < a->quantity.count; k++) assert_near(a->value[k], b->value[k] / unit, 1e-7);
   for (size_t k = 0; k < 2 * one->free && one->range; k++) {
@@ -206,7 +206,7 @@ void grid_in_units(idm_problem *problem, const idm_data *data, const char *inver
   idm_posterior_destroy(b);
 }
 
-bool grid_says(const idm_finding *finding, const char *words)
+bool grid_says(const idm_optimality *finding, const char *words)
 {
   for (size_t i = 0; i < finding->words.count; i++)
     if (strstr(finding->words.text[i], words)) return true;

@@ -26,6 +26,6 @@ double grid_quality(const idm_problem *problem, const double *utility, const dou
 void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,
                    const idm_fit_settings *settings, double unit);
 /* Whether a sentence of the finding has these words. */
-bool grid_says(const idm_finding *finding, const char *words);
+bool grid_says(const idm_optimality *finding, const char *words);
 
 #endif

@@ -1,6 +1,6 @@
 /* The price that held-out decisions choose: the same at every call and thread count, near what the
  * log can be predicted by, and the word for it. */
-#include "invert/utility/lambda.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,22 +13,22 @@ static idm_status choose(const idm_problem *problem, const idm_data *data, int t
                          uint64_t seed, idm_lambda *ret)
 {
   idm_fit_settings settings;
-  idm_asked asked;
+  idm_task task;
   idm_soft_agent *agent = NULL;
   idm_fit_settings_default(&settings);
   settings.threads = threads;
   settings.seed = seed;
-  check(idm_asked_open(&asked,
-                       &(idm_fit_call){.inverse = idm_inverse_find("regularised-margin"),
-                                       .problem = problem,
-                                       .data = data,
-                                       .settings = &settings},
-                       0, &support_error));
-  check(idm_asked_demonstrator(&asked, &support_error));
+  check(idm_task_open(&task,
+                      &(idm_fit_arguments){.inverse = idm_inverse_find("regularised-margin"),
+                                           .problem = problem,
+                                           .data = data,
+                                           .settings = &settings},
+                      0, &support_error));
+  check(idm_task_demonstrator(&task, &support_error));
   check(idm_soft_agent_create(problem, "test", &agent, &support_error));
-  const idm_status status = idm_lambda_choose(&asked, agent, ret, &support_error);
+  const idm_status status = idm_lambda_choose(&task, agent, ret, &support_error);
   idm_soft_agent_destroy(agent);
-  idm_asked_close(&asked);
+  idm_task_close(&task);
   return status;
 }
 
@@ -37,7 +37,7 @@ static idm_problem *walk(size_t trajectories, int steps, idm_data **ret_data)
   idm_problem *problem = support_yaml(WALK);
   *ret_data = support_simulate(
       problem, (idm_simulation){.trajectories = trajectories, .steps = steps, .seed = 2});
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   return problem;
 }
 
@@ -71,8 +71,8 @@ static void held_out_decisions_choose(void **state)
     check(choose(problem, data, 3, 1, &two));
     assert_true(one.value == two.value && one.log_loss == two.log_loss);
     assert_int_equal(one.trajectories, i == 0);
-    assert_near(one.least, 0.1, 1e-12);
-    assert_true(one.value > one.least && one.value <= one.most);
+    assert_near(one.min_value, 0.1, 1e-12);
+    assert_true(one.value > one.min_value && one.value <= one.max_value);
     const double entropy = entropy_of(problem, data);
     assert_true(one.log_loss > entropy && one.log_loss < entropy + 0.02);
     check(choose(problem, data, 1, 2, &two)); /* other folds, about the same loss */

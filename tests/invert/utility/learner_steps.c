@@ -1,12 +1,12 @@
 /* Steps of a soft learner: exact iterates give its utility back, up to what no behaviour tells. */
-#include "invert/utility/learner_steps.h"
+#include "invert/utility/bellman.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/open.h"
+#include "invert/utility/sought.h"
 
 enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS, COUNT = 4 };
 static const double alpha = 0.8;
@@ -14,7 +14,7 @@ static const double prior[ACTIONS] = {0.5, 0.3, 0.2};
 
 /* Soft policy iteration, plainly: V of pi_k with the price of leaving the prior by many sweeps,
  * then pi_{k+1} ~ prior exp(Q / alpha). */
-static void iterate(const idm_mdp *world, const double *utility, const double *now, double *next)
+static void iterate(const idm_mdp *mdp, const double *utility, const double *now, double *next)
 {
   double v[STATES] = {0};
   for (int k = 0; k < 3000; k++) {
@@ -23,7 +23,7 @@ static void iterate(const idm_mdp *world, const double *utility, const double *n
       after[s] = 0;
       for (size_t u = 0; u < ACTIONS; u++) {
         const double p = now[s * ACTIONS + u];
-        after[s] += p * (utility[u * STATES + s] + idm_mdp_next(world, u, s, v) -
+        after[s] += p * (utility[u * STATES + s] + idm_mdp_next_value(mdp, u, s, v) -
                          alpha * log(p / prior[u]));
       }
     }
@@ -33,16 +33,16 @@ static void iterate(const idm_mdp *world, const double *utility, const double *n
     double sum = 0;
     for (size_t u = 0; u < ACTIONS; u++)
       sum += next[s * ACTIONS + u] =
-          prior[u] * exp((utility[u * STATES + s] + idm_mdp_next(world, u, s, v)) / alpha);
+          prior[u] * exp((utility[u * STATES + s] + idm_mdp_next_value(mdp, u, s, v)) / alpha);
     for (size_t u = 0; u < ACTIONS; u++) next[s * ACTIONS + u] /= sum;
   }
 }
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
-  idm_sought *sought;
-  idm_finding *finding;
+  idm_mdp *mdp;
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
   double policy[COUNT * ALL];
   double weight[COUNT * ALL];
   idm_learner_steps steps;
@@ -54,23 +54,24 @@ static void open_scene(scene *s, const char *free_entries, size_t count)
   idm_random random;
   idm_random_init(&random, 6, 0);
   s->problem = support_mdp(STATES, ACTIONS, 3, alpha, 61);
-  check(idm_problem_free(s->problem, free_entries, &support_error));
-  s->world = support_world(s->problem);
-  s->world->prior = prior;
-  check(idm_sought_create(s->problem, &s->sought, &support_error));
-  check(idm_finding_create(s->sought->count, &s->finding, &support_error));
+  check(idm_problem_set_free(s->problem, free_entries, &support_error));
+  s->mdp = support_world(s->problem);
+  s->mdp->prior = prior;
+  check(idm_free_utility_create(s->problem, &s->free_utility, &support_error));
+  check(idm_optimality_create(s->free_utility->count, &s->finding, &support_error));
   support_policy(&random, STATES, ACTIONS, s->policy);
   for (size_t k = 0; k + 1 < COUNT; k++)
-    iterate(s->world, s->sought->held, s->policy + k * ALL, s->policy + (k + 1) * ALL);
+    iterate(s->mdp, s->free_utility->held, s->policy + k * ALL, s->policy + (k + 1) * ALL);
   for (size_t i = 0; i < COUNT * ALL; i++) s->weight[i] = idm_random_uniform(&random);
-  s->steps = (idm_learner_steps){s->world, s->sought, alpha, prior, count, s->policy, s->weight};
+  s->steps =
+      (idm_learner_steps){s->mdp, s->free_utility, alpha, prior, count, s->policy, s->weight};
 }
 
 static void close_scene(scene *s)
 {
-  idm_finding_destroy(s->finding);
-  idm_sought_destroy(s->sought);
-  idm_mdp_destroy(s->world);
+  idm_optimality_destroy(s->finding);
+  idm_free_utility_destroy(s->free_utility);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -82,11 +83,11 @@ static void exact_iterates_give_the_utility(void **state)
     double x[ALL], distance;
     open_scene(&s, "utility", count);
     check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
-    check(idm_canonical_distance(s.world, x, s.sought->held, &distance, &support_error));
+    check(idm_canonical_distance(s.mdp, x, s.free_utility->held, &distance, &support_error));
     assert_true(sqrt(s.finding->objective) <= 1e-8);
     assert_true(distance <= 1e-8);
-    assert_true(idm_finding_holds(s.finding));
-    assert_true(s.finding->looked);
+    assert_true(idm_optimality_certified(s.finding));
+    assert_true(s.finding->evaluated);
     assert_int_equal(s.finding->open, STATES); /* potentials, of which one is a shift */
     close_scene(&s);
   }
@@ -102,7 +103,8 @@ static void held_entries_fix_the_rest(void **state)
   check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
   assert_int_equal(s.finding->open, 0);
   for (size_t e = 0; e < ALL; e++)
-    if (s.sought->number[e] >= 0) assert_near(x[s.sought->number[e]], s.sought->held[e], 1e-8);
+    if (s.free_utility->number[e] >= 0)
+      assert_near(x[s.free_utility->number[e]], s.free_utility->held[e], 1e-8);
   close_scene(&s);
 }
 
@@ -113,15 +115,15 @@ static void exact_iterates_give_the_discount(void **state)
   scene s;
   double x[ALL];
   open_scene(&s, "utility", COUNT);
-  const double own = s.world->discount;
+  const double own = s.mdp->discount;
   for (int k = -8; k <= 8; k++) {
-    idm_finding *f;
-    check(idm_finding_create(s.sought->count, &f, &support_error));
-    s.world->discount = own + 0.01 * k;
+    idm_optimality *f;
+    check(idm_optimality_create(s.free_utility->count, &f, &support_error));
+    s.mdp->discount = own + 0.01 * k;
     check(idm_learner_steps_invert(&s.steps, x, f, &support_error));
     if (k == 0) assert_true(f->objective < 1e-20);
     if (k != 0) assert_true(f->objective > 1e-8);
-    idm_finding_destroy(f);
+    idm_optimality_destroy(f);
   }
   close_scene(&s);
 }
@@ -150,8 +152,8 @@ static double squares(const scene *s, const double *x, double (*phi)[STATES])
     for (size_t e = 0; e < ALL; e++) {
       const size_t i = e / ACTIONS, u = e % ACTIONS;
       const double left = alpha * log(next[e] / prior[u]) +
-                          alpha * idm_mdp_next(s->world, u, i, kl) - x[u * STATES + i] -
-                          idm_mdp_next(s->world, u, i, phi[k]) + phi[k][i];
+                          alpha * idm_mdp_next_value(s->mdp, u, i, kl) - x[u * STATES + i] -
+                          idm_mdp_next_value(s->mdp, u, i, phi[k]) + phi[k][i];
       sum += s->weight[k * ALL + e] * left * left;
     }
   }
@@ -170,7 +172,7 @@ static void squares_are_least(void **state)
   idm_random_init(&random, 8, 0);
   for (size_t k = 0; k < COUNT; k++) support_policy(&random, STATES, ACTIONS, s.policy + k * ALL);
   check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
-  assert_true(idm_finding_holds(s.finding));
+  assert_true(idm_optimality_certified(s.finding));
   /* Given x the potentials are a convex problem: parabolas, coordinate by coordinate. */
   for (int sweep = 0; sweep < 4000; sweep++)
     for (size_t k = 0; k + 1 < COUNT; k++)

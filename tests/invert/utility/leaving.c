@@ -1,19 +1,18 @@
 /* Leaving a plan: what is paid for it, once and where it happens. */
-#include "invert/utility/leaving.h"
+#include "invert/utility/mind.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "invert/utility/hidden_support.h"
-#include "invert/utility/rival.h"
 
 typedef struct stage {
   hidden h;
   idm_problem *problem;
-  idm_mind *mind;
+  idm_pomdp *pomdp;
   idm_policy_graph plan;
-  idm_leaving *leaving;
+  idm_deviation_pomdp *deviation;
 } stage;
 
 static stage open_stage(double sure, size_t most)
@@ -21,17 +20,17 @@ static stage open_stage(double sure, size_t most)
   stage s = {.h = hidden_tiger()};
   s.problem = hidden_problem(&s.h, NULL, NULL, NULL);
   idm_data data = {.sizes = s.problem->theta->sizes};
-  check(idm_mind_create(s.problem, &data, "somebody", &s.mind, &support_error));
-  check(idm_policy_graph_follow(s.mind, hidden_listen, &sure, most, &s.plan, &support_error));
-  check(idm_leaving_create(s.mind, &s.plan, &s.leaving, &support_error));
+  check(idm_pomdp_create(s.problem, &data, "somebody", &s.pomdp, &support_error));
+  check(idm_policy_graph_expand(s.pomdp, hidden_listen, &sure, most, &s.plan, &support_error));
+  check(idm_deviation_create(s.pomdp, &s.plan, &s.deviation, &support_error));
   return s;
 }
 
 static void close_stage(stage *s)
 {
-  idm_leaving_destroy(s->leaving);
+  idm_deviation_destroy(s->deviation);
   idm_policy_graph_free(&s->plan);
-  idm_mind_destroy(s->mind);
+  idm_pomdp_destroy(s->pomdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -40,13 +39,13 @@ static void test_rows(void **state)
 {
   (void)state;
   stage s = open_stage(0.9, 50);
-  const idm_mind *m = &s.leaving->mind;
+  const idm_pomdp *m = &s.deviation->pomdp;
   assert_int_equal(m->n.states, 12);
   for (size_t row = 0; row < 3 * 12; row++) {
     double law[2][2] = {{0}}, sum = 0;
     const size_t u = row / 12, from = row % 12 % 2;
     for (size_t i = m->first[row]; i < m->first[row + 1]; i++) {
-      law[m->seen[i]][m->next[i] % 2] += m->p[i];
+      law[m->observation[i]][m->next[i] % 2] += m->p[i];
       sum += m->p[i];
       /* Who has left never comes back, and who leaves has left. */
       const bool stays = row % 12 >= 2 && s.plan.action[row % 12 / 2 - 1] == (int32_t)u;
@@ -62,7 +61,7 @@ static void test_rows(void **state)
 
 /* The best that can be done with pay is the best over where to leave: V(n) = max of going on and of
  * what is best after leaving, Q*(z,u) + pay. */
-static double stop_plainly(const stage *s, const double *utility, const double *pay)
+static double stop_plainly(const stage *s, const double *utility, const double *bonus)
 {
   static hidden_beliefs b;
   double quality[HIDDEN_MOST][HIDDEN_ACTIONS], v[HIDDEN_MOST] = {0};
@@ -78,7 +77,7 @@ static double stop_plainly(const stage *s, const double *utility, const double *
       for (size_t x = 0; x < 2; x++)
         best += s->h.discount * b.p[i][u][x] * v[s->plan.next[2 * n + x]];
       for (size_t other = 0; other < 3; other++)
-        if (other != u) best = fmax(best, quality[i][other] + pay[n]);
+        if (other != u) best = fmax(best, quality[i][other] + bonus[n]);
       v[n] = best;
     }
   return v[0];
@@ -91,23 +90,24 @@ static void test_pay(void **state)
   stage s = open_stage(0.9, 50);
   idm_random random;
   idm_random_init(&random, 3, 0);
-  double paid[36], count[36], gathered[6], left[5], pay[5];
-  idm_rival rival = {.count = count};
+  double reward[36], count[36], counts[6], left[5], bonus[5];
+  idm_best_response best_response = {.count = count};
   for (int trial = 0; trial < 8; trial++) {
     /* The first time nothing is paid; then more and more. */
-    for (size_t n = 0; n < 5; n++) pay[n] = 4 * trial * idm_random_uniform(&random);
-    idm_leaving_pay(s.leaving, &s.plan, utility, pay, paid);
-    check(idm_rival_find(&s.leaving->mind, paid, 1e-4, 300, &rival, NULL, &support_error));
-    const double best = stop_plainly(&s, utility, pay);
-    assert_true(rival.upper >= best - 1e-6 && rival.upper <= best + 1e-4 + 1e-6);
-    assert_near(rival.value, best, 1e-5);
-    idm_leaving_gather(s.leaving, &s.plan, count, gathered, left);
+    for (size_t n = 0; n < 5; n++) bonus[n] = 4 * trial * idm_random_uniform(&random);
+    idm_deviation_reward(s.deviation, &s.plan, utility, bonus, reward);
+    check(idm_best_response_find(&s.deviation->pomdp, reward, 1e-4, 300, &best_response, NULL,
+                                 &support_error));
+    const double best = stop_plainly(&s, utility, bonus);
+    assert_true(best_response.upper >= best - 1e-6 && best_response.upper <= best + 1e-4 + 1e-6);
+    assert_near(best_response.value, best, 1e-5);
+    idm_deviation_counts(s.deviation, &s.plan, count, counts, left);
     double worth = 0, ever = 0, steps = 0;
-    for (size_t e = 0; e < 6; e++) worth += gathered[e] * utility[e];
-    for (size_t e = 0; e < 6; e++) steps += gathered[e];
-    for (size_t n = 0; n < 5; n++) worth += left[n] * pay[n];
+    for (size_t e = 0; e < 6; e++) worth += counts[e] * utility[e];
+    for (size_t e = 0; e < 6; e++) steps += counts[e];
+    for (size_t n = 0; n < 5; n++) worth += left[n] * bonus[n];
     for (size_t n = 0; n < 5; n++) ever += left[n];
-    assert_near(worth, rival.value, 1e-9);
+    assert_near(worth, best_response.value, 1e-9);
     assert_near(steps, 20, 1e-10);
     assert_true(ever <= 1 + 1e-12);
   }
@@ -118,15 +118,16 @@ static void test_pay(void **state)
 static void test_guess(void **state)
 {
   (void)state;
-  const double utility[] = {-1, -1, -100, 10, 10, -100}, pay[] = {-1000, -1000};
+  const double utility[] = {-1, -1, -100, 10, 10, -100}, bonus[] = {-1000, -1000};
   stage s = open_stage(0.9, 2);
-  double paid[18], count[18];
-  idm_rival rival = {.count = count};
+  double reward[18], count[18];
+  idm_best_response best_response = {.count = count};
   assert_int_equal(s.plan.count, 2);
-  assert_true(s.plan.guessed[1]);
-  idm_leaving_pay(s.leaving, &s.plan, utility, pay, paid);
-  check(idm_rival_find(&s.leaving->mind, paid, 1e-4, 300, &rival, NULL, &support_error));
-  assert_near(rival.value, 19.3714, 1e-5);
+  assert_true(s.plan.approximate[1]);
+  idm_deviation_reward(s.deviation, &s.plan, utility, bonus, reward);
+  check(idm_best_response_find(&s.deviation->pomdp, reward, 1e-4, 300, &best_response, NULL,
+                               &support_error));
+  assert_near(best_response.value, 19.3714, 1e-5);
   close_stage(&s);
 }
 

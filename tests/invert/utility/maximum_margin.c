@@ -48,10 +48,10 @@ static void test_nothing_is_better(void **state)
     size_t action[STATES];
     grid_best(problem, action);
     idm_data *data = grid_log(problem, action);
-    check(idm_problem_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, penalty);
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
     assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
     idm_random random;
@@ -102,7 +102,8 @@ static void test_epsilon(void **state)
     double one[12];
     grid_best(problem, action);
     idm_data *data = grid_log(problem, action);
-    check(idm_problem_free(problem, "{utility: {entries: [u2, u0.s3, u1.s0]}}", &support_error));
+    check(
+        idm_problem_set_free(problem, "{utility: {entries: [u2, u0.s3, u1.s0]}}", &support_error));
     idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
     idm_posterior *free_one = support_fit("maximum-margin", problem, data, &settings);
     const double least = least_margin(problem, utility_of(problem, free_one, one), action);
@@ -135,7 +136,7 @@ static void tie_by_state(idm_problem *problem)
              s ? ", " : "", s, s, s, s, s);
   }
   strcat(text, "}}}");
-  check(idm_problem_free(problem, text, &support_error));
+  check(idm_problem_set_free(problem, text, &support_error));
 }
 
 /* Ng and Russell (2000), section 6.1: a 5 x 5 gridworld with noise 0.3, the reward in a corner; a
@@ -150,7 +151,7 @@ static void test_goal_corner(void **state)
   tie_by_state(problem);
   const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0.05);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   assert_near(p->value[24], 1, 1e-9);
   for (size_t s = 0; s < 24; s++) assert_true(fabs(p->value[s]) < 0.3);
   idm_posterior_destroy(p);
@@ -178,13 +179,13 @@ static void test_any_order(void **state)
       }
       idm_data *log_one = grid_log(one, first), *log_two = grid_log(two, second);
       const char *freed = "{utility: {entries: [u0, u1, u2.s0, u2.s1, u2.s3]}}";
-      check(idm_problem_free(one, freed, &support_error));
-      check(idm_problem_free(two, freed, &support_error));
+      check(idm_problem_set_free(one, freed, &support_error));
+      check(idm_problem_set_free(two, freed, &support_error));
       idm_fit_settings settings = settings_of((idm_margin)margin, 0);
       settings.bound = 2;
       idm_posterior *a = support_fit("maximum-margin", one, log_one, &settings);
       idm_posterior *b = support_fit("maximum-margin", two, log_two, &settings);
-      assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
+      assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
       assert_near(a->finding->objective, b->finding->objective, 1e-9);
       assert_int_equal(a->quantity.count, b->quantity.count);
       for (size_t k = 0; k < a->quantity.count; k++) {
@@ -209,7 +210,7 @@ static void test_return_of_everything(void **state)
   idm_problem *problem = grid_random(3, 2, 0.8, 5, NULL, NULL);
   const size_t action[] = {0, 1, 0};
   idm_data *data = grid_log(problem, action);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_near(p->finding->objective, 0, 1e-9);
@@ -230,7 +231,8 @@ static void test_answer_of_zero(void **state)
                                          "1,right,b\n1,right,c\n1,left,b\n1,left,a\n1,left,a\n");
   support_assign(problem, "utility.left=0");
   support_assign(problem, "utility.right=0");
-  check(idm_problem_free(problem, "{utility: {entries: {x: [left.a, right.c]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: {x: [left.a, right.c]}}}",
+                             &support_error));
   const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_near(p->value[0], 0, 1e-9);
@@ -250,7 +252,7 @@ static void test_any_unit(void **state)
     for (int way = 0; way < 6; way++) {
       idm_problem *problem = grid_random(3, 2, 0.99, 5 + i, NULL, NULL);
       idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX, 1});
-      check(idm_problem_free(problem, freed[way % 2], &support_error));
+      check(idm_problem_set_free(problem, freed[way % 2], &support_error));
       idm_fit_settings settings =
           settings_of(way < 2 ? IDM_MARGIN_RETURN : IDM_MARGIN_STATE, way < 4 ? 0 : 0.1);
       settings.bound = 10;
@@ -279,13 +281,13 @@ static void test_refusals(void **state)
   const size_t action[] = {0, 1, 0};
   idm_data *data = grid_log(problem, action);
   idm_data *two = support_data(problem, "trajectory,state,action\n1,s1,u0\n2,s1,u1\n3,s2,u0\n");
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
   expect(problem, data, &settings, IDM_INPUT, "the margin grows for ever");
   /* The price stops what the margin gains, and at that price all multiples do as well. */
-  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
   for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
   idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
   settings.penalty = 1;
@@ -297,9 +299,12 @@ static void test_refusals(void **state)
   settings = settings_of(IDM_MARGIN_RETURN, 0);
   settings.epsilon = 0.1;
   expect(problem, data, &settings, IDM_USAGE, "--epsilon is of --margin state");
+  settings = settings_of(IDM_MARGIN_STATE, 0);
+  settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
+  expect(problem, data, &settings, IDM_USAGE, "--occupancy empirical is of --margin return");
   /* A held utility that is far better elsewhere. */
   problem->theta->block[IDM_UTILITY].value[3] = 100;
-  check(idm_problem_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));
   settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, data, &settings, IDM_INPUT, "no utility within the box");
   idm_data_destroy(data);

@@ -16,10 +16,10 @@ static void test_both_forms(void **state)
   idm_problem *matrices = support_yaml(WALK_MATRICES);
   idm_mdp *a = support_world(rows);
   idm_mdp *b = support_world(matrices);
-  assert_true(idm_moves_same(a->moves, b->moves));
+  assert_true(idm_sparse_rows_same(a->moves, b->moves));
   const double v[] = {1, 10, 100};
-  assert_near(idm_mdp_next(a, 0, 1, v), 0.9 * (0.8 * 1 + 0.2 * 10), 1e-15);
-  assert_near(idm_mdp_next(b, 1, 0, v), 0.9 * (0.2 * 1 + 0.8 * 10), 1e-15);
+  assert_near(idm_mdp_next_value(a, 0, 1, v), 0.9 * (0.8 * 1 + 0.2 * 10), 1e-15);
+  assert_near(idm_mdp_next_value(b, 1, 0, v), 0.9 * (0.2 * 1 + 0.8 * 10), 1e-15);
   idm_mdp_destroy(a);
   idm_mdp_destroy(b);
   idm_problem_destroy(rows);
@@ -36,15 +36,15 @@ static void test_believed(void **state)
   idm_problem *problem = support_problem((support_shape){3, 2, 2, 2, 5}, &random);
   const double *tau = idm_theta_values(problem->theta, IDM_TRANSITION, 0);
   const double v[] = {1, 10, 100}, discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
-  idm_mdp *world;
+  idm_mdp *mdp;
   problem->setting->terminal[1] = problem->setting->ends[1] = true;
-  check(idm_mdp_create_believed(problem->setting, problem->theta, &world, &support_error));
+  check(idm_mdp_create_believed(problem->setting, problem->theta, &mdp, &support_error));
   for (size_t s = 0; s < 3; s++) {
     const double next = tau[s * 3] + 10 * tau[s * 3 + 1] + 100 * tau[s * 3 + 2];
-    assert_near(idm_mdp_next(world, 0, s, v), discount * next, 1e-13);
-    assert_true(idm_mdp_next(world, 1, s, v) == 0);
+    assert_near(idm_mdp_next_value(mdp, 0, s, v), discount * next, 1e-13);
+    assert_true(idm_mdp_next_value(mdp, 1, s, v) == 0);
   }
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
@@ -53,13 +53,13 @@ static void test_policy(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK_MATRICES);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   const double policy[] = {0.3, 0.7, 0.5, 0.5, 0.9, 0.1}; /* [state][action] */
   const double *utility = problem->theta->block[IDM_UTILITY].value;
   const double *tau = problem->setting->transition;
   double v[3], occupancy[6], law[3] = {1, 0, 0}, expected[6] = {0}, sum = 0, weight = 1;
-  check(idm_mdp_evaluate(world, policy, utility, v, &support_error));
-  check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
+  check(idm_mdp_evaluate(mdp, policy, utility, v, &support_error));
+  check(idm_mdp_occupancy(mdp, policy, occupancy, &support_error));
   for (int t = 0; t < 2000; t++, weight *= 0.9) {
     double next[3] = {0};
     for (size_t s = 0; s < 3; s++)
@@ -78,7 +78,7 @@ static void test_policy(void **state)
     total += occupancy[i];
   }
   assert_near(total, 1, 1e-13);
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
@@ -90,20 +90,20 @@ static void test_endings(void **state)
       support_yaml("states: [a, b]\nactions: [go, stop]\nobservations: states\ndiscount: 1\n"
                    "terminal: [stop]\ntransition: {go: [[0, 1], [1, 0]]}\n"
                    "utility: {go: -1, stop: [10, 0]}\nagent: {planner: rational}\n");
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   const double stops[] = {0.5, 0.5, 1, 0};
   const double never[] = {1, 0, 1, 0};
   double v[2];
   const double *utility = problem->theta->block[IDM_UTILITY].value;
-  assert_near(idm_mdp_next(world, 1, 0, (const double[]){5, 7}), 0, 0);
-  check(idm_mdp_evaluate(world, stops, utility, v, &support_error));
+  assert_near(idm_mdp_next_value(mdp, 1, 0, (const double[]){5, 7}), 0, 0);
+  check(idm_mdp_evaluate(mdp, stops, utility, v, &support_error));
   /* a = (10 + -1 + b) / 2, b = -1 + a. */
   assert_near(v[0], 8, 1e-12);
   assert_near(v[1], 7, 1e-12);
   double occupancy[4];
   idm_error error = {0};
-  assert_int_equal(idm_mdp_occupancy(world, never, occupancy, &error), IDM_NUMERICAL);
-  idm_mdp_destroy(world);
+  assert_int_equal(idm_mdp_occupancy(mdp, never, occupancy, &error), IDM_NUMERICAL);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
@@ -111,10 +111,10 @@ static void test_refusals(void **state)
 {
   (void)state;
   idm_problem *diag = support_diag(1, INFINITY, 0);
-  idm_mdp *world = NULL;
+  idm_mdp *mdp = NULL;
   idm_error error = {0};
-  assert_int_equal(idm_mdp_create(diag, diag->setting, "somebody", &world, &error), IDM_INPUT);
-  assert_null(world);
+  assert_int_equal(idm_mdp_create(diag, diag->setting, "somebody", &mdp, &error), IDM_INPUT);
+  assert_null(mdp);
   assert_non_null(strstr(error.message, "'somebody' needs states that are observed"));
   idm_problem_destroy(diag);
 }
@@ -130,10 +130,10 @@ static void test_horizon(void **state)
     idm_problem *problem = support_yaml(WALK_MATRICES);
     problem->setting->horizon = 5;
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
-    idm_mdp *world = support_world(problem);
+    idm_mdp *mdp = support_world(problem);
     const double *tau = problem->setting->transition;
     double occupancy[6], law[3] = {1, 0, 0}, expected[6] = {0}, total = 0, weight = 1;
-    check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
+    check(idm_mdp_occupancy(mdp, policy, occupancy, &support_error));
     for (int t = 0; t < 5; t++, weight *= discounts[d]) {
       double next[3] = {0};
       total += weight;
@@ -145,8 +145,8 @@ static void test_horizon(void **state)
       memcpy(law, next, sizeof law);
     }
     for (size_t e = 0; e < 6; e++) assert_near(occupancy[e], expected[e] / total, 1e-14);
-    assert_near(idm_mdp_share(world), 1 / total, 1e-14);
-    idm_mdp_destroy(world);
+    assert_near(idm_mdp_step_weight(mdp), 1 / total, 1e-14);
+    idm_mdp_destroy(mdp);
     idm_problem_destroy(problem);
   }
 }

@@ -39,7 +39,7 @@ idm_problem *support_mdp(size_t states, size_t actions, size_t branches, double 
   for (size_t r = 0; r < actions * states; r++)
     draw_row(&random, states, branches, problem->setting->transition + r * states);
   observe(problem);
-  check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("maximum-entropy"), &support_error));
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.9);
   support_set(problem, alpha, INFINITY, 0);
   return problem;
@@ -123,9 +123,9 @@ void support_twins_destroy(support_twins *twins)
 
 idm_mdp *support_world(const idm_problem *problem)
 {
-  idm_mdp *world;
-  check(idm_mdp_create(problem, problem->setting, "somebody", &world, &support_error));
-  return world;
+  idm_mdp *mdp;
+  check(idm_mdp_create(problem, problem->setting, "somebody", &mdp, &support_error));
+  return mdp;
 }
 
 void support_policy(idm_random *random, size_t states, size_t actions, double *policy)

@@ -38,8 +38,8 @@ static void test_bayes(void **state)
     const idm_setting *setting = problem->setting;
     idm_data *data = one_row(problem);
     idm_workspace *workspace = support_plan(problem, NULL);
-    idm_mind *mind;
-    check(idm_mind_create(problem, data, "somebody", &mind, &support_error));
+    idm_pomdp *pomdp;
+    check(idm_pomdp_create(problem, data, "somebody", &pomdp, &support_error));
     const double z[] = {0.2, 0.7, 0.1};
     for (size_t u = 0; u < 2; u++)
       for (size_t x = 0; x < X; x++) {
@@ -51,16 +51,16 @@ static void test_bayes(void **state)
                         setting->emission[(u * S + (seed % 2 ? s : t)) * X + x];
           total += joint[t];
         }
-        assert_near(idm_mind_update(mind, z, u, x, next), total, 1e-14);
+        assert_near(idm_pomdp_update(pomdp, z, u, x, next), total, 1e-14);
         assert_near(idm_plan_recognise(workspace, 0, 0, z, u, x, other), total, 1e-14);
         for (size_t t = 0; t < S; t++) {
           assert_near(next[t], joint[t] / total, 1e-14);
           assert_near(next[t], other[t], 1e-14);
         }
-        assert_near(idm_mind_joint(mind, z, u, x, next), total, 1e-14);
+        assert_near(idm_pomdp_joint(pomdp, z, u, x, next), total, 1e-14);
         for (size_t t = 0; t < S; t++) assert_near(next[t], joint[t], 1e-14);
       }
-    idm_mind_destroy(mind);
+    idm_pomdp_destroy(pomdp);
     idm_workspace_destroy(workspace);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -73,26 +73,26 @@ static void test_ends(void **state)
   (void)state;
   idm_problem *problem = random_problem(1, false);
   idm_data *data = one_row(problem);
-  idm_mind *mind;
+  idm_pomdp *pomdp;
   const double z[] = {0.2, 0.7, 0.1};
   double next[3];
   problem->setting->terminal[1] = problem->setting->ends[1] = true;
-  check(idm_mind_create(problem, data, "somebody", &mind, &support_error));
+  check(idm_pomdp_create(problem, data, "somebody", &pomdp, &support_error));
   for (size_t x = 0; x < 3; x++) {
-    assert_true(idm_mind_update(mind, z, 0, x, next) > 0);
-    assert_true(idm_mind_update(mind, z, 1, x, next) == 0);
+    assert_true(idm_pomdp_update(pomdp, z, 0, x, next) > 0);
+    assert_true(idm_pomdp_update(pomdp, z, 1, x, next) == 0);
   }
-  idm_mind_destroy(mind);
+  idm_pomdp_destroy(pomdp);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
 static void refuse(const idm_problem *problem, const idm_data *data, const char *words)
 {
-  idm_mind *mind;
+  idm_pomdp *pomdp;
   idm_error error = {0};
-  assert_int_equal(idm_mind_create(problem, data, "somebody", &mind, &error), IDM_INPUT);
-  assert_null(mind);
+  assert_int_equal(idm_pomdp_create(problem, data, "somebody", &pomdp, &error), IDM_INPUT);
+  assert_null(pomdp);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
 }
 
@@ -107,9 +107,9 @@ static void test_refusals(void **state)
   refuse(problem, data, "one model of the world, and this one has 2");
   /* Who knows the environment has one, however many the file gives. */
   problem->agent.planner = idm_planner_find("deterministic-optimal");
-  idm_mind *mind;
-  check(idm_mind_create(problem, data, "somebody", &mind, &support_error));
-  idm_mind_destroy(mind);
+  idm_pomdp *pomdp;
+  check(idm_pomdp_create(problem, data, "somebody", &pomdp, &support_error));
+  idm_pomdp_destroy(pomdp);
   problem->theta->block[IDM_EVIDENCE_WEIGHT].value[0] = 0.5;
   refuse(problem, data, "beliefs by Bayes' rule");
   problem->theta->block[IDM_EVIDENCE_WEIGHT].value[0] = 1;

@@ -1,5 +1,5 @@
 /* The kernel of a mind: the one that is made from the problem itself. */
-#include "invert/utility/mind_kernel.h"
+#include "invert/utility/mind.h"
 
 #include <string.h>
 
@@ -40,11 +40,11 @@ static void test_same(void **state)
     idm_problem *problem = sparse_problem(seed);
     if (seed == 5) problem->setting->terminal[0] = problem->setting->ends[0] = true;
     idm_data data = {.sizes = problem->theta->sizes};
-    idm_mind *mind;
+    idm_pomdp *pomdp;
     kernel *a, *b;
-    check(idm_mind_create(problem, &data, "somebody", &mind, &support_error));
-    check(idm_mind_kernel(mind, &a, &support_error));
-    check(idm_kernel_create(problem->setting, mind->theta, &b, &support_error));
+    check(idm_pomdp_create(problem, &data, "somebody", &pomdp, &support_error));
+    check(idm_pomdp_kernel(pomdp, &a, &support_error));
+    check(idm_kernel_create(problem->setting, pomdp->theta, &b, &support_error));
     const size_t rows = a->states * a->actions;
     assert_memory_equal(a->outcome, b->outcome, (a->actions + 1) * sizeof *a->outcome);
     const size_t outcomes = a->outcome[a->actions];
@@ -54,11 +54,11 @@ static void test_same(void **state)
     assert_memory_equal(a->entry, b->entry, (rows + 1) * sizeof *a->entry);
     assert_memory_equal(a->at, b->at, a->entry[rows] * sizeof *a->at);
     for (size_t i = 0; i < a->entry[rows]; i++) assert_near(a->value[i], b->value[i], 1e-15);
-    assert_int_equal(a->widest, b->widest);
-    assert_int_equal(a->busiest, b->busiest);
+    assert_int_equal(a->max_cells, b->max_cells);
+    assert_int_equal(a->max_outcomes, b->max_outcomes);
     idm_kernel_destroy(a);
     idm_kernel_destroy(b);
-    idm_mind_destroy(mind);
+    idm_pomdp_destroy(pomdp);
     idm_problem_destroy(problem);
   }
 }

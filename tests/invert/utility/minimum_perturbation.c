@@ -48,11 +48,11 @@ static void test_already_optimal(void **state)
     size_t action[STATES];
     grid_best(problem, action);
     idm_data *data = grid_log(problem, action);
-    check(idm_problem_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(norm, 0);
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     assert_near(p->finding->objective, 0, 1e-10);
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     for (size_t e = 0; e < ENTRIES; e++)
       assert_near(p->value[e], problem->theta->block[IDM_UTILITY].value[e], 1e-9);
     assert_true(grid_says(p->finding, "already the best under the file's utility"));
@@ -74,11 +74,11 @@ static void test_nothing_is_nearer(void **state)
       grid_best(problem, action);
       for (size_t s = 0; s < 2; s++) action[s] = 1 - action[s];
       idm_data *data = grid_log(problem, action);
-      check(idm_problem_free(problem, "utility", &support_error));
+      check(idm_problem_set_free(problem, "utility", &support_error));
       const double *file = problem->theta->block[IDM_UTILITY].value;
       const idm_fit_settings settings = settings_of(norm, 0.1);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_finding_holds(p->finding));
+      assert_true(idm_optimality_certified(p->finding));
       assert_near(p->finding->objective, distance(norm, p->value, file), 1e-9);
       assert_true(p->finding->objective > 0.01);
       assert_near(lead(problem, p->value, action), 0.1, 1e-8);
@@ -102,7 +102,7 @@ static double closed_distance(int norm, uint64_t seed, const size_t *action, dou
 {
   idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, seed, NULL, NULL);
   idm_data *data = grid_log(problem, action);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(norm, 0);
   idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
   const double found = p->finding->objective;
@@ -129,10 +129,10 @@ static void test_all_completions(void **state)
         for (size_t two = 0; two < ACTIONS; two++)
           best = fmin(best, closed_distance(norm, seed, (size_t[]){action[0], one, two}, utility));
       idm_data *data = grid_log(problem, (size_t[]){action[0], SIZE_MAX, SIZE_MAX});
-      check(idm_problem_free(problem, "utility", &support_error));
+      check(idm_problem_set_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_finding_holds(p->finding));
+      assert_true(idm_optimality_certified(p->finding));
       assert_near(p->finding->objective, best, 1e-8);
       idm_posterior_destroy(p);
       idm_data_destroy(data);
@@ -152,8 +152,8 @@ static void test_any_order(void **state)
     for (size_t s = 0; s < STATES; s++) first[s] = 1 - first[s];
     for (size_t i = 0; i < STATES; i++) second[i] = turn[0] == first[order[i]] ? 0 : 1;
     idm_data *log_one = grid_log(one, first), *log_two = grid_log(two, second);
-    check(idm_problem_free(one, "utility", &support_error));
-    check(idm_problem_free(two, "utility", &support_error));
+    check(idm_problem_set_free(one, "utility", &support_error));
+    check(idm_problem_set_free(two, "utility", &support_error));
     const idm_fit_settings settings = settings_of(norm, 0.05);
     idm_posterior *a = support_fit("minimum-perturbation", one, log_one, &settings);
     idm_posterior *b = support_fit("minimum-perturbation", two, log_two, &settings);
@@ -189,10 +189,10 @@ static void test_rivals(void **state)
       snprintf(yaml, sizeof yaml, text, follows ? 0.9 : 0.0);
       idm_problem *problem = support_yaml(yaml);
       idm_data *data = grid_log(problem, (size_t[]){0, SIZE_MAX});
-      check(idm_problem_free(problem, "utility", &support_error));
+      check(idm_problem_set_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_finding_holds(p->finding));
+      assert_true(idm_optimality_certified(p->finding));
       assert_int_equal(grid_says(p->finding, "another choice"), follows);
       if (follows) {
         assert_false(grid_says(p->finding, "does not depend on the order"));
@@ -236,13 +236,13 @@ static void test_giving_up(void **state)
     for (size_t s = 0; s < MANY; s++)
       action[s] = s < VISITED ? (action[s] + 1) % WAYS : seed % 3 ? SIZE_MAX : action[s];
     idm_data *data = grid_log(problem, action);
-    check(idm_problem_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(seed % 2 ? IDM_NORM_INF : IDM_NORM_1, 0);
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     const bool open = grid_says(p->finding, "was not decided after");
     given_up += open;
     decided += !open;
-    assert_int_equal(idm_finding_holds(p->finding), !open);
+    assert_int_equal(idm_optimality_certified(p->finding), !open);
     for (size_t s = 0; s < VISITED; s++) assert_true(is_best(problem, p->value, s, action[s]));
     for (size_t i = 0; i < p->finding->words.count && open; i++)
       assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
@@ -268,7 +268,7 @@ static void test_any_unit(void **state)
         action[0] = 1 - action[0];
         if (some) action[1] = SIZE_MAX;
         idm_data *data = grid_log(problem, action);
-        check(idm_problem_free(problem, "utility", &support_error));
+        check(idm_problem_set_free(problem, "utility", &support_error));
         const idm_fit_settings settings = settings_of(norm, some ? 0 : 0.1);
         grid_in_units(problem, data, "minimum-perturbation", &settings, unit[i]);
         idm_data_destroy(data);
@@ -298,14 +298,14 @@ static void test_refusals(void **state)
   const size_t action[] = {0, 1, 0};
   idm_data *data = grid_log(problem, action);
   idm_data *two = support_data(problem, "trajectory,state,action\n1,s1,u0\n2,s1,u1\n3,s2,u0\n");
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   expect(problem, two, 0, "more in 1 state: 's1'");
   /* One entry alone cannot make up for what is asked everywhere. */
-  check(idm_problem_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
   expect(problem, data, 50, "no utility makes every action of the demonstrator the best");
-  check(idm_problem_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
   expect(problem, data, 0, "entries that are tied differ in the file");
-  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   expect(problem, data, 0, "a change of other numbers costs nothing");
   idm_data_destroy(data);
   idm_data_destroy(two);
@@ -342,7 +342,7 @@ static void test_beliefs(void **state)
   for (size_t e = 0; e < COUNT; e++) aim[e] = h.utility[e / 2][e % 2];
   assert_true(shortfall(&h, &b, action, aim) > 0.1);
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_data *data = hidden_log(&h, &b, action, problem, 60, 12, 3);
   for (size_t i = 0; i < 3; i++) {
     idm_fit_settings settings;
@@ -351,7 +351,7 @@ static void test_beliefs(void **state)
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     const double found = distance((int)norms[i], p->value, aim);
     assert_near(p->finding->objective, found, 1e-9);
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     assert_int_equal(p->finding->faults.count, 0);
     assert_true(shortfall(&h, &b, action, p->value) <= 1e-6);
     for (int k = 0; k < 200; k++) {

@@ -1,6 +1,6 @@
 /* Models of an agent: what the worst share leaves of a policy, against plain code and the planner;
  * mixtures as worlds. */
-#include "invert/utility/models.h"
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
+  idm_mdp *mdp;
   idm_models *models;
   double *utility;
 } scene;
@@ -26,8 +26,8 @@ static scene open_scene(size_t models, double level, uint64_t seed)
   scene s = {
       .problem = wary_random((wary_shape){
           .states = STATES, .actions = ACTIONS, .models = models, .level = level, .seed = seed})};
-  s.world = support_world(s.problem);
-  check(idm_models_create(s.problem, s.world, &s.models, &support_error));
+  s.mdp = support_world(s.problem);
+  check(idm_models_create(s.problem, s.mdp, &s.models, &support_error));
   s.utility = s.problem->theta->block[IDM_UTILITY].value;
   return s;
 }
@@ -35,7 +35,7 @@ static scene open_scene(size_t models, double level, uint64_t seed)
 static void close_scene(scene *s)
 {
   idm_models_destroy(s->models);
-  idm_mdp_destroy(s->world);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -56,7 +56,7 @@ static void the_worst_share(void **state)
       check(idm_models_evaluate(s.models, levels[l], policy, s.utility, v, &support_error));
       wary_values(s.problem, levels[l], s.utility, action, expected);
       for (size_t i = 0; i < STATES; i++) assert_near(v[i], expected[i], 1e-10);
-      idm_models_quality(s.models, levels[l], s.utility, v, q, sigma);
+      idm_models_action_values(s.models, levels[l], s.utility, v, q, sigma);
       for (size_t e = 0; e < ALL; e++) {
         const double *part = sigma + e * s.models->count;
         double sum = 0, attained = s.utility[e];
@@ -66,7 +66,7 @@ static void the_worst_share(void **state)
           assert_true(part[m] >= 0);
           assert_true(part[m] * levels[l] <= s.models->weight[m] + 1e-12);
           sum += part[m];
-          attained += part[m] * idm_mdp_next(s.models->world[m], e / STATES, e % STATES, v);
+          attained += part[m] * idm_mdp_next_value(s.models->mdp[m], e / STATES, e % STATES, v);
         }
         assert_near(sum, 1, 1e-12);
         assert_near(attained, q[e], 1e-12);
@@ -113,7 +113,7 @@ static void mixtures_are_worlds(void **state)
       double expected = 0;
       for (size_t m = 0; m < 3; m++)
         expected += s.models->weight[m] * rows[(m * ALL + e) * STATES + t];
-      assert_near(idm_moves_find(mean->moves, e, t), expected, 1e-14);
+      assert_near(idm_sparse_rows_probability(mean->moves, e, t), expected, 1e-14);
     }
   check(idm_mdp_evaluate(mean, policy, s.utility, v, &support_error));
   check(idm_models_evaluate(s.models, 1, policy, s.utility, neutral, &support_error));
@@ -137,12 +137,12 @@ static void what_counts(void **state)
   weight[1] = 0;
   s.problem->setting->terminal[1] = true;
   memcpy(rows + 2 * ALL * STATES, rows, STATES * sizeof *rows); /* u0 in s0 */
-  check(idm_models_create(s.problem, s.world, &s.models, &support_error));
+  check(idm_models_create(s.problem, s.mdp, &s.models, &support_error));
   assert_int_equal(s.models->count, 2);
   assert_int_equal(s.models->differing, ALL - STATES - 1);
   const double v[STATES] = {1, 1, 1, 1};
   double q[ALL];
-  idm_models_quality(s.models, 0.5, s.utility, v, q, NULL);
+  idm_models_action_values(s.models, 0.5, s.utility, v, q, NULL);
   for (size_t i = 0; i < STATES; i++) {
     assert_near(q[i], s.utility[i] + 0.8, 1e-12);
     assert_true(q[STATES + i] == s.utility[STATES + i]);

@@ -25,11 +25,11 @@ static idm_posterior *fit(const char *csv, double width[2])
 {
   idm_problem *problem = support_yaml(FAMILY);
   idm_data *data = support_data(problem, csv);
-  check(idm_problem_free(problem, "{utility: {entries: [left.c, right.c]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [left.c, right.c]}}", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   for (size_t k = 0; k < 2; k++) {
     const double *range = p->finding->range + 2 * k;
     width[k] = range[1] - range[0];
@@ -47,7 +47,8 @@ static idm_posterior *fit(const char *csv, double width[2])
 static void best_in(size_t environment, size_t *action)
 {
   idm_problem *problem = support_yaml(FAMILY);
-  check(idm_problem_enter(problem, problem->environment[environment].name, &support_error));
+  check(
+      idm_problem_set_environment(problem, problem->environment[environment].name, &support_error));
   grid_best(problem, action);
   idm_problem_destroy(problem);
 }
@@ -94,11 +95,11 @@ static void test_all_environments_tell(void **state)
       if (seen >> e & 1) add_rows(csv, sizeof csv, e);
     idm_problem *problem = support_yaml(FAMILY);
     idm_data *data = support_data(problem, csv);
-    check(idm_problem_free(problem, "{utility: {entries: [left, right.a]}}", &support_error));
+    check(idm_problem_set_free(problem, "{utility: {entries: [left, right.a]}}", &support_error));
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
     idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
-    assert_true(p->finding->looked);
+    assert_true(p->finding->evaluated);
     assert_int_equal(p->finding->open, seen == 3 ? 0 : 1);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -117,8 +118,8 @@ static void test_any_unit(void **state)
     add_rows(csv, sizeof csv, 1);
     idm_problem *problem = support_yaml(FAMILY);
     idm_data *data = support_data(problem, csv);
-    check(idm_problem_free(problem, "{utility: {entries: [left.c, right.c, left.a]}}",
-                           &support_error));
+    check(idm_problem_set_free(problem, "{utility: {entries: [left.c, right.c, left.a]}}",
+                               &support_error));
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
     grid_in_units(problem, data, "multiple-experimentation", &settings, unit[i]);
@@ -132,7 +133,7 @@ static void test_reference(void **state)
   (void)state;
   idm_problem *problem = support_yaml(FAMILY);
   idm_data *data = support_data(problem, "trajectory,environment,state,action\n1,calm,a,left\n");
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_fit_settings settings;
   idm_posterior *posterior;
   idm_fit_settings_default(&settings);
@@ -142,7 +143,7 @@ static void test_reference(void **state)
   assert_null(posterior);
   assert_non_null(strstr(support_error.message, "needs two entries of the utility that are held"));
   /* A set without an end is none that could be shown. */
-  check(idm_problem_free(problem, "{utility: {entries: [left]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [left]}}", &support_error));
   settings.bound = INFINITY;
   assert_int_equal(idm_inverse_fit(idm_inverse_find("multiple-experimentation"), problem, data,
                                    &settings, NULL, &posterior, NULL, &support_error),

@@ -16,7 +16,7 @@ static const double leads[U][S][S] = {{{0.7, 0.2, 0.1}, {0.1, 0.6, 0.3}, {0.3, 0
 static const double pays[U][S] = {{1, 0, -0.5}, {0, 0.7, 0.4}};
 
 /* Soft value iteration under a uniform action prior, and slips. */
-static void plan(double alpha, double lapse, double policy[S][U])
+void occupancy_plan(double alpha, double lapse, double policy[S][U])
 {
   double v[S] = {0}, q[S][U];
   for (int k = 0; k < 300; k++) {
@@ -88,7 +88,7 @@ double occupancy_objective(idm_divergence divergence, double entropy, double p[S
                            double lapse)
 {
   double policy[S][U], q[S][U], sum = 0;
-  plan(alpha, lapse, policy);
+  occupancy_plan(alpha, lapse, policy);
   occupancy_visit(policy, q);
   for (int s = 0; s < S; s++)
     for (int u = 0; u < U; u++)
@@ -117,7 +117,7 @@ idm_problem *occupancy_problem_of(const char *agent, const char *free_blocks)
   char text[900];
   snprintf(text, sizeof text, problem_text, agent);
   idm_problem *problem = support_yaml(text);
-  check(idm_problem_free(problem, free_blocks, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   return problem;
 }
 
@@ -140,6 +140,6 @@ idm_fit_settings occupancy_settings(idm_divergence divergence, double entropy)
   idm_fit_settings_default(&settings);
   settings.divergence = divergence;
   settings.entropy = entropy;
-  settings.lambda = 7;
+  if (divergence == IDM_DIVERGENCE_SQUARED) settings.lambda = 7;
   return settings;
 }

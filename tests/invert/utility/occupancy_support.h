@@ -7,12 +7,15 @@
 
 enum { S = 3, U = 2 };
 
-/* alpha = .5, with something free; a log of trajectories of 20 steps; settings with lambda = 7. */
+/* alpha = .5, with something free; a log of trajectories of 20 steps; settings with lambda = 7
+ * where it is read. */
 idm_problem *occupancy_problem(double lapse, const char *free_blocks);
 idm_problem *occupancy_problem_of(const char *agent, const char *free_blocks);
 idm_data *occupancy_log(const idm_problem *problem, size_t trajectories);
 idm_fit_settings occupancy_settings(idm_divergence divergence, double entropy);
 
+/* Policy of the agent with these numbers. */
+void occupancy_plan(double alpha, double lapse, double policy[S][U]);
 /* Occupancy of a policy, and of the frequencies of a log. */
 void occupancy_visit(double policy[S][U], double occupancy[S][U]);
 void occupancy_demonstrate(const idm_data *data, double occupancy[S][U]);

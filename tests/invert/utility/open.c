@@ -1,5 +1,5 @@
 /* What no behaviour can tell: shaping against the planner itself, and canonical distances. */
-#include "invert/utility/open.h"
+#include "invert/utility/sought.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,34 +11,34 @@
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
-  idm_sought *sought;
-  idm_finding *finding;
+  idm_mdp *mdp;
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
 } scene;
 
 static scene open_scene(const char *free_numbers)
 {
   scene s = {.problem = support_yaml(WALK)};
-  check(idm_problem_free(s.problem, free_numbers, &support_error));
-  check(idm_mdp_create(s.problem, s.problem->setting, "somebody", &s.world, &support_error));
-  check(idm_sought_create(s.problem, &s.sought, &support_error));
-  check(idm_finding_create(s.sought->count, &s.finding, &support_error));
-  check(idm_open_shaping(s.world, NULL, s.sought, s.finding, &support_error));
+  check(idm_problem_set_free(s.problem, free_numbers, &support_error));
+  check(idm_mdp_create(s.problem, s.problem->setting, "somebody", &s.mdp, &support_error));
+  check(idm_free_utility_create(s.problem, &s.free_utility, &support_error));
+  check(idm_optimality_create(s.free_utility->count, &s.finding, &support_error));
+  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.finding, &support_error));
   return s;
 }
 
 static void close_scene(scene *s)
 {
-  idm_finding_destroy(s->finding);
-  idm_sought_destroy(s->sought);
-  idm_mdp_destroy(s->world);
+  idm_optimality_destroy(s->finding);
+  idm_free_utility_destroy(s->free_utility);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
 /* policy[state][action] of the planner with these free numbers. */
 static void plan(const scene *s, const double *x, double *policy)
 {
-  idm_sought_fill(s->sought, x, s->problem->theta->block[IDM_UTILITY].value);
+  idm_free_utility_fill(s->free_utility, x, s->problem->theta->block[IDM_UTILITY].value);
   idm_workspace *workspace = support_plan(s->problem, NULL);
   for (size_t i = 0; i < 3; i++) {
     double corner[3] = {0};
@@ -53,7 +53,7 @@ static void test_open_directions_change_nothing(void **state)
 {
   (void)state;
   scene s = open_scene("utility");
-  assert_true(s.finding->looked);
+  assert_true(s.finding->evaluated);
   assert_int_equal(s.finding->open, 3); /* a potential a state */
   double x[6] = {0.5, -1, 2, 3, -0.25, 1}, moved[6], before[6], after[6];
   plan(&s, x, before);
@@ -101,7 +101,7 @@ static size_t rank_of(const double *direction, size_t count, size_t n)
   return rank;
 }
 
-static size_t rank_of_both(const idm_finding *a, const idm_finding *b, size_t n)
+static size_t rank_of_both(const idm_optimality *a, const idm_optimality *b, size_t n)
 {
   double all[12 * 6];
   if (a->open) memcpy(all, a->direction, a->open * n * sizeof *all);
@@ -109,7 +109,7 @@ static size_t rank_of_both(const idm_finding *a, const idm_finding *b, size_t n)
   return rank_of(all, a->open + b->open, n);
 }
 
-static bool lies_in(const double *direction, const idm_finding *f, size_t n)
+static bool lies_in(const double *direction, const idm_optimality *f, size_t n)
 {
   double all[12 * 6];
   if (f->open) memcpy(all, f->direction, f->open * n * sizeof *all);
@@ -145,22 +145,23 @@ static void test_several_worlds(void **state)
   size_t fewer = 0;
   for (size_t f = 0; f < sizeof freed / sizeof *freed; f++) {
     idm_problem *problem[WORLDS];
-    idm_mdp *world[WORLDS];
+    idm_mdp *mdp[WORLDS];
     scene alone[WORLDS];
     /* Rows of the second world are others for one action; the third is the first again. */
     for (size_t w = 0; w < WORLDS; w++) {
       alone[w] = open_scene(freed[f]);
       problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
-      check(idm_mdp_create(problem[w], problem[w]->setting, "somebody", &world[w], &support_error));
-      check(idm_open_shaping(world[w], NULL, alone[w].sought, alone[w].finding, &support_error));
+      check(idm_mdp_create(problem[w], problem[w]->setting, "somebody", &mdp[w], &support_error));
+      check(idm_nullspace_shaping(mdp[w], NULL, alone[w].free_utility, alone[w].finding,
+                                  &support_error));
     }
-    const size_t n = alone[0].sought->count;
-    idm_finding *shared;
-    check(idm_finding_create(n, &shared, &support_error));
-    const idm_mdp *again[] = {world[0], world[2]}, *both[] = {world[0], world[1]};
-    check(idm_open_shared(2, again, NULL, alone[0].sought, shared, &support_error));
+    const size_t n = alone[0].free_utility->count;
+    idm_optimality *shared;
+    check(idm_optimality_create(n, &shared, &support_error));
+    const idm_mdp *again[] = {mdp[0], mdp[2]}, *both[] = {mdp[0], mdp[1]};
+    check(idm_nullspace_shared(2, again, NULL, alone[0].free_utility, shared, &support_error));
     assert_int_equal(shared->open, alone[0].finding->open);
-    check(idm_open_shared(2, both, NULL, alone[0].sought, shared, &support_error));
+    check(idm_nullspace_shared(2, both, NULL, alone[0].free_utility, shared, &support_error));
     /* dim(A and B) = dim A + dim B - dim(A + B). */
     assert_int_equal(shared->open, alone[0].finding->open + alone[1].finding->open -
                                        rank_of_both(alone[0].finding, alone[1].finding, n));
@@ -168,10 +169,10 @@ static void test_several_worlds(void **state)
     for (size_t i = 0; i < shared->open; i++)
       for (size_t w = 0; w < 2; w++)
         assert_true(lies_in(shared->direction + i * n, alone[w].finding, n));
-    idm_finding_destroy(shared);
+    idm_optimality_destroy(shared);
     for (size_t w = 0; w < WORLDS; w++) {
       close_scene(&alone[w]);
-      idm_mdp_destroy(world[w]);
+      idm_mdp_destroy(mdp[w]);
       idm_problem_destroy(problem[w]);
     }
   }
@@ -180,21 +181,22 @@ static void test_several_worlds(void **state)
 
 /* row[number]: how what an action is worth beside another at a state moves with each number, by
  * plain sweeps of the policy. */
-static void put_advantage(const idm_mdp *world, const idm_sought *sought, const double *policy,
-                          size_t from, size_t action, size_t other, double *row)
+static void put_advantage(const idm_mdp *mdp, const idm_free_utility *free_utility,
+                          const double *policy, size_t from, size_t action, size_t other,
+                          double *row)
 {
-  for (size_t k = 0; k < sought->count; k++) {
+  for (size_t k = 0; k < free_utility->count; k++) {
     double utility[6] = {0}, v[3] = {0};
-    for (size_t e = 0; e < 6; e++) utility[e] = sought->number[e] == (int32_t)k;
+    for (size_t e = 0; e < 6; e++) utility[e] = free_utility->number[e] == (int32_t)k;
     for (int sweep = 0; sweep < 500; sweep++)
       for (size_t s = 0; s < 3; s++) {
         double sum = 0;
         for (size_t u = 0; u < 2; u++)
-          sum += policy[2 * s + u] * (utility[3 * u + s] + idm_mdp_next(world, u, s, v));
+          sum += policy[2 * s + u] * (utility[3 * u + s] + idm_mdp_next_value(mdp, u, s, v));
         v[s] = sum;
       }
-    row[k] = utility[3 * action + from] + idm_mdp_next(world, action, from, v) -
-             utility[3 * other + from] - idm_mdp_next(world, other, from, v);
+    row[k] = utility[3 * action + from] + idm_mdp_next_value(mdp, action, from, v) -
+             utility[3 * other + from] - idm_mdp_next_value(mdp, other, from, v);
   }
 }
 
@@ -210,28 +212,28 @@ static void test_never_visited(void **state)
                                       tied};
   double policy[2][6] = {{0.3, 0.7, 0.5, 0.5, 0.9, 0.1}, {0.6, 0.4, 0.2, 0.8, 0.5, 0.5}};
   idm_problem *windy = support_yaml(OTHER_WALK);
-  idm_mdp *world[2];
-  check(idm_mdp_create(windy, windy->setting, "somebody", &world[1], &support_error));
+  idm_mdp *mdp[2];
+  check(idm_mdp_create(windy, windy->setting, "somebody", &mdp[1], &support_error));
   for (size_t f = 0; f < sizeof freed / sizeof *freed; f++)
     for (unsigned set = 1; set < 64; set++) {
       scene s = open_scene(freed[f]);
-      const size_t n = s.sought->count, worlds = set < 8 ? 1 : 2;
+      const size_t n = s.free_utility->count, mdps = set < 8 ? 1 : 2;
       double visits[2][3], rows[6 * 6];
-      idm_demonstrator who[2];
+      idm_demonstrator caller[2];
       size_t count = 0;
-      world[0] = s.world;
-      for (size_t w = 0; w < worlds; w++) {
-        who[w] = (idm_demonstrator){.visits = visits[w], .policy = policy[w]};
+      mdp[0] = s.mdp;
+      for (size_t w = 0; w < mdps; w++) {
+        caller[w] = (idm_demonstrator){.visits = visits[w], .policy = policy[w]};
         for (size_t i = 0; i < 3; i++) {
           visits[w][i] = set >> (3 * w + i) & 1;
           if (visits[w][i] > 0)
-            put_advantage(world[w], s.sought, policy[w], i, 0, 1, rows + n * count++);
+            put_advantage(mdp[w], s.free_utility, policy[w], i, 0, 1, rows + n * count++);
         }
       }
-      const idm_demonstrator *seen[] = {&who[0], &who[1]};
-      check(idm_open_shared(worlds, (const idm_mdp *const *)world, seen, s.sought, s.finding,
-                            &support_error));
-      assert_true(s.finding->looked);
+      const idm_demonstrator *seen[] = {&caller[0], &caller[1]};
+      check(idm_nullspace_shared(mdps, (const idm_mdp *const *)mdp, seen, s.free_utility, s.finding,
+                                 &support_error));
+      assert_true(s.finding->evaluated);
       assert_int_equal(s.finding->open, n - rank_of(rows, count, n));
       for (size_t i = 0; i < s.finding->open * count; i++) {
         double moved = 0;
@@ -241,7 +243,7 @@ static void test_never_visited(void **state)
       }
       close_scene(&s);
     }
-  idm_mdp_destroy(world[1]);
+  idm_mdp_destroy(mdp[1]);
   idm_problem_destroy(windy);
 }
 
@@ -251,8 +253,8 @@ static void test_never_open(void **state)
   (void)state;
   scene s = open_scene("utility");
   const double prior[] = {0, 1};
-  s.world->prior = prior;
-  check(idm_open_shaping(s.world, NULL, s.sought, s.finding, &support_error));
+  s.mdp->prior = prior;
+  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.finding, &support_error));
   assert_int_equal(s.finding->open, 6);
   close_scene(&s);
 }
@@ -260,14 +262,14 @@ static void test_never_open(void **state)
 static void test_design(void **state)
 {
   (void)state;
-  idm_finding *finding;
-  check(idm_finding_create(3, &finding, &support_error));
+  idm_optimality *finding;
+  check(idm_optimality_create(3, &finding, &support_error));
   double rows[] = {1, 1, 0, 2, 2, 0};
-  check(idm_open_design(2, rows, finding, &support_error));
+  check(idm_nullspace_design(2, rows, finding, &support_error));
   assert_int_equal(finding->open, 2);
   for (size_t i = 0; i < 2; i++)
     assert_near(finding->direction[3 * i] + finding->direction[3 * i + 1], 0, 1e-14);
-  idm_finding_destroy(finding);
+  idm_optimality_destroy(finding);
 }
 
 static void test_canonical_distance(void **state)
@@ -278,22 +280,22 @@ static void test_canonical_distance(void **state)
   double same[6], opposite[6], other[] = {1, 1, -3, 0.5, 2, 0}, d;
   const double phi[] = {3, -7, 11};
   for (size_t e = 0; e < 6; e++) {
-    same[e] = 4 * u[e] + idm_mdp_next(s.world, e / 3, e % 3, phi) - phi[e % 3] + 13;
+    same[e] = 4 * u[e] + idm_mdp_next_value(s.mdp, e / 3, e % 3, phi) - phi[e % 3] + 13;
     opposite[e] = -u[e];
   }
-  check(idm_canonical_distance(s.world, u, same, &d, &support_error));
+  check(idm_canonical_distance(s.mdp, u, same, &d, &support_error));
   assert_near(d, 0, 1e-12);
-  check(idm_canonical_distance(s.world, u, opposite, &d, &support_error));
+  check(idm_canonical_distance(s.mdp, u, opposite, &d, &support_error));
   assert_near(d, 1, 1e-12);
   double there, back;
-  check(idm_canonical_distance(s.world, u, other, &there, &support_error));
-  check(idm_canonical_distance(s.world, other, u, &back, &support_error));
+  check(idm_canonical_distance(s.mdp, u, other, &there, &support_error));
+  check(idm_canonical_distance(s.mdp, other, u, &back, &support_error));
   assert_near(there, back, 1e-15);
   assert_true(there > 0.05 && there < 1);
   const double constant[] = {5, 5, 5, 5, 5, 5};
-  check(idm_canonical_distance(s.world, constant, constant, &d, &support_error));
+  check(idm_canonical_distance(s.mdp, constant, constant, &d, &support_error));
   assert_near(d, 0, 0);
-  check(idm_canonical_distance(s.world, constant, u, &d, &support_error));
+  check(idm_canonical_distance(s.mdp, constant, u, &d, &support_error));
   assert_near(d, 0.5, 1e-12);
   close_scene(&s);
 }
@@ -306,15 +308,15 @@ static void test_large_shifts(void **state)
   scene s = open_scene("utility");
   const double u[] = {0.5, -1, 2, 3, -0.25, 1}, other[] = {1, 1, -3, 0.5, 2, 0};
   double far[6], further[6], d, there;
-  check(idm_canonical_distance(s.world, u, other, &d, &support_error));
+  check(idm_canonical_distance(s.mdp, u, other, &d, &support_error));
   for (double shift = 1e3; shift < 2e12; shift *= 1e3) {
     for (size_t e = 0; e < 6; e++) {
       far[e] = u[e] + shift;
       further[e] = other[e] - 2 * shift;
     }
-    check(idm_canonical_distance(s.world, far, further, &there, &support_error));
+    check(idm_canonical_distance(s.mdp, far, further, &there, &support_error));
     assert_near(there, d, 1e-15 * shift + 1e-12);
-    check(idm_canonical_distance(s.world, u, far, &there, &support_error));
+    check(idm_canonical_distance(s.mdp, u, far, &there, &support_error));
     assert_near(there, 0, 1e-15 * shift + 1e-12);
   }
   close_scene(&s);
@@ -331,10 +333,10 @@ static void test_large_potentials(void **state)
     for (double size = 1; size < 2e6; size *= 1e3) {
       const double phi[] = {3 * size, -7 * size, 11 * size};
       double shaped[6], d;
-      s.world->discount = discounts[k];
+      s.mdp->discount = discounts[k];
       for (size_t e = 0; e < 6; e++)
-        shaped[e] = u[e] + idm_mdp_next(s.world, e / 3, e % 3, phi) - phi[e % 3];
-      check(idm_canonical_distance(s.world, u, shaped, &d, &support_error));
+        shaped[e] = u[e] + idm_mdp_next_value(s.mdp, e / 3, e % 3, phi) - phi[e % 3];
+      check(idm_canonical_distance(s.mdp, u, shaped, &d, &support_error));
       assert_near(d, 0, 1e-14 * size + 1e-12);
     }
   close_scene(&s);

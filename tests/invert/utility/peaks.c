@@ -1,6 +1,6 @@
 /* Peaks of a density: all of a mixture are found once, valleys tell them apart, and proposals reach
  * each. */
-#include "invert/utility/peaks.h"
+#include "invert/utility/target_draws.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,16 +33,16 @@ static idm_status evaluate(void *context, const double *x, double *log_density,
   return IDM_OK;
 }
 
-static idm_peaks *climb(hills *h, const double *from, size_t count, size_t most)
+static idm_local_modes *climb(hills *h, const double *from, size_t count, size_t most)
 {
   const idm_target target = {2, true, h, evaluate};
-  idm_peaks *peaks;
-  check(idm_peaks_create(2, most, &peaks, &support_error));
+  idm_local_modes *modes;
+  check(idm_local_modes_create(2, most, &modes, &support_error));
   for (size_t i = 0; i < count; i++) {
     double x[] = {from[i], 1};
-    check(idm_peaks_climb(peaks, &target, x, &support_error));
+    check(idm_local_modes_ascend(modes, &target, x, &support_error));
   }
-  return peaks;
+  return modes;
 }
 
 static void test_each_once(void **state)
@@ -50,27 +50,27 @@ static void test_each_once(void **state)
   (void)state;
   static const double from[] = {-1, 1, 39.9, 2, 40.2, 40};
   hills h = {.share = log(3), .at = 40, .sd = 0.1};
-  idm_peaks *peaks = climb(&h, from, 6, 5);
-  assert_int_equal(peaks->count, 2);
-  assert_near(peaks->peak[0].mode[0], 0, 1e-4);
-  assert_near(peaks->peak[1].mode[0], 40, 1e-4);
-  assert_true(peaks->peak[0].definite && peaks->peak[1].definite);
-  assert_near(peaks->peak[1].covariance[0], 0.01, 1e-5);
+  idm_local_modes *modes = climb(&h, from, 6, 5);
+  assert_int_equal(modes->count, 2);
+  assert_near(modes->local_mode[0].mode[0], 0, 1e-4);
+  assert_near(modes->local_mode[1].mode[0], 40, 1e-4);
+  assert_true(modes->local_mode[0].definite && modes->local_mode[1].definite);
+  assert_near(modes->local_mode[1].covariance[0], 0.01, 1e-5);
   /* What they hold is as 3 to 1, whatever their widths. */
-  assert_near(peaks->peak[1].content - peaks->peak[0].content, h.share, 1e-3);
-  idm_peaks_thin(peaks);
-  assert_int_equal(peaks->count, 2);
-  idm_peaks_destroy(peaks);
+  assert_near(modes->local_mode[1].log_mass - modes->local_mode[0].log_mass, h.share, 1e-3);
+  idm_local_modes_prune(modes);
+  assert_int_equal(modes->count, 2);
+  idm_local_modes_destroy(modes);
   /* One hill is one peak, from wherever; and no more are kept than there is room for. */
   h.at = 0.5;
   h.sd = 1;
-  peaks = climb(&h, from, 3, 5);
-  assert_int_equal(peaks->count, 1);
-  idm_peaks_destroy(peaks);
+  modes = climb(&h, from, 3, 5);
+  assert_int_equal(modes->count, 1);
+  idm_local_modes_destroy(modes);
   h.at = 40;
-  peaks = climb(&h, from, 6, 1);
-  assert_int_equal(peaks->count, 1);
-  idm_peaks_destroy(peaks);
+  modes = climb(&h, from, 6, 1);
+  assert_int_equal(modes->count, 1);
+  idm_local_modes_destroy(modes);
 }
 
 static void test_next_to_nothing(void **state)
@@ -78,18 +78,18 @@ static void test_next_to_nothing(void **state)
   (void)state;
   static const double from[] = {0, 40};
   hills h = {.share = -20, .at = 40, .sd = 0.1};
-  idm_peaks *peaks = climb(&h, from, 2, 5);
-  assert_int_equal(peaks->count, 2);
-  idm_peaks_thin(peaks);
-  assert_int_equal(peaks->count, 1);
-  assert_near(peaks->peak[0].mode[0], 0, 1e-4);
-  idm_peaks_destroy(peaks);
+  idm_local_modes *modes = climb(&h, from, 2, 5);
+  assert_int_equal(modes->count, 2);
+  idm_local_modes_prune(modes);
+  assert_int_equal(modes->count, 1);
+  assert_near(modes->local_mode[0].mode[0], 0, 1e-4);
+  idm_local_modes_destroy(modes);
   h.share = 20;
-  peaks = climb(&h, from, 2, 5);
-  idm_peaks_thin(peaks);
-  assert_int_equal(peaks->count, 1);
-  assert_near(peaks->peak[0].mode[0], 40, 1e-4);
-  idm_peaks_destroy(peaks);
+  modes = climb(&h, from, 2, 5);
+  idm_local_modes_prune(modes);
+  assert_int_equal(modes->count, 1);
+  assert_near(modes->local_mode[0].mode[0], 40, 1e-4);
+  idm_local_modes_destroy(modes);
 }
 
 static void draw_broad(const void *context, idm_random *random, double *x)
@@ -112,10 +112,10 @@ static void test_mixture(void **state)
   (void)state;
   static const double from[] = {0, 40};
   hills h = {.share = log(3), .at = 40, .sd = 0.1};
-  idm_peaks *peaks = climb(&h, from, 2, 5);
+  idm_local_modes *modes = climb(&h, from, 2, 5);
   idm_mixture *mixture = NULL;
-  const idm_broad broad = {NULL, draw_broad, broad_log_density};
-  check(idm_peaks_mixture(peaks, broad, &mixture, &support_error));
+  const idm_defensive_component broad = {NULL, draw_broad, broad_log_density};
+  check(idm_local_modes_mixture(modes, broad, &mixture, &support_error));
   idm_random random;
   idm_random_init(&random, 3, 0);
   double share[3] = {0};
@@ -129,7 +129,7 @@ static void test_mixture(void **state)
   assert_near(share[1], 0.6, 0.015);
   assert_near(share[2], 0.2, 0.015);
   idm_mixture_destroy(mixture);
-  idm_peaks_destroy(peaks);
+  idm_local_modes_destroy(modes);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* A price on the size of numbers: small programs whose answer is known. */
-#include "invert/utility/penalty.h"
+#include "invert/utility/bellman.h"
 
 #include "support.h"
 
@@ -8,7 +8,7 @@
 static void test_price(void **state)
 {
   (void)state;
-  const double price[] = {0.25, 0.75, 1.5}, x[] = {3, 3, 0}, y[] = {-4, 0, 0}, weight[] = {1, 2};
+  const double penalty[] = {0.25, 0.75, 1.5}, x[] = {3, 3, 0}, y[] = {-4, 0, 0}, weight[] = {1, 2};
   for (size_t i = 0; i < 3; i++) {
     idm_program *program;
     idm_program_solution found;
@@ -17,12 +17,12 @@ static void test_price(void **state)
     idm_program_set_cost(program, 1, 1);
     idm_program_set_bounds(program, 0, -5, 3);
     idm_program_set_bounds(program, 1, -4, 5);
-    check(idm_penalty_add(program, 2, 2, price[i], weight, NULL, &support_error));
+    check(idm_penalty_add(program, 2, 2, penalty[i], weight, NULL, &support_error));
     check(idm_program_solve(program, NULL, NULL, &found, &support_error));
     assert_int_equal(found.end, IDM_PROGRAM_SOLVED);
     assert_near(found.x[0], x[i], 1e-9);
     assert_near(found.x[1], y[i], 1e-9);
-    assert_near(found.objective, -x[i] + y[i] + price[i] * (x[i] - 2 * y[i]), 1e-9);
+    assert_near(found.objective, -x[i] + y[i] + penalty[i] * (x[i] - 2 * y[i]), 1e-9);
     idm_program_destroy(program);
   }
 }

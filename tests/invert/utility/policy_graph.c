@@ -1,5 +1,5 @@
 /* Policy graphs: links, and worth forwards, backwards and by elimination. */
-#include "invert/utility/policy_graph.h"
+#include "invert/utility/mind.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 
 #include "invert/utility/hidden_support.h"
 
-static idm_mind *mind_of(const idm_problem *problem)
+static idm_pomdp *mind_of(const idm_problem *problem)
 {
   idm_data data = {.sizes = problem->theta->sizes};
-  idm_mind *mind;
-  check(idm_mind_create(problem, &data, "somebody", &mind, &support_error));
-  return mind;
+  idm_pomdp *pomdp;
+  check(idm_pomdp_create(problem, &data, "somebody", &pomdp, &support_error));
+  return pomdp;
 }
 
 static void test_links(void **state)
@@ -20,10 +20,10 @@ static void test_links(void **state)
   (void)state;
   const hidden h = hidden_tiger();
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
-  idm_mind *mind = mind_of(problem);
+  idm_pomdp *pomdp = mind_of(problem);
   idm_policy_graph g;
   double sure = 0.9;
-  check(idm_policy_graph_follow(mind, hidden_listen, &sure, 50, &g, &support_error));
+  check(idm_policy_graph_expand(pomdp, hidden_listen, &sure, 50, &g, &support_error));
   assert_int_equal(g.count, 5);
   const size_t start = idm_policy_graph_find(&g, (const double[]){0.5, 0.5});
   const size_t left = idm_policy_graph_find(&g, (const double[]){0.85, 0.15});
@@ -40,12 +40,12 @@ static void test_links(void **state)
   assert_int_equal(g.next[left * 2], most);
   assert_int_equal(g.next[left * 2 + 1], start);
   assert_int_equal(g.next[most * 2], start);
-  for (size_t i = 0; i < g.count * 2; i++) assert_false(g.guessed[i]);
+  for (size_t i = 0; i < g.count * 2; i++) assert_false(g.approximate[i]);
   double share;
-  check(idm_policy_graph_guesses(mind, &g, &share, NULL, &support_error));
+  check(idm_policy_graph_approximated(pomdp, &g, &share, NULL, &support_error));
   assert_true(share == 0);
   idm_policy_graph_free(&g);
-  idm_mind_destroy(mind);
+  idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 
@@ -56,21 +56,21 @@ static void test_guesses(void **state)
   (void)state;
   const hidden h = hidden_tiger();
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
-  idm_mind *mind = mind_of(problem);
+  idm_pomdp *pomdp = mind_of(problem);
   idm_policy_graph g;
   double share;
-  idm_policy_graph_begin(mind, &g);
+  idm_policy_graph_begin(pomdp, &g);
   check(idm_policy_graph_add(&g, (const double[]){0.5, 0.5}, 0, &support_error));
   check(idm_policy_graph_add(&g, (const double[]){0.85, 0.15}, 2, &support_error));
-  check(idm_policy_graph_link(mind, &g, &support_error));
-  assert_true(!g.guessed[0] && g.guessed[1] && !g.guessed[2] && !g.guessed[3]);
+  check(idm_policy_graph_link(pomdp, &g, &support_error));
+  assert_true(!g.approximate[0] && g.approximate[1] && !g.approximate[2] && !g.approximate[3]);
   assert_int_equal(g.next[0], 1);
   assert_int_equal(g.next[1], 0);
-  check(idm_policy_graph_guesses(mind, &g, &share, NULL, &support_error));
+  check(idm_policy_graph_approximated(pomdp, &g, &share, NULL, &support_error));
   /* From the start: half of it at once, half after two steps more. */
   assert_near(share, 0.95 * 0.5 / (1 - 0.95 * 0.95 * 0.5), 1e-14);
   idm_policy_graph_free(&g);
-  idm_mind_destroy(mind);
+  idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 
@@ -107,23 +107,23 @@ static void test_worth(void **state)
   (void)state;
   const hidden h = hidden_tiger();
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
-  check(idm_problem_free(problem, "{utility: {entries: {good: [u1.s1, u2.s0], listen: [u0]}}}",
-                         &support_error));
-  idm_mind *mind = mind_of(problem);
-  idm_sought *sought;
-  check(idm_sought_create(problem, &sought, &support_error));
-  assert_int_equal(sought->count, 2);
+  check(idm_problem_set_free(problem, "{utility: {entries: {good: [u1.s1, u2.s0], listen: [u0]}}}",
+                             &support_error));
+  idm_pomdp *pomdp = mind_of(problem);
+  idm_free_utility *free_utility;
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
+  assert_int_equal(free_utility->count, 2);
   const double *utility = problem->theta->block[IDM_UTILITY].value;
   double sure = 0.9999, x[2], v[200], count[6], value[200 * 3];
   for (int entry = 0; entry < 6; entry++)
-    if (sought->number[entry] >= 0) x[sought->number[entry]] = utility[entry];
+    if (free_utility->number[entry] >= 0) x[free_utility->number[entry]] = utility[entry];
   for (size_t most = 1; most <= 40; most += 13) {
     idm_policy_graph g;
-    check(idm_policy_graph_follow(mind, hidden_listen, &sure, most, &g, &support_error));
+    check(idm_policy_graph_expand(pomdp, hidden_listen, &sure, most, &g, &support_error));
     assert_true(g.count <= most);
     solve_plainly(&h, &g, utility, v);
-    check(idm_policy_graph_values(mind, &g, sought, value, NULL, &support_error));
-    check(idm_policy_graph_counts(mind, &g, count, NULL, &support_error));
+    check(idm_policy_graph_values(pomdp, &g, free_utility, value, NULL, &support_error));
+    check(idm_policy_graph_counts(pomdp, &g, count, NULL, &support_error));
     for (size_t i = 0; i < g.count * 2; i++)
       assert_near(value[3 * i] * x[0] + value[3 * i + 1] * x[1] + value[3 * i + 2], v[i], 1e-11);
     double worth = 0, steps = 0;
@@ -133,8 +133,8 @@ static void test_worth(void **state)
     assert_near(steps, 1 / (1 - h.discount), 1e-12);
     idm_policy_graph_free(&g);
   }
-  idm_sought_destroy(sought);
-  idm_mind_destroy(mind);
+  idm_free_utility_destroy(free_utility);
+  idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/part.h"
+#include "idm/assess.h"
+#include "idm/project.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/open.h"
+#include "invert/utility/sought.h"
 #include "invert/utility/walk.h"
 
 static const char name[] = "policy-inversion";
@@ -23,14 +26,14 @@ static idm_data *batched(const idm_problem *problem, size_t batches)
 }
 
 /* The next policy of a soft learner with this alpha: policy[state][action]. */
-static void improve(const idm_mdp *world, const double *utility, double alpha, double *policy)
+static void improve(const idm_mdp *mdp, const double *utility, double alpha, double *policy)
 {
   enum { sweeps = 500 };
   double value[3] = {0}, q[6] = {0};
   for (int k = 0; k < sweeps; k++) {
     for (size_t e = 0; e < 6; e++)
       q[e] =
-          utility[e % 2 * 3 + e / 2] + world->discount * idm_mdp_next(world, e % 2, e / 2, value);
+          utility[e % 2 * 3 + e / 2] + mdp->discount * idm_mdp_next_value(mdp, e % 2, e / 2, value);
     for (size_t s = 0; s < 3; s++) {
       value[s] = 0;
       for (size_t e = 2 * s; e < 2 * s + 2; e++)
@@ -50,14 +53,14 @@ static idm_data *learning(const idm_problem *problem, double alpha, uint64_t see
   double policy[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, next[3];
   char *log = calloc(room, 1);
   double *batch = calloc(3 * each, sizeof *batch);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   idm_random random;
   assert_non_null(log);
   assert_non_null(batch);
   idm_random_init(&random, seed, 1);
   size_t used = (size_t)snprintf(log, room, "trajectory,state,action\n");
   for (size_t t = 0; t < 3 * each; t++) {
-    if (t && t % each == 0) improve(world, problem->theta->block[IDM_UTILITY].value, alpha, policy);
+    if (t && t % each == 0) improve(mdp, problem->theta->block[IDM_UTILITY].value, alpha, policy);
     size_t now = idm_random_choice(&random, (double[]){1, 1, 1}, 3);
     batch[t] = (double)(t / each + 1);
     for (size_t k = 0; k < steps; k++) {
@@ -65,13 +68,13 @@ static idm_data *learning(const idm_problem *problem, double alpha, uint64_t see
       used += (size_t)snprintf(log + used, room - used, "%zu,%c,%s\n", t, "abc"[now],
                                u ? "right" : "left");
       for (size_t s = 0; s < 3; s++)
-        next[s] = idm_mdp_next(world, u, now, (double[]){s == 0, s == 1, s == 2});
+        next[s] = idm_mdp_next_value(mdp, u, now, (double[]){s == 0, s == 1, s == 2});
       now = idm_random_choice(&random, next, 3);
     }
   }
   idm_data *data = support_data(problem, log);
   data->number[IDM_COLUMN_BATCH] = batch;
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   free(log);
   return data;
 }
@@ -109,22 +112,22 @@ static void two_batches_by_hand(void **state)
     idm_problem *problem = support_yaml(WALK);
     support_set(problem, 0.7, INFINITY, 0);
     idm_data *data = batched(problem, 2);
-    check(idm_problem_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = smoothed(smoothing[k]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_mdp *world = support_world(problem);
+    idm_mdp *mdp = support_world(problem);
     double first[6], second[6], kl[3] = {0}, left[6], distance;
     count(data, 0, smoothing[k], first);
     count(data, 1, smoothing[k], second);
     for (size_t e = 0; e < 6; e++) kl[e / 2] += first[e] * log(first[e] / second[e]);
     for (size_t e = 0; e < 6; e++)
       left[e % 2 * 3 + e / 2] =
-          0.7 * (log(second[e] / 0.5) + idm_mdp_next(world, e % 2, e / 2, kl));
-    check(idm_canonical_distance(world, left, p->value, &distance, &support_error));
+          0.7 * (log(second[e] / 0.5) + idm_mdp_next_value(mdp, e % 2, e / 2, kl));
+    check(idm_canonical_distance(mdp, left, p->value, &distance, &support_error));
     assert_true(distance <= 1e-8);
     assert_near(p->finding->objective, 0, 1e-16);
-    assert_true(idm_finding_holds(p->finding));
-    idm_mdp_destroy(world);
+    assert_true(idm_optimality_certified(p->finding));
+    idm_mdp_destroy(mdp);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -143,17 +146,60 @@ static void free_discount(void **state)
   idm_data *data = learning(problem, 0.5, 1);
   const idm_fit_settings settings = smoothed(1);
   double least = INFINITY;
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   for (size_t i = 1; i <= GRID; i++) {
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.05 * (double)i);
     idm_posterior *p = support_fit(name, problem, data, &settings);
     least = fmin(least, p->finding->objective);
     idm_posterior_destroy(p);
   }
-  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
   assert_true(p->finding->objective <= least);
   assert_near(p->value[6], 0.9, 0.12);
+  const double both = p->finding->objective;
+  idm_posterior_destroy(p);
+  /* Alone, under the learner's own utilities, it has less to explain the policies by. */
+  check(idm_problem_set_free(problem, "discount", &support_error));
+  p = support_fit(name, problem, data, &settings);
+  assert_int_equal(p->coordinate.count, 1);
+  assert_near(p->value[0], 0.9, 0.12);
+  assert_true(p->finding->objective >= both);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* A learner's first policies are worse than chance under the answer, and its last is not: behaviour
+ * is compared with the last batch. */
+static void behavior_of_the_last_batch(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(WALK);
+  support_set(problem, 0.5, INFINITY, 0);
+  idm_data *data = learning(problem, 0.5, 1);
+  double *batch = data->number[IDM_COLUMN_BATCH];
+  const idm_fit_settings settings = smoothed(1);
+  check(idm_problem_set_free(problem, "utility", &support_error));
+  idm_posterior *p = support_fit(name, problem, data, &settings);
+  idm_assessment *a;
+  uint32_t *trajectory = calloc(data->trajectories, sizeof *trajectory);
+  assert_non_null(trajectory);
+  size_t count = 0;
+  for (size_t t = 0; t < data->trajectories; t++)
+    if (batch[t] == 3) trajectory[count++] = (uint32_t)t;
+  idm_data *part;
+  idm_projection projection, all;
+  check(idm_data_subset(data, trajectory, count, &part, &support_error));
+  check(idm_projection_centre(problem, p, part, &projection, &support_error));
+  check(idm_projection_centre(problem, p, data, &all, &support_error));
+  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  const double expected = projection.log_loss / projection.uniform_log_loss;
+  assert_near(a->checks.of[IDM_CHECK_BEHAVIOR].value, expected, 1e-12);
+  assert_true(fabs(all.log_loss / all.uniform_log_loss - expected) > 0.01);
+  idm_assessment_destroy(a);
+  idm_data_destroy(part);
+  free(trajectory);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -169,7 +215,7 @@ static void no_learner(void **state)
   const idm_fit_settings settings = smoothed(1);
   idm_posterior *p = NULL;
   idm_error error;
-  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   assert_int_equal(
       idm_inverse_fit(idm_inverse_find(name), problem, data, &settings, NULL, &p, NULL, &error),
       IDM_INPUT);
@@ -186,8 +232,8 @@ static void open_discount(void **state)
   idm_problem *problem = support_yaml(WALK);
   idm_data *data = batched(problem, 2);
   const idm_fit_settings settings = smoothed(1);
-  check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_problem_free(problem, "[utility, discount]", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
   assert_true(support_mentions(&p->finding->faults, "do not determine it"));
   idm_posterior_destroy(p);
@@ -204,7 +250,7 @@ static void names_do_not_matter(void **state)
   const idm_fit_settings settings = smoothed(1);
   idm_posterior *p[2];
   for (size_t i = 0; i < 2; i++) {
-    check(idm_problem_free(twins.problem[i], "utility", &support_error));
+    check(idm_problem_set_free(twins.problem[i], "utility", &support_error));
     p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
   }
   assert_true(p[0]->finding->objective > 1e-6);
@@ -222,7 +268,7 @@ static void refusals(void **state)
   (void)state;
   idm_problem *problem = support_yaml(WALK);
   idm_fit_settings settings = smoothed(1);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,right,b\n");
   support_refused(name, problem, data, &settings, "no column for the batch");
   idm_data_destroy(data);
@@ -242,9 +288,13 @@ static void refusals(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(two_batches_by_hand), cmocka_unit_test(free_discount),
-      cmocka_unit_test(no_learner),          cmocka_unit_test(open_discount),
-      cmocka_unit_test(names_do_not_matter), cmocka_unit_test(refusals),
+      cmocka_unit_test(two_batches_by_hand),
+      cmocka_unit_test(free_discount),
+      cmocka_unit_test(behavior_of_the_last_batch),
+      cmocka_unit_test(no_learner),
+      cmocka_unit_test(open_discount),
+      cmocka_unit_test(names_do_not_matter),
+      cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

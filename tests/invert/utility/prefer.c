@@ -1,5 +1,5 @@
 /* Preferences of somebody whose utility is known: how often each way, and how likely. */
-#include "invert/utility/prefer.h"
+#include "invert/utility/preferred.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,29 +28,30 @@ static void test_shares(void **state)
   enum { PAIRS = 30000 };
   (void)state;
   idm_problem *problem = support_yaml(WALK);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_data *data = support_data(problem, log_text);
   idm_random random;
   idm_random_init(&random, 7, 1);
-  check(idm_prefer(problem, problem->theta, PAIRS, "somebody", &random, data, &support_error));
+  check(idm_preferences_simulate(problem, problem->theta, PAIRS, "somebody", &random, data,
+                                 &support_error));
   const idm_preferences *p = data->preferences;
-  double preferred[3][3] = {{0}}, expected = 0, found = 0;
+  double preference_model[3][3] = {{0}}, expected = 0, found = 0;
   assert_int_equal(p->count, PAIRS);
   for (size_t i = 0; i < PAIRS; i++) {
     assert_true(p->worse[i] < 3 && p->better[i] < 3 && p->worse[i] != p->better[i]);
     assert_true(p->weight[i] == 1);
-    preferred[p->better[i]][p->worse[i]]++;
+    preference_model[p->better[i]][p->worse[i]]++;
     expected += log(logistic(sum[p->better[i]] - sum[p->worse[i]]));
   }
   for (size_t a = 0; a < 3; a++)
     for (size_t b = a + 1; b < 3; b++) {
-      const double all = preferred[a][b] + preferred[b][a];
+      const double all = preference_model[a][b] + preference_model[b][a];
       const double share = logistic(sum[a] - sum[b]);
       assert_near(all / PAIRS, 1.0 / 3, 4.5 * sqrt(2.0 / 9 / PAIRS));
-      assert_near(preferred[a][b] / all, share, 4.5 * sqrt(share * (1 - share) / all));
+      assert_near(preference_model[a][b] / all, share, 4.5 * sqrt(share * (1 - share) / all));
     }
-  check(
-      idm_prefer_log_likelihood(problem, data, problem->theta, "somebody", &found, &support_error));
+  check(idm_preferences_log_likelihood(problem, data, problem->theta, "somebody", &found,
+                                       &support_error));
   assert_near(found, expected, 1e-7);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -61,21 +62,21 @@ static void test_held(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK);
-  check(idm_problem_free(problem, "{utility: {entries: [left.a]}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [left.a]}}", &support_error));
   idm_data *data = support_data(problem, log_text);
   idm_theta *theta;
   check(idm_theta_copy(problem->theta, &theta, &support_error));
   for (size_t e = 0; e < 6; e++) theta->block[IDM_UTILITY].value[e] = e ? 1000 : 2.5;
   idm_random random;
   idm_random_init(&random, 7, 2);
-  check(idm_prefer(problem, theta, 5, "somebody", &random, data, &support_error));
+  check(idm_preferences_simulate(problem, theta, 5, "somebody", &random, data, &support_error));
   /* left.a is taken twice in the first, once in the second and never in the third. */
   const double other[] = {2.5 + 0.9 * 2.5, sum[1], sum[2]};
   double expected = 0, found = 0;
   for (size_t i = 0; i < 5; i++)
     expected +=
         log(logistic(other[data->preferences->better[i]] - other[data->preferences->worse[i]]));
-  check(idm_prefer_log_likelihood(problem, data, theta, "somebody", &found, &support_error));
+  check(idm_preferences_log_likelihood(problem, data, theta, "somebody", &found, &support_error));
   assert_near(found, expected, 1e-12);
   idm_theta_destroy(theta);
   idm_data_destroy(data);
@@ -86,13 +87,14 @@ static void test_one_alone(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,left,a\n");
   idm_random random;
   idm_error error = {0};
   idm_random_init(&random, 7, 3);
-  assert_int_equal(idm_prefer(problem, problem->theta, 5, "somebody", &random, data, &error),
-                   IDM_INPUT);
+  assert_int_equal(
+      idm_preferences_simulate(problem, problem->theta, 5, "somebody", &random, data, &error),
+      IDM_INPUT);
   assert_non_null(strstr(error.message, "expected two or more"));
   idm_data_destroy(data);
   idm_problem_destroy(problem);

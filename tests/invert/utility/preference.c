@@ -19,7 +19,7 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data)
   check(fit(problem, data, &p));
   assert_int_equal(p->answer, IDM_POINT);
   assert_string_equal(p->finding->certificate, "gradient norm");
-  assert_true(p->finding->closed == 1e-9 && idm_finding_holds(p->finding));
+  assert_true(p->finding->closed == 1e-9 && idm_optimality_certified(p->finding));
   return p;
 }
 
@@ -157,7 +157,7 @@ static void test_separable(void **state)
   assert_null(p);
   assert_non_null(strstr(support_error.message, "the preferences are separable"));
   assert_non_null(strstr(support_error.message, "give it a proper prior"));
-  check(idm_problem_free(problem, "{utility: {prior: {normal: [0, 1]}}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {prior: {normal: [0, 1]}}}", &support_error));
   p = answer(problem, data);
   assert_non_null(strstr(p->finding->words.text[0], "separable"));
   idm_assessment *a;
@@ -255,7 +255,7 @@ static void test_refusals(void **state)
   idm_data *data = make_preferred(problem, 10, 20, false, 1);
   idm_posterior *p;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    check(idm_problem_free(problem, cases[i].what_is_free, &support_error));
+    check(idm_problem_set_free(problem, cases[i].what_is_free, &support_error));
     assert_int_equal(fit(problem, data, &p), IDM_INPUT);
     assert_null(p);
     if (!strstr(support_error.message, cases[i].words)) fail_msg("%s", support_error.message);

@@ -253,7 +253,7 @@ static void test_trusted(void **state)
   idm_fit_settings settings = make_settings("");
   settings.draws = 1000;
   idm_posterior *p = answer(problem, data, &settings);
-  assert_true(p->finding->attained >= 1 && idm_finding_holds(p->finding));
+  assert_true(p->finding->attained >= 1 && idm_optimality_certified(p->finding));
   assert_int_equal(p->finding->open, 1);
   assert_int_equal(p->prior_draws, 50);
   assert_int_equal(p->finding->state.count, 3);
@@ -269,7 +269,7 @@ static void test_trusted(void **state)
               a->diagnosis[0].ess_bulk > idm_check_threshold(IDM_CHECK_EFFECTIVE));
   assert_true(support_mentions(&a->remarks, "leave 1 direction of these numbers open"));
   assert_int_equal(a->parameters, 0); /* what the likelihood of actions bounds */
-  assert_false(a->model.looked);
+  assert_false(a->model.evaluated);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
   /* Too few draws are too few here as well. */
@@ -304,7 +304,8 @@ static void test_improper(void **state)
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
   /* One number and one preference: separable, and nothing is left open. */
-  check(idm_problem_free(problem, "{utility: {entries: [right.a], prior: flat}}", &support_error));
+  check(idm_problem_set_free(problem, "{utility: {entries: [right.a], prior: flat}}",
+                             &support_error));
   size_t i = 0;
   const idm_preferences *given = data->preferences;
   double unit[6] = {0, 0, 0, 1, 0, 0};
@@ -345,13 +346,13 @@ static void test_repeatable(void **state)
   idm_posterior_destroy(parallel);
   /* Stopped, and gone on with. */
   support_stopping w = {.at = 0.02};
-  const idm_fit_watch stopped = {.progress = support_stop, .context = &w, .label = 5};
+  const idm_fit_monitor stopped = {.progress = support_stop, .context = &w, .label = 5};
   const idm_status status = idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, &settings,
                                             &stopped, &part, NULL, &support_error);
   assert_true(status == IDM_UNTRUSTED || status == IDM_OK);
   assert_non_null(w.bytes);
   idm_posterior_destroy(part);
-  const idm_fit_watch again = {.checkpoint = w.bytes, .checkpoint_length = w.length, .label = 5};
+  const idm_fit_monitor again = {.checkpoint = w.bytes, .checkpoint_length = w.length, .label = 5};
   check(idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, &settings, &again, &rest,
                         NULL, &support_error));
   assert_memory_equal(rest->value, whole->value, bytes);

@@ -7,23 +7,24 @@
 typedef struct model {
   idm_problem *problem;
   idm_data *data;
-  idm_sought *sought;
-  idm_preferred *preferred;
+  idm_free_utility *free_utility;
+  idm_preference_model *preference_model;
 } model;
 
 static model open_model(const char *text, const char *what_is_free)
 {
   model m = {.problem = make_problem(text, what_is_free)};
   m.data = make_preferred(m.problem, 12, 40, true, 5);
-  check(idm_sought_create(m.problem, &m.sought, &support_error));
-  check(idm_preferred_create(m.problem, m.data, m.sought, "test", &m.preferred, &support_error));
+  check(idm_free_utility_create(m.problem, &m.free_utility, &support_error));
+  check(idm_preference_model_create(m.problem, m.data, m.free_utility, "test", &m.preference_model,
+                                    &support_error));
   return m;
 }
 
 static void close_model(model *m)
 {
-  idm_preferred_destroy(m->preferred);
-  idm_sought_destroy(m->sought);
+  idm_preference_model_destroy(m->preference_model);
+  idm_free_utility_destroy(m->free_utility);
   idm_data_destroy(m->data);
   idm_problem_destroy(m->problem);
 }
@@ -33,7 +34,7 @@ static const struct {
   const char *text;
   const char *what_is_free;
   size_t numbers;
-} asked[] = {
+} task[] = {
     {walk_text, "utility", 6},
     {walk_text, "{utility: {entries: [left.a, right]}}", 4},
     {walk_text, "{utility: {entries: {win: [left.c, right.c], rest: [right.a, left.b]}}}", 2},
@@ -44,17 +45,17 @@ static const struct {
 static void test_likelihood(void **state)
 {
   (void)state;
-  for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
-    model m = open_model(asked[k].text, asked[k].what_is_free);
-    const size_t n = m.preferred->free;
+  for (size_t k = 0; k < sizeof task / sizeof *task; k++) {
+    model m = open_model(task[k].text, task[k].what_is_free);
+    const size_t n = m.preference_model->free;
     idm_random random;
     idm_random_init(&random, 3, k);
-    assert_int_equal(n, asked[k].numbers);
+    assert_int_equal(n, task[k].numbers);
     for (int i = 0; i < 20; i++) {
       double x[6], utility[6];
       for (size_t j = 0; j < n; j++) x[j] = idm_random_normal(&random);
-      idm_sought_fill(m.sought, x, utility);
-      assert_near(idm_preferred_log_likelihood(m.preferred, x, NULL, NULL),
+      idm_free_utility_fill(m.free_utility, x, utility);
+      assert_near(idm_preference_model_log_likelihood(m.preference_model, x, NULL, NULL),
                   plain_log_likelihood(m.problem, utility, m.data), 1e-12);
     }
     close_model(&m);
@@ -65,18 +66,18 @@ static void test_derivatives(void **state)
 {
   (void)state;
   static const double h = 1e-5;
-  for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
-    model m = open_model(asked[k].text, asked[k].what_is_free);
-    const size_t n = m.preferred->free;
+  for (size_t k = 0; k < sizeof task / sizeof *task; k++) {
+    model m = open_model(task[k].text, task[k].what_is_free);
+    const size_t n = m.preference_model->free;
     double x[6], gradient[6], precision[36], above[6], below[6];
     for (size_t j = 0; j < n; j++) x[j] = 0.3 * (double)j - 0.7;
-    idm_preferred_log_likelihood(m.preferred, x, gradient, precision);
+    idm_preference_model_log_likelihood(m.preference_model, x, gradient, precision);
     for (size_t j = 0; j < n; j++) {
       const double at = x[j];
       x[j] = at + h;
-      const double up = idm_preferred_log_likelihood(m.preferred, x, above, NULL);
+      const double up = idm_preference_model_log_likelihood(m.preference_model, x, above, NULL);
       x[j] = at - h;
-      const double down = idm_preferred_log_likelihood(m.preferred, x, below, NULL);
+      const double down = idm_preference_model_log_likelihood(m.preference_model, x, below, NULL);
       x[j] = at;
       assert_near(gradient[j], (up - down) / (2 * h), 1e-7);
       for (size_t i = j; i < n; i++)
@@ -92,9 +93,9 @@ static void test_derivatives(void **state)
 static void test_bound(void **state)
 {
   (void)state;
-  for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
-    model m = open_model(asked[k].text, asked[k].what_is_free);
-    const size_t n = m.preferred->free;
+  for (size_t k = 0; k < sizeof task / sizeof *task; k++) {
+    model m = open_model(task[k].text, task[k].what_is_free);
+    const size_t n = m.preference_model->free;
     idm_random random;
     idm_random_init(&random, 4, k);
     for (int i = 0; i < 200; i++) {
@@ -102,15 +103,15 @@ static void test_bound(void **state)
       const double size = pow(10, i % 5 - 2), step = pow(10, i / 5 % 5 - 2);
       for (size_t j = 0; j < n; j++) x[j] = size * idm_random_normal(&random);
       for (size_t j = 0; j < n; j++) there[j] = x[j] + step * idm_random_normal(&random);
-      double bound = idm_preferred_log_likelihood(m.preferred, x, gradient, NULL);
+      double bound = idm_preference_model_log_likelihood(m.preference_model, x, gradient, NULL);
       const double scale = fmax(1, fabs(bound));
-      idm_preferred_bound(m.preferred, x, precision);
+      idm_preference_model_bound(m.preference_model, x, precision);
       for (size_t j = 0; j < n; j++) {
         bound += gradient[j] * (there[j] - x[j]);
         for (size_t l = 0; l <= j; l++)
           bound -= (l < j ? 1 : 0.5) * precision[j * n + l] * (there[j] - x[j]) * (there[l] - x[l]);
       }
-      assert_true(idm_preferred_log_likelihood(m.preferred, there, NULL, NULL) >=
+      assert_true(idm_preference_model_log_likelihood(m.preference_model, there, NULL, NULL) >=
                   bound - 1e-12 * fmax(scale, fabs(bound)));
     }
     close_model(&m);
@@ -122,18 +123,19 @@ static void test_large_odds(void **state)
 {
   (void)state;
   double difference[] = {1, 1}, offset[] = {0, 0}, weight[] = {1, 2}, x[] = {2000}, gradient[1];
-  const idm_preferred p = {
+  const idm_preference_model p = {
       .count = 1, .free = 1, .difference = difference, .offset = offset, .weight = weight};
-  assert_true(idm_preferred_log_likelihood(&p, x, gradient, NULL) == 0 && gradient[0] == 0);
+  assert_true(idm_preference_model_log_likelihood(&p, x, gradient, NULL) == 0 && gradient[0] == 0);
   x[0] = -2000;
-  assert_true(idm_preferred_log_likelihood(&p, x, gradient, NULL) == -2000 && gradient[0] == 1);
+  assert_true(idm_preference_model_log_likelihood(&p, x, gradient, NULL) == -2000 &&
+              gradient[0] == 1);
 }
 
 /* --- separation ----------------------------------------------------------------------------- */
 
 /* Of two numbers, the directions that matter are the normals of the rows, the rows themselves
  * (where all are parallel) and those between two of them: all are tried, in whole numbers. */
-static size_t try_directions(const idm_preferred *p)
+static size_t try_directions(const idm_preference_model *p)
 {
   enum { most = 64 };
   double v[most][2];
@@ -169,17 +171,17 @@ static void test_separation(void **state)
   idm_random_init(&random, 8, 0);
   for (size_t k = 0; k < tries; k++) {
     double difference[16], offset[8] = {0}, weight[8];
-    idm_preferred p = {.count = 1 + k % 6,
-                       .free = 2,
-                       .difference = difference,
-                       .offset = offset,
-                       .weight = weight};
+    idm_preference_model p = {.count = 1 + k % 6,
+                              .free = 2,
+                              .difference = difference,
+                              .offset = offset,
+                              .weight = weight};
     for (size_t i = 0; i < 2 * p.count; i++)
       difference[i] = floor(5 * idm_random_uniform(&random)) - 2;
     for (size_t i = 0; i < p.count; i++)
-      p.idle += difference[2 * i] == 0 && difference[2 * i + 1] == 0;
+      p.uninformative += difference[2 * i] == 0 && difference[2 * i + 1] == 0;
     size_t found;
-    check(idm_preferred_separated(&p, NULL, NULL, &found, &support_error));
+    check(idm_preference_model_separated(&p, NULL, NULL, &found, &support_error));
     assert_int_equal(found, try_directions(&p));
     kinds[found == 0 ? 0 : found < p.count ? 1 : 2]++;
   }
@@ -198,7 +200,7 @@ static void test_interrupt(void **state)
   model m = open_model(walk_text, "utility");
   size_t found = 7;
   const idm_status status =
-      idm_preferred_separated(m.preferred, stop, NULL, &found, &support_error);
+      idm_preference_model_separated(m.preference_model, stop, NULL, &found, &support_error);
   assert_true(status == IDM_UNTRUSTED || status == IDM_OK); /* it may be over before it is asked */
   close_model(&m);
 }
@@ -209,29 +211,29 @@ static void test_open(void **state)
 {
   (void)state;
   model m = open_model(walk_text, "utility"); /* trajectories are as long: a shift is open */
-  const idm_preferred *p = m.preferred;
+  const idm_preference_model *p = m.preference_model;
   const size_t n = p->free;
   double x[6], shortest[6];
-  idm_finding *f;
-  check(idm_finding_create(n, &f, &support_error));
+  idm_optimality *f;
+  check(idm_optimality_create(n, &f, &support_error));
   for (size_t j = 0; j < n; j++) x[j] = shortest[j] = 1 + (double)j;
-  check(idm_preferred_open(p, shortest, f, &support_error));
-  assert_true(f->looked);
+  check(idm_preference_model_nullspace(p, shortest, f, &support_error));
+  assert_true(f->evaluated);
   assert_int_equal(f->open, 1);
   for (size_t j = 0; j < n; j++) assert_near(f->direction[j], 1, 1e-10);
   double along = 0;
   for (size_t j = 0; j < n; j++) along += shortest[j];
   assert_near(along, 0, 1e-10);
-  assert_near(idm_preferred_log_likelihood(p, x, NULL, NULL),
-              idm_preferred_log_likelihood(p, shortest, NULL, NULL), 1e-10);
-  idm_preferred_say(p, 0, f);
+  assert_near(idm_preference_model_log_likelihood(p, x, NULL, NULL),
+              idm_preference_model_log_likelihood(p, shortest, NULL, NULL), 1e-10);
+  idm_preference_model_note(p, 0, f);
   assert_true(f->compared);
   const size_t said = f->words.count;
-  assert_int_equal(said, p->idle > 0);
-  idm_preferred_say(p, p->count, f);
+  assert_int_equal(said, p->uninformative > 0);
+  idm_preference_model_note(p, p->count, f);
   assert_non_null(
       strstr(f->words.text[said], "separable: some utility agrees with each of the 40"));
-  idm_finding_destroy(f);
+  idm_optimality_destroy(f);
   close_model(&m);
 }
 
@@ -240,15 +242,16 @@ static void test_idle(void **state)
 {
   (void)state;
   model m = open_model(walk_text, "{utility: {entries: [left.c]}}");
-  idm_finding *f;
-  size_t idle = 0;
-  for (size_t i = 0; i < m.preferred->count; i++) idle += m.preferred->difference[i] == 0;
-  assert_true(idle > 0);
-  assert_int_equal(m.preferred->idle, idle);
-  check(idm_finding_create(1, &f, &support_error));
-  idm_preferred_say(m.preferred, 0, f);
+  idm_optimality *f;
+  size_t uninformative = 0;
+  for (size_t i = 0; i < m.preference_model->count; i++)
+    uninformative += m.preference_model->difference[i] == 0;
+  assert_true(uninformative > 0);
+  assert_int_equal(m.preference_model->uninformative, uninformative);
+  check(idm_optimality_create(1, &f, &support_error));
+  idm_preference_model_note(m.preference_model, 0, f);
   assert_non_null(strstr(f->words.text[0], "no free number tells apart"));
-  idm_finding_destroy(f);
+  idm_optimality_destroy(f);
   close_model(&m);
 }
 
@@ -257,16 +260,17 @@ static void test_idle(void **state)
 static void expect_refusal(const idm_problem *problem, const idm_data *data, long line,
                            const char *words)
 {
-  idm_sought *sought;
-  idm_preferred *preferred;
+  idm_free_utility *free_utility;
+  idm_preference_model *preference_model;
   idm_error error = {0};
-  check(idm_sought_create(problem, &sought, &support_error));
-  assert_int_equal(idm_preferred_create(problem, data, sought, "test", &preferred, &error),
-                   IDM_INPUT);
-  assert_null(preferred);
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
+  assert_int_equal(
+      idm_preference_model_create(problem, data, free_utility, "test", &preference_model, &error),
+      IDM_INPUT);
+  assert_null(preference_model);
   assert_int_equal(error.line, line);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
-  idm_sought_destroy(sought);
+  idm_free_utility_destroy(free_utility);
 }
 
 /* What is not recorded matters in trajectories that are compared, and only there. */
@@ -296,13 +300,13 @@ static void test_gaps(void **state)
     if (cases[i].words) {
       expect_refusal(cases[i].problem, data, cases[i].line, cases[i].words);
     } else {
-      idm_sought *sought;
-      idm_preferred *preferred;
-      check(idm_sought_create(cases[i].problem, &sought, &support_error));
-      check(
-          idm_preferred_create(cases[i].problem, data, sought, "test", &preferred, &support_error));
-      idm_preferred_destroy(preferred);
-      idm_sought_destroy(sought);
+      idm_free_utility *free_utility;
+      idm_preference_model *preference_model;
+      check(idm_free_utility_create(cases[i].problem, &free_utility, &support_error));
+      check(idm_preference_model_create(cases[i].problem, data, free_utility, "test",
+                                        &preference_model, &support_error));
+      idm_preference_model_destroy(preference_model);
+      idm_free_utility_destroy(free_utility);
     }
     idm_data_destroy(data);
   }
@@ -314,7 +318,7 @@ static void test_models(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 2, .seed = 1});
   check(idm_preferences_create(1, &data->preferences, &support_error));
   data->preferences->better[0] = 1;

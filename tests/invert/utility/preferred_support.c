@@ -59,7 +59,7 @@ double plain_log_likelihood(const idm_problem *problem, const double *utility, c
 idm_problem *make_problem(const char *text, const char *what_is_free)
 {
   idm_problem *problem = support_yaml(text);
-  check(idm_problem_free(problem, what_is_free, &support_error));
+  check(idm_problem_set_free(problem, what_is_free, &support_error));
   return problem;
 }
 

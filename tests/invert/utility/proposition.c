@@ -14,7 +14,7 @@ static void holds(const idm_problem *problem, double alpha, double lambda)
   assert_true(p->difference <= 1e-8);
   assert_near(p->margin + p->matching, p->constant, 1e-9);
   assert_near(p->constant, -alpha * log((double)problem->setting->actions.count), 1e-15);
-  assert_true(p->slope <= 1e-9);
+  assert_true(p->gradient_max <= 1e-9);
   assert_true(p->gap <= 1e-9);
   /* Nearness is worth something: what was found is not just every action alike. */
   double apart = 0, sum = 0;
@@ -84,8 +84,8 @@ static void with_any_regulariser(void **state)
         check(idm_proposition_create_with(problem, 0.5, (idm_zeta)z, scales[z], units, &p,
                                           &support_error));
         assert_near(p->margin + p->matching, p->constant, 1e-6);
-        assert_true(p->apart <= 1e-6);
-        assert_true(p->slope <= 1e-6 && p->gap <= 1e-6);
+        assert_true(p->occupancy_difference <= 1e-6);
+        assert_true(p->gradient_max <= 1e-6 && p->gap <= 1e-6);
         double far = 0;
         for (size_t e = 0; e < p->state.count * p->action.count; e++)
           far = fmax(far, fabs(p->matched[e] - p->demonstrated[e]));
@@ -129,7 +129,7 @@ static void refusals(void **state)
       idm_proposition_create_with(problem, 1, IDM_ZETA_COUNT, 1, 0, &p, &support_error), IDM_USAGE);
   assert_null(p);
   assert_null(idm_zeta_name(IDM_ZETA_COUNT));
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
   assert_int_equal(idm_proposition_create_with(problem, 1, IDM_ZETA_GAIL, 1, 0, &p, &support_error),
                    IDM_INPUT);
   assert_non_null(strstr(support_error.message, "takes every action in every state it visits"));

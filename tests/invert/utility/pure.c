@@ -1,6 +1,6 @@
 /* Policies of one action a state: the nearest of all of them, one by one; what is met exactly; what
  * is infinite; any order. */
-#include "invert/utility/pure.h"
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,18 +88,19 @@ static double enumerate(const idm_problem *problem, idm_divergence divergence, c
   return least;
 }
 
-static idm_closest *nearest(const idm_problem *problem, const double *target,
-                            const double *fallback, idm_divergence divergence, idm_pure *pure)
+static idm_occupancy_projection *nearest(const idm_problem *problem, const double *target,
+                                         const double *fallback, idm_divergence divergence,
+                                         idm_branch_stats *pure)
 {
-  idm_mdp *world = support_world(problem);
-  idm_closest *found;
-  check(idm_pure_create(world, problem->setting, target, fallback, divergence, lambda, NULL, pure,
-                        &found, &support_error));
-  idm_mdp_destroy(world);
+  idm_mdp *mdp = support_world(problem);
+  idm_occupancy_projection *found;
+  check(idm_deterministic_projection_create(mdp, problem->setting, target, fallback, divergence,
+                                            lambda, NULL, pure, &found, &support_error));
+  idm_mdp_destroy(mdp);
   return found;
 }
 
-static void is_pure(const idm_closest *found)
+static void is_pure(const idm_occupancy_projection *found)
 {
   for (size_t s = 0; s < STATES; s++) {
     double mass = 0, most = 0;
@@ -120,25 +121,25 @@ static void as_near_as_any(void **state)
       idm_random random;
       idm_random_init(&random, seed, 0);
       idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, seed);
-      idm_mdp *world = support_world(problem);
+      idm_mdp *mdp = support_world(problem);
       double policy[ALL], target[ALL], best[ALL] = {0}, second;
       support_policy(&random, STATES, ACTIONS, policy);
       if (seed % 2)
-        check(idm_mdp_occupancy(world, policy, target, &support_error));
+        check(idm_mdp_occupancy(mdp, policy, target, &support_error));
       else
         support_distribution(&random, target, ALL);
       const double least = enumerate(problem, divergences[d], target, best, &second);
-      idm_pure pure;
-      idm_closest *found = nearest(problem, target, policy, divergences[d], &pure);
+      idm_branch_stats pure;
+      idm_occupancy_projection *found = nearest(problem, target, policy, divergences[d], &pure);
       assert_near(found->objective, least, 1e-9);
       assert_true(found->gap <= 1e-9);
       is_pure(found);
       if (second > least + 1e-6) {
-        assert_false(pure.rivals);
+        assert_false(pure.non_unique);
         for (size_t e = 0; e < ALL; e++) assert_near(found->occupancy[e], best[e], 1e-9);
       }
-      idm_closest_destroy(found);
-      idm_mdp_destroy(world);
+      idm_occupancy_projection_destroy(found);
+      idm_mdp_destroy(mdp);
       idm_problem_destroy(problem);
     }
 }
@@ -149,16 +150,16 @@ static void pure_targets_are_met(void **state)
   (void)state;
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++) {
     idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 9);
-    idm_mdp *world = support_world(problem);
+    idm_mdp *mdp = support_world(problem);
     double policy[ALL] = {0}, target[ALL];
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (s * s) % ACTIONS] = 1;
-    check(idm_mdp_occupancy(world, policy, target, &support_error));
-    idm_pure pure;
+    check(idm_mdp_occupancy(mdp, policy, target, &support_error));
+    idm_branch_stats pure;
     /* From what was done, and from nothing that helps. */
-    idm_closest *found = nearest(problem, target, policy, (idm_divergence)d, &pure);
+    idm_occupancy_projection *found = nearest(problem, target, policy, (idm_divergence)d, &pure);
     assert_true(found->objective == 0 && found->gap == 0);
     assert_memory_equal(found->policy, policy, sizeof policy);
-    idm_closest_destroy(found);
+    idm_occupancy_projection_destroy(found);
     double level[ALL];
     for (size_t e = 0; e < ALL; e++) level[e] = 1.0 / ACTIONS;
     found = nearest(problem, target, level, (idm_divergence)d, &pure);
@@ -166,8 +167,8 @@ static void pure_targets_are_met(void **state)
     assert_true(found->gap <= 1e-9);
     for (size_t e = 0; e < ALL; e++)
       if (target[e] > 0) assert_near(found->policy[e], 1, 1e-12);
-    idm_closest_destroy(found);
-    idm_mdp_destroy(world);
+    idm_occupancy_projection_destroy(found);
+    idm_mdp_destroy(mdp);
     idm_problem_destroy(problem);
   }
 }
@@ -179,46 +180,46 @@ static void bounds_are_said(void **state)
   (void)state;
   enum { MANY = 20, TWO = 2, ENTRIES = MANY * TWO };
   idm_problem *problem = support_mdp(MANY, TWO, 3, 0.5, 3);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   idm_random random;
   idm_random_init(&random, 7, 0);
   double level[ENTRIES], target[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) level[e] = 1.0 / TWO;
-  check(idm_mdp_occupancy(world, level, target, &support_error));
-  idm_pure pure;
-  idm_closest *found;
-  check(idm_pure_create(world, problem->setting, target, level, IDM_DIVERGENCE_TV, 1, NULL, &pure,
-                        &found, &support_error));
+  check(idm_mdp_occupancy(mdp, level, target, &support_error));
+  idm_branch_stats pure;
+  idm_occupancy_projection *found;
+  check(idm_deterministic_projection_create(mdp, problem->setting, target, level, IDM_DIVERGENCE_TV,
+                                            1, NULL, &pure, &found, &support_error));
   assert_true(found->gap > 1e-3 && found->gap < found->objective);
   assert_true(pure.branches >= 3000);
   for (int trial = 0; trial < 2000; trial++) {
     double policy[ENTRIES] = {0}, occupancy[ENTRIES], here = 0;
     for (size_t s = 0; s < MANY; s++) policy[s * TWO + (idm_random_uniform(&random) < 0.5)] = 1;
-    check(idm_mdp_occupancy(world, policy, occupancy, &support_error));
+    check(idm_mdp_occupancy(mdp, policy, occupancy, &support_error));
     for (size_t e = 0; e < ENTRIES; e++) here += 0.5 * fabs(target[e] - occupancy[e]);
     assert_true(here >= found->objective - found->gap - 1e-9);
     assert_true(here >= found->objective - 1e-9);
   }
-  idm_closest_destroy(found);
-  idm_mdp_destroy(world);
+  idm_occupancy_projection_destroy(found);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
 static void expect(const idm_problem *problem, const double *target, idm_divergence divergence,
                    const char *words)
 {
-  idm_mdp *world = support_world(problem);
-  idm_closest *found;
-  idm_pure pure;
+  idm_mdp *mdp = support_world(problem);
+  idm_occupancy_projection *found;
+  idm_branch_stats pure;
   idm_error error = {0};
   double level[ALL];
   for (size_t e = 0; e < ALL; e++) level[e] = 1.0 / ACTIONS;
-  assert_int_equal(idm_pure_create(world, problem->setting, target, level, divergence, 1, NULL,
-                                   &pure, &found, &error),
+  assert_int_equal(idm_deterministic_projection_create(mdp, problem->setting, target, level,
+                                                       divergence, 1, NULL, &pure, &found, &error),
                    IDM_INPUT);
   assert_null(found);
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
 }
 
 /* Two actions in a state: kl and chi2 are infinite for whoever takes one. */
@@ -254,28 +255,28 @@ static void rivals_are_said(void **state)
   from = &twins.problem[0]->setting->states;
   for (size_t s = 0; s < STATES; s++)
     strcpy(twins.problem[1]->setting->states.name[place[s]], from->name[s]);
-  idm_mdp *world = support_world(twins.problem[0]);
+  idm_mdp *mdp = support_world(twins.problem[0]);
   for (size_t e = 0; e < ALL; e++) policy[0][e] = e % ACTIONS == 2 ? 0 : 0.5;
-  check(idm_mdp_occupancy(world, policy[0], target[0], &support_error));
+  check(idm_mdp_occupancy(mdp, policy[0], target[0], &support_error));
   for (size_t e = 0; e < ALL; e++) {
     const size_t to = place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS];
     target[1][to] = target[0][e];
     policy[1][to] = policy[0][e];
   }
   for (size_t d = 0; d < 3; d++) {
-    idm_closest *found[2];
+    idm_occupancy_projection *found[2];
     for (size_t i = 0; i < 2; i++) {
-      idm_pure pure;
+      idm_branch_stats pure;
       found[i] = nearest(twins.problem[i], target[i], policy[i], divergences[d], &pure);
-      assert_true(pure.rivals);
+      assert_true(pure.non_unique);
     }
     assert_near(found[0]->objective, found[1]->objective, 1e-10);
     for (size_t e = 0; e < ALL; e++)
       assert_near(found[0]->policy[e],
                   found[1]->policy[place[e / ACTIONS] * ACTIONS + turn[e % ACTIONS]], 1e-12);
-    for (size_t i = 0; i < 2; i++) idm_closest_destroy(found[i]);
+    for (size_t i = 0; i < 2; i++) idm_occupancy_projection_destroy(found[i]);
   }
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   support_twins_destroy(&twins);
 }
 

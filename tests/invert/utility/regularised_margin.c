@@ -45,21 +45,21 @@ static void utilities_are_gaps_of_occupancy(void **state)
     idm_problem *problem = support_yaml(WALK);
     idm_data *data =
         support_simulate(problem, (idm_simulation){.trajectories = 40, .steps = 20, .seed = 2});
-    check(idm_problem_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = with_lambda(lambdas[l]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_mdp *world = support_world(problem);
+    idm_mdp *mdp = support_world(problem);
     double policy[6], demonstrated[6], own[6];
     frequencies(problem, data, policy);
-    check(idm_mdp_occupancy(world, policy, demonstrated, &support_error));
-    check(idm_mdp_occupancy(world, p->finding->policy, own, &support_error));
+    check(idm_mdp_occupancy(mdp, policy, demonstrated, &support_error));
+    check(idm_mdp_occupancy(mdp, p->finding->policy, own, &support_error));
     for (size_t u = 0; u < 2; u++)
       for (size_t s = 0; s < 3; s++)
         assert_near(p->value[u * 3 + s], lambdas[l] * (demonstrated[s * 2 + u] - own[s * 2 + u]),
                     1e-7);
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     assert_int_equal(p->finding->open, 3);
-    idm_mdp_destroy(world);
+    idm_mdp_destroy(mdp);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -72,7 +72,7 @@ static void no_price_gives_the_frequencies(void **state)
   idm_problem *problem = support_yaml(WALK);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 60, .steps = 20, .seed = 3});
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   const idm_fit_settings settings = with_lambda(INFINITY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
   double policy[6];
@@ -129,7 +129,7 @@ static void moments_over_a_horizon(void **state)
     memcpy(law, next, sizeof law);
   }
   for (size_t s = 0; s < 3; s++) assert_near(sum[0][s], sum[1][s], 1e-8);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   idm_workspace_destroy(workspace);
   idm_theta_destroy(theta);
   idm_posterior_destroy(p);
@@ -150,7 +150,7 @@ static void names_do_not_matter(void **state)
     const idm_fit_settings settings = with_lambda(lambdas[l]);
     idm_posterior *p[2];
     for (size_t i = 0; i < 2; i++) {
-      check(idm_problem_free(twins.problem[i], "utility", &support_error));
+      check(idm_problem_set_free(twins.problem[i], "utility", &support_error));
       p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
     }
     assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-12);
@@ -170,18 +170,23 @@ static void refusals(void **state)
                                          "1,right,b\n1,right,c\n1,left,b\n1,left,a\n1,left,a\n");
   idm_fit_settings settings = with_lambda(INFINITY);
   support_refused(name, problem, data, &settings, "none is free");
-  check(idm_problem_free(problem, "utility, alpha", &support_error));
+  check(idm_problem_set_free(problem, "utility, alpha", &support_error));
   support_refused(name, problem, data, &settings, "alpha is free");
-  check(idm_problem_free(problem, "utility", &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
   support_refused(name, problem, data, &settings, "worse and worse what it never does");
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
   support_refused(name, problem, data, &settings, "--occupancy policy");
   settings = with_lambda(1);
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  assert_true(idm_finding_holds(p->finding));
+  assert_true(idm_optimality_certified(p->finding));
   idm_posterior_destroy(p);
-  check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.1);
+  support_refused(name, problem, data, &settings, "lapse = 0.1");
+  idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
+  idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, -0.5);
+  support_refused(name, problem, data, &settings, "perseverance = -0.5");
+  check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
   support_refused(name, problem, data, &settings, "alpha = 0");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -203,16 +208,16 @@ static void ties_keep_the_answer_finite(void **state)
     }
   const idm_fit_settings settings = with_lambda(INFINITY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   double policy[6], demonstrated[6], own[6];
   frequencies(problem, data, policy);
   assert_true(policy[4] == 0); /* left in c */
-  check(idm_mdp_occupancy(world, policy, demonstrated, &support_error));
-  check(idm_mdp_occupancy(world, p->finding->policy, own, &support_error));
+  check(idm_mdp_occupancy(mdp, policy, demonstrated, &support_error));
+  check(idm_mdp_occupancy(mdp, p->finding->policy, own, &support_error));
   assert_near(own[0] + own[5], demonstrated[0] + demonstrated[5], 1e-8);
   assert_near(own[1] + own[3], demonstrated[1] + demonstrated[3], 1e-8);
-  assert_true(idm_finding_holds(p->finding));
-  idm_mdp_destroy(world);
+  assert_true(idm_optimality_certified(p->finding));
+  idm_mdp_destroy(mdp);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -258,7 +263,7 @@ static void moments_of_beliefs(void **state)
     for (int u = 0; u < BU; u++)
       others += 0.5 * (q[i][0] + q[i][1] + q[i][2]) * fabs(policy[i][u] - truth[i][u]);
   assert_true(others < 0.02);
-  assert_true(idm_finding_holds(found->finding));
+  assert_true(idm_optimality_certified(found->finding));
   assert_int_equal(found->finding->faults.count, 0);
   assert_int_equal(found->finding->open, BS); /* a potential linear in the belief */
   assert_true(support_mentions(&found->finding->words, "41 beliefs of a lattice"));

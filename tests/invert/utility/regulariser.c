@@ -1,5 +1,5 @@
 /* Regularisers against the suprema that define their conjugates, and against differences. */
-#include "invert/utility/regulariser.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 
@@ -13,13 +13,14 @@ static const idm_regulariser all[IDM_ZETA_COUNT] = {{IDM_ZETA_SQUARED, 7},
 static const double pairs[][2] = {{0.3, 0.25}, {0.1, 0.4}, {0.5, 0.1}, {0.2, 0.2}};
 
 /* sup_v v d - zeta(v) - pace/2 (v - held)^2 over a fine grid. */
-static double slow_supremum(const idm_regulariser *r, double p, double q, double held, double pace)
+static double slow_supremum(const idm_regulariser *r, double p, double q, double held,
+                            double prox_weight)
 {
   double most = -INFINITY;
   for (int i = -262144; i <= 262144; i++) {
     const double v = i * 0x1p-15; /* exact, so that ends of a box are met */
     const double off = v - held;
-    most = fmax(most, v * (p - q) - idm_regulariser_value(r, p, v) - 0.5 * pace * off * off);
+    most = fmax(most, v * (p - q) - idm_regulariser_value(r, p, v) - 0.5 * prox_weight * off * off);
   }
   return most;
 }
@@ -44,13 +45,14 @@ static void test_near(void **state)
   (void)state;
   for (size_t z = 0; z < IDM_ZETA_COUNT; z++)
     for (size_t i = 0; i < 4; i++) {
-      const double p = pairs[i][0], q = pairs[i][1], pace = 0.1, h = 1e-6;
-      const bool held = idm_regulariser_is_held(&all[z]);
+      const double p = pairs[i][0], q = pairs[i][1], prox_weight = 0.1, h = 1e-6;
+      const bool held = idm_regulariser_is_nonsmooth(&all[z]);
       double v, other;
-      const double found = idm_regulariser_near(&all[z], p, q, 0.4, pace, &v);
-      assert_near(found, slow_supremum(&all[z], p, q, held ? 0.4 : 0, held ? pace : 0), 1e-8);
-      const double up = idm_regulariser_near(&all[z], p, q + h, 0.4, pace, &other);
-      const double down = idm_regulariser_near(&all[z], p, q - h, 0.4, pace, &other);
+      const double found = idm_regulariser_proximal(&all[z], p, q, 0.4, prox_weight, &v);
+      assert_near(found, slow_supremum(&all[z], p, q, held ? 0.4 : 0, held ? prox_weight : 0),
+                  1e-8);
+      const double up = idm_regulariser_proximal(&all[z], p, q + h, 0.4, prox_weight, &other);
+      const double down = idm_regulariser_proximal(&all[z], p, q - h, 0.4, prox_weight, &other);
       assert_near(v, -(up - down) / (2 * h), 1e-6);
     }
 }
@@ -63,20 +65,22 @@ static void test_barriers(void **state)
   for (size_t z = 0; z < IDM_ZETA_COUNT; z++)
     for (size_t i = 0; i < 3; i++) {
       const double v = places[i], p = 0.3, mu = 1e-2;
-      double value, slope, bend, up, down, slope_up, slope_down, rest;
-      assert_true(idm_regulariser_smooth(&all[z], p, v, mu, &value, &slope, &bend));
-      assert_true(idm_regulariser_smooth(&all[z], p, v + h * v, mu, &up, &slope_up, &rest));
-      assert_true(idm_regulariser_smooth(&all[z], p, v - h * v, mu, &down, &slope_down, &rest));
-      assert_near(slope, (up - down) / (2 * h * v), 1e-6);
-      assert_near(bend, (slope_up - slope_down) / (2 * h * v), 1e-5);
-      assert_true(idm_regulariser_smooth(&all[z], p, v, 1e-12, &value, &slope, &bend));
+      double value, derivative, curvature, up, down, slope_up, slope_down, rest;
+      assert_true(idm_regulariser_barrier(&all[z], p, v, mu, &value, &derivative, &curvature));
+      assert_true(idm_regulariser_barrier(&all[z], p, v + h * v, mu, &up, &slope_up, &rest));
+      assert_true(idm_regulariser_barrier(&all[z], p, v - h * v, mu, &down, &slope_down, &rest));
+      assert_near(derivative, (up - down) / (2 * h * v), 1e-6);
+      assert_near(curvature, (slope_up - slope_down) / (2 * h * v), 1e-5);
+      assert_true(idm_regulariser_barrier(&all[z], p, v, 1e-12, &value, &derivative, &curvature));
       assert_near(value, idm_regulariser_value(&all[z], p, v), 1e-9);
     }
-  double value, slope, bend;
-  assert_false(idm_regulariser_smooth(&all[IDM_ZETA_BOX], 0.3, 1.6, 1e-2, &value, &slope, &bend));
-  assert_false(idm_regulariser_smooth(&all[IDM_ZETA_GAIL], 0.3, 0, 1e-2, &value, &slope, &bend));
+  double value, derivative, curvature;
+  assert_false(
+      idm_regulariser_barrier(&all[IDM_ZETA_BOX], 0.3, 1.6, 1e-2, &value, &derivative, &curvature));
+  assert_false(
+      idm_regulariser_barrier(&all[IDM_ZETA_GAIL], 0.3, 0, 1e-2, &value, &derivative, &curvature));
   for (size_t z = 0; z < IDM_ZETA_COUNT; z++)
-    assert_true(isfinite(idm_regulariser_value(&all[z], 0.3, idm_regulariser_inside(&all[z]))));
+    assert_true(isfinite(idm_regulariser_value(&all[z], 0.3, idm_regulariser_interior(&all[z]))));
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* The largest margin of whoever fears the worst models: the demonstrator is the planner's best
  * under what is found, no utility of thousands is better, whoever is neutral is maximum-margin's
  * own, any order, and what is said and refused. */
-#include "invert/utility/risk_margin.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static idm_problem *freed(wary_shape shape, const char *list, size_t *action, id
   idm_problem *problem = wary_random(shape);
   wary_best(problem, action);
   *ret_data = grid_log(problem, action);
-  check(idm_problem_free(problem, list, &support_error));
+  check(idm_problem_set_free(problem, list, &support_error));
   return problem;
 }
 
@@ -70,7 +70,7 @@ static void the_largest_margin(void **state)
                                  "utility", action, &data);
     const idm_fit_settings settings = defaults();
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     assert_true(says(p, "only a local optimum is certified") == !sizes[k].all);
     assert_true(says(p, "no utility of the box has a larger margin") == sizes[k].all);
     assert_near(p->finding->objective, wary_margin(problem, 0.25, p->value, action), 1e-8);
@@ -104,7 +104,7 @@ static void the_best_level(void **state)
     for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
       idm_problem *held = wary_random(shape);
       idm_theta_set_scalar(held->theta, IDM_BLOCK_COUNT, levels[l]);
-      check(idm_problem_free(held, "utility", &support_error));
+      check(idm_problem_set_free(held, "utility", &support_error));
       idm_posterior *one = support_fit("maximum-margin", held, data, &settings);
       if (one->finding->objective > best + 1e-8) {
         best = one->finding->objective;
@@ -113,7 +113,7 @@ static void the_best_level(void **state)
       idm_posterior_destroy(one);
       idm_problem_destroy(held);
     }
-    assert_true(idm_finding_holds(p->finding));
+    assert_true(idm_optimality_certified(p->finding));
     assert_near(p->finding->objective, best, 1e-8);
     assert_true(p->value[STATES * ACTIONS] == at);
     assert_true(says(p, "the largest margin by risk level: 1: "));
@@ -146,14 +146,14 @@ static void whoever_is_neutral(void **state)
       for (size_t m = 0; m < 3; m++) mean += weight[m] * rows[m * ROWS + i];
       plain->setting->transition[i] = mean;
     }
-    check(idm_problem_free(problem, "utility", &support_error));
-    check(idm_problem_free(plain, "utility", &support_error));
+    check(idm_problem_set_free(problem, "utility", &support_error));
+    check(idm_problem_set_free(plain, "utility", &support_error));
     for (int penalty = 0; penalty < 2; penalty++) {
       idm_fit_settings settings = defaults();
       settings.penalty = 0.03 * penalty;
       idm_posterior *a = support_fit("maximum-margin", problem, data, &settings);
       idm_posterior *b = support_fit("maximum-margin", plain, data, &settings);
-      assert_true(idm_finding_holds(a->finding) && idm_finding_holds(b->finding));
+      assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
       assert_near(a->finding->objective, b->finding->objective, 1e-8);
       assert_int_equal(a->finding->open, b->finding->open);
       assert_true(says(a, "no utility of the box has a larger margin"));
@@ -216,8 +216,8 @@ static void one_model(void **state)
     if (models > 1) memcpy(rows + ROWS, rows, ROWS * sizeof *rows);
     const idm_fit_settings settings = defaults();
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    const idm_finding *f = p->finding;
-    assert_true(idm_finding_holds(f));
+    const idm_optimality *f = p->finding;
+    assert_true(idm_optimality_certified(f));
     assert_true(p->value[STATES * ACTIONS] == 1);
     assert_true(says(p, models == 1 ? "the agent has one model: the risk level makes no difference"
                                     : "models agree on where actions lead"));
@@ -289,12 +289,12 @@ static void refusals(void **state)
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.5);
   expect(problem, data, &settings, "agents who take the best action");
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0);
-  check(idm_problem_free(problem, "risk_level", &support_error));
+  check(idm_problem_set_free(problem, "risk_level", &support_error));
   expect(problem, data, &settings, "looks for utility, and none is free");
-  check(idm_problem_free(problem, "utility, discount", &support_error));
+  check(idm_problem_set_free(problem, "utility, discount", &support_error));
   expect(problem, data, &settings, "discount is free");
-  check(idm_problem_free(problem, "{utility: {}, risk_level: {prior: {uniform: [0.3, 0.4]}}}",
-                         &support_error));
+  check(idm_problem_set_free(problem, "{utility: {}, risk_level: {prior: {uniform: [0.3, 0.4]}}}",
+                             &support_error));
   expect(problem, data, &settings, "which its prior leaves out");
   idm_data_destroy(data);
   idm_data_destroy(two);

@@ -1,5 +1,5 @@
 /* Rivals: the best policy of small problems, against sweeps over all beliefs. */
-#include "invert/utility/rival.h"
+#include "invert/utility/mind.h"
 
 #include <math.h>
 
@@ -12,17 +12,17 @@ static void compare(const hidden *h, const double *utility, double gap)
   double count[HIDDEN_ACTIONS * HIDDEN_STATES], worth = 0;
   idm_problem *problem = hidden_problem(h, NULL, NULL, NULL);
   idm_data data = {.sizes = problem->theta->sizes};
-  idm_mind *mind;
-  idm_rival rival = {.count = count};
+  idm_pomdp *pomdp;
+  idm_best_response best_response = {.count = count};
   hidden_reach(h, &b);
   const double best = hidden_best(h, &b, utility, action);
-  check(idm_mind_create(problem, &data, "somebody", &mind, &support_error));
-  check(idm_rival_find(mind, utility, gap, 300, &rival, NULL, &support_error));
-  assert_true(rival.upper >= best - 1e-7 && rival.upper <= best + gap + 1e-7);
-  assert_true(rival.value <= best + 1e-7 && rival.value >= best - gap - 1e-7);
+  check(idm_pomdp_create(problem, &data, "somebody", &pomdp, &support_error));
+  check(idm_best_response_find(pomdp, utility, gap, 300, &best_response, NULL, &support_error));
+  assert_true(best_response.upper >= best - 1e-7 && best_response.upper <= best + gap + 1e-7);
+  assert_true(best_response.value <= best + 1e-7 && best_response.value >= best - gap - 1e-7);
   for (size_t e = 0; e < h->actions * h->states; e++) worth += count[e] * utility[e];
-  assert_near(worth, rival.value, 1e-11);
-  idm_mind_destroy(mind);
+  assert_near(worth, best_response.value, 1e-11);
+  idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 
@@ -59,14 +59,14 @@ static void test_few(void **state)
   double count[6];
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);
   idm_data data = {.sizes = problem->theta->sizes};
-  idm_mind *mind;
-  idm_rival rival = {.count = count};
-  check(idm_mind_create(problem, &data, "somebody", &mind, &support_error));
+  idm_pomdp *pomdp;
+  idm_best_response best_response = {.count = count};
+  check(idm_pomdp_create(problem, &data, "somebody", &pomdp, &support_error));
   for (size_t most = 1; most < 5; most++) {
-    check(idm_rival_find(mind, utility, 1e-3, most, &rival, NULL, &support_error));
-    assert_true(rival.value < 19.371 && rival.upper > 19.371);
+    check(idm_best_response_find(pomdp, utility, 1e-3, most, &best_response, NULL, &support_error));
+    assert_true(best_response.value < 19.371 && best_response.upper > 19.371);
   }
-  idm_mind_destroy(mind);
+  idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 

@@ -1,6 +1,6 @@
 /* The program of regularised-margin: its gradient by differences, its minimum by other means, and
  * the reference result of maximum causal entropy. */
-#include "invert/utility/smooth_margin.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@ static const double uniform[ACTIONS] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
+  idm_mdp *mdp;
   idm_soft_plan *plan;
-  idm_sought *sought;
+  idm_free_utility *free_utility;
   double demonstrated[ENTRIES];
   idm_smooth_margin margin;
 } scene;
@@ -27,22 +27,22 @@ static void open_scene(scene *s, idm_problem *problem, const char *free_blocks, 
   idm_random random;
   idm_random_init(&random, 11, 0);
   s->problem = problem;
-  check(idm_problem_free(problem, free_blocks, &support_error));
-  s->world = support_world(problem);
-  check(idm_sought_create(problem, &s->sought, &support_error));
-  check(idm_soft_plan_create(s->world, 0.5, uniform, &s->plan, &support_error));
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
+  s->mdp = support_world(problem);
+  check(idm_free_utility_create(problem, &s->free_utility, &support_error));
+  check(idm_soft_plan_create(s->mdp, 0.5, uniform, &s->plan, &support_error));
   support_policy(&random, STATES, ACTIONS, policy);
-  check(idm_mdp_occupancy(s->world, policy, occupancy, &support_error));
+  check(idm_mdp_occupancy(s->mdp, policy, occupancy, &support_error));
   for (size_t e = 0; e < ENTRIES; e++)
     s->demonstrated[e] = occupancy[e % STATES * ACTIONS + e / STATES];
-  s->margin = (idm_smooth_margin){s->sought, s->plan, s->demonstrated, lambda, NULL};
+  s->margin = (idm_smooth_margin){s->free_utility, s->plan, s->demonstrated, lambda, NULL};
 }
 
 static void close_scene(scene *s)
 {
   idm_soft_plan_destroy(s->plan);
-  idm_sought_destroy(s->sought);
-  idm_mdp_destroy(s->world);
+  idm_free_utility_destroy(s->free_utility);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -74,9 +74,9 @@ static void gradients_are_differences(void **state)
       problem->setting->horizon = horizon;
       open_scene(&s, problem, freedoms[k], 3);
       double x[ENTRIES], gradient[ENTRIES], value;
-      for (size_t i = 0; i < s.sought->count; i++) x[i] = sin((double)i + 1);
+      for (size_t i = 0; i < s.free_utility->count; i++) x[i] = sin((double)i + 1);
       check(idm_smooth_margin_evaluate(&s.margin, x, &value, gradient, &support_error));
-      for (size_t i = 0; i < s.sought->count; i++) {
+      for (size_t i = 0; i < s.free_utility->count; i++) {
         const double h = 1e-5, at = x[i];
         x[i] = at + h;
         const double up = objective_at(&s, x);
@@ -125,7 +125,7 @@ static void minima_have_no_slope(void **state)
         double x[ENTRIES], gradient[ENTRIES], value, slope;
         minimise(&s, x, &slope);
         check(idm_smooth_margin_evaluate(&s.margin, x, &value, gradient, &support_error));
-        for (size_t i = 0; i < s.sought->count; i++) assert_true(fabs(gradient[i]) <= slope);
+        for (size_t i = 0; i < s.free_utility->count; i++) assert_true(fabs(gradient[i]) <= slope);
         /* Without a price what hardly counts is left where it is: the certificate asks for 1e-9. */
         assert_true(slope <= (isinf(lambdas[l]) ? 1e-9 : 1e-12));
         close_scene(&s);
@@ -151,7 +151,7 @@ static void no_price_is_least_norm(void **state)
     double phi[STATES] = {0}, product = 0;
     phi[k] = 1;
     for (size_t e = 0; e < ENTRIES; e++)
-      product += x[e] * (idm_mdp_next(s.world, e / STATES, e % STATES, phi) - phi[e % STATES]);
+      product += x[e] * (idm_mdp_next_value(s.mdp, e / STATES, e % STATES, phi) - phi[e % STATES]);
     assert_near(product, 0, 1e-8);
   }
   close_scene(&s);
@@ -221,17 +221,17 @@ static void reference_of_maximum_causal_entropy(void **state)
   for (size_t d = 0; d < 5; d++) {
     idm_problem *problem = support_yaml(REASONABLE);
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
-    idm_mdp *world = support_world(problem);
-    idm_sought *sought;
+    idm_mdp *mdp = support_world(problem);
+    idm_free_utility *free_utility;
     idm_soft_plan *plan;
-    check(idm_sought_create(problem, &sought, &support_error));
-    assert_int_equal(sought->count, STATES);
-    check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
+    check(idm_free_utility_create(problem, &free_utility, &support_error));
+    assert_int_equal(free_utility->count, STATES);
+    check(idm_soft_plan_create(mdp, 1, uniform, &plan, &support_error));
     const double *tau = problem->setting->transition;
     double visits[STATES], found[STATES], demonstrated[ENTRIES], x[STATES], objective, slope;
     visit(tau, reward, discounts[d], visits);
     for (size_t e = 0; e < ENTRIES; e++) demonstrated[e] = visits[e % STATES] / ACTIONS;
-    const idm_smooth_margin margin = {sought, plan, demonstrated, INFINITY, NULL};
+    const idm_smooth_margin margin = {free_utility, plan, demonstrated, INFINITY, NULL};
     check(idm_smooth_margin_minimise(&margin, x, &objective, &slope, &support_error));
     visit(tau, x, discounts[d], found);
     for (size_t s = 0; s < STATES; s++) assert_near(found[s], visits[s], 1e-8);
@@ -239,8 +239,8 @@ static void reference_of_maximum_causal_entropy(void **state)
     for (size_t s = 0; s < STATES && discounts[d] > 0; s++)
       if (s != 3) assert_true(x[3] < x[s] - 5);
     idm_soft_plan_destroy(plan);
-    idm_sought_destroy(sought);
-    idm_mdp_destroy(world);
+    idm_free_utility_destroy(free_utility);
+    idm_mdp_destroy(mdp);
     idm_problem_destroy(problem);
   }
 }

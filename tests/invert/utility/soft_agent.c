@@ -1,12 +1,11 @@
 /* The agent behind a soft plan as its clamps leave it, and what such plans leave open. */
-#include "invert/utility/soft_agent.h"
+#include "invert/utility/soft_plan.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "idm/finding.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/soft_plan.h"
 #include "invert/utility/walk.h"
 
 static void priors_are_clamped(void **state)
@@ -18,7 +17,7 @@ static void priors_are_clamped(void **state)
   assert_true(agent->alpha == 1);
   assert_near(agent->prior[0], 0.5, 1e-15);
   idm_soft_agent_destroy(agent);
-  check(idm_problem_plan_by(problem, idm_planner_find("kl-regularised"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("kl-regularised"), &support_error));
   check(idm_soft_agent_create(problem, "somebody", &agent, &support_error));
   assert_near(agent->prior[0], 0.75, 1e-15);
   idm_soft_agent_destroy(agent);
@@ -39,13 +38,14 @@ static void others_are_refused(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK);
-  check(idm_problem_plan_by(problem, idm_planner_find("deterministic-optimal"), &support_error));
+  check(
+      idm_problem_set_planner(problem, idm_planner_find("deterministic-optimal"), &support_error));
   refused(problem, "alpha = 0");
   problem = support_yaml(WALK);
   problem->agent.alpha_unit = IDM_ALPHA_RANGE;
   refused(problem, "alpha_unit: absolute");
   problem = support_yaml(WALK);
-  check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("bounded-rational"), &support_error));
   support_set(problem, 1, INFINITY, 0.5);
   refused(problem, "eta = 0");
 }
@@ -54,35 +54,35 @@ static void others_are_refused(void **state)
  * the second derivative has as many zeros. */
 static void check_open(idm_problem *problem, const char *free_entries, size_t expected)
 {
-  check(idm_problem_free(problem, free_entries, &support_error));
+  check(idm_problem_set_free(problem, free_entries, &support_error));
   const idm_sizes n = idm_setting_sizes(problem->setting);
   const size_t all = n.states * n.actions;
-  idm_mdp *world = support_world(problem);
-  idm_sought *sought;
-  idm_finding *finding;
+  idm_mdp *mdp = support_world(problem);
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
   idm_soft_plan *plan;
   double uniform[8], entry[64], change[64], value;
   for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
-  check(idm_sought_create(problem, &sought, &support_error));
-  check(idm_finding_create(sought->count, &finding, &support_error));
-  check(idm_soft_plan_create(world, 1, uniform, &plan, &support_error));
-  check(idm_soft_agent_open(world, NULL, sought, finding, &support_error));
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
+  check(idm_optimality_create(free_utility->count, &finding, &support_error));
+  check(idm_soft_plan_create(mdp, 1, uniform, &plan, &support_error));
+  check(idm_soft_agent_nullspace(mdp, NULL, free_utility, finding, &support_error));
   check(
       idm_soft_plan_solve(plan, problem->theta->block[IDM_UTILITY].value, &value, &support_error));
-  assert_true(finding->looked);
+  assert_true(finding->evaluated);
   assert_int_equal(finding->open, expected);
   for (size_t i = 0; i < finding->open; i++) {
     for (size_t e = 0; e < all; e++)
-      entry[e] = sought->number[e] < 0
+      entry[e] = free_utility->number[e] < 0
                      ? 0
-                     : finding->direction[i * finding->free + (size_t)sought->number[e]];
-    idm_soft_plan_bend(plan, entry, change);
+                     : finding->direction[i * finding->free + (size_t)free_utility->number[e]];
+    idm_soft_plan_hessian_product(plan, entry, change);
     for (size_t e = 0; e < all; e++) assert_near(change[e], 0, 1e-12);
   }
   idm_soft_plan_destroy(plan);
-  idm_finding_destroy(finding);
-  idm_sought_destroy(sought);
-  idm_mdp_destroy(world);
+  idm_optimality_destroy(finding);
+  idm_free_utility_destroy(free_utility);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 
@@ -130,14 +130,14 @@ static void where_nobody_was(void **state)
       "agent: {planner: maximum-entropy, alpha: 1}\nfree: [utility]\n");
   const idm_demonstrator seen = {
       .n = idm_setting_sizes(problem->setting), .visits = visits, .policy = policy};
-  idm_mdp *world = support_world(problem);
-  idm_sought *sought;
-  idm_finding *finding;
-  check(idm_sought_create(problem, &sought, &support_error));
+  idm_mdp *mdp = support_world(problem);
+  idm_free_utility *free_utility;
+  idm_optimality *finding;
+  check(idm_free_utility_create(problem, &free_utility, &support_error));
   for (size_t horizon = 1; horizon <= 9; horizon += 2) {
-    world->horizon = horizon;
-    check(idm_finding_create(sought->count, &finding, &support_error));
-    check(idm_soft_agent_open(world, &seen, sought, finding, &support_error));
+    mdp->horizon = horizon;
+    check(idm_optimality_create(free_utility->count, &finding, &support_error));
+    check(idm_soft_agent_nullspace(mdp, &seen, free_utility, finding, &support_error));
     assert_int_equal(finding->open, horizon > 1 ? 2 : 3); /* over one step b tells nothing */
     for (size_t i = 0; i < finding->open; i++) {
       const double *d = finding->direction + i * 4; /* x in a, in b, y in a, in b */
@@ -146,10 +146,10 @@ static void where_nobody_was(void **state)
     }
     assert_int_equal(finding->words.count, 1);
     assert_non_null(strstr(finding->words.text[0], "1 of the 2 states were never visited"));
-    idm_finding_destroy(finding);
+    idm_optimality_destroy(finding);
   }
-  idm_sought_destroy(sought);
-  idm_mdp_destroy(world);
+  idm_free_utility_destroy(free_utility);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 

@@ -13,7 +13,7 @@ static const double uniform[ACTIONS] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
 
 typedef struct scene {
   idm_problem *problem;
-  idm_mdp *world;
+  idm_mdp *mdp;
   idm_soft_plan *plan;
 } scene;
 
@@ -22,15 +22,15 @@ static scene open_scene(int horizon, double discount, const double *prior)
   scene s = {.problem = support_mdp(STATES, ACTIONS, 3, alpha, 5)};
   s.problem->setting->horizon = horizon;
   idm_theta_set_scalar(s.problem->theta, IDM_DISCOUNT, discount);
-  s.world = support_world(s.problem);
-  check(idm_soft_plan_create(s.world, alpha, prior, &s.plan, &support_error));
+  s.mdp = support_world(s.problem);
+  check(idm_soft_plan_create(s.mdp, alpha, prior, &s.plan, &support_error));
   return s;
 }
 
 static void close_scene(scene *s)
 {
   idm_soft_plan_destroy(s->plan);
-  idm_mdp_destroy(s->world);
+  idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
 }
 
@@ -58,7 +58,8 @@ static void sweep(const scene *s, const double *utility, const double *prior, lo
     for (size_t i = 0; i < STATES; i++) {
       double sum = 0;
       for (size_t u = 0; u < ACTIONS; u++)
-        sum += prior[u] * exp((utility[u * STATES + i] + idm_mdp_next(s->world, u, i, v)) / alpha);
+        sum +=
+            prior[u] * exp((utility[u * STATES + i] + idm_mdp_next_value(s->mdp, u, i, v)) / alpha);
       next[i] = alpha * log(sum);
     }
     memcpy(v, next, sizeof next);
@@ -113,7 +114,7 @@ static void occupancies_are_slopes(void **state)
     assert_near(sum, 1, 1e-13);
     if (!kinds[k].horizon) {
       double by_state[ENTRIES];
-      check(idm_mdp_occupancy(s.world, s.plan->policy, by_state, &support_error));
+      check(idm_mdp_occupancy(s.mdp, s.plan->policy, by_state, &support_error));
       for (size_t e = 0; e < ENTRIES; e++)
         assert_near(occupancy[e], by_state[e % STATES * ACTIONS + e / STATES], 1e-12);
     }
@@ -143,7 +144,7 @@ static void bends_are_differences(void **state)
     memcpy(utility, s.problem->theta->block[IDM_UTILITY].value, sizeof utility);
     for (size_t e = 0; e < ENTRIES; e++) direction[e] = 2 * idm_random_uniform(&random) - 1;
     solve(&s, utility);
-    idm_soft_plan_bend(s.plan, direction, change);
+    idm_soft_plan_hessian_product(s.plan, direction, change);
     for (size_t e = 0; e < ENTRIES; e++) moved[e] = utility[e] + h * direction[e];
     solve(&s, moved);
     idm_soft_plan_occupancy(s.plan, up);
@@ -163,9 +164,9 @@ static void shaping_bends_nothing(void **state)
   double direction[ENTRIES], change[ENTRIES];
   static const double phi[STATES] = {1, -2, 0.5, 3, 0, 7};
   for (size_t e = 0; e < ENTRIES; e++)
-    direction[e] = idm_mdp_next(s.world, e / STATES, e % STATES, phi) - phi[e % STATES];
+    direction[e] = idm_mdp_next_value(s.mdp, e / STATES, e % STATES, phi) - phi[e % STATES];
   solve(&s, s.problem->theta->block[IDM_UTILITY].value);
-  idm_soft_plan_bend(s.plan, direction, change);
+  idm_soft_plan_hessian_product(s.plan, direction, change);
   for (size_t e = 0; e < ENTRIES; e++) assert_near(change[e], 0, 1e-13);
   close_scene(&s);
 }
@@ -175,13 +176,13 @@ static void endless_needs_a_discount(void **state)
   (void)state;
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, alpha, 5);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1);
-  idm_mdp *world = support_world(problem);
+  idm_mdp *mdp = support_world(problem);
   idm_soft_plan *plan;
   idm_error error = {0};
-  assert_int_equal(idm_soft_plan_create(world, 1, uniform, &plan, &error), IDM_INPUT);
+  assert_int_equal(idm_soft_plan_create(mdp, 1, uniform, &plan, &error), IDM_INPUT);
   assert_null(plan);
   assert_non_null(strstr(error.message, "horizon"));
-  idm_mdp_destroy(world);
+  idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
 }
 

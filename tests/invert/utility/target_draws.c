@@ -29,36 +29,36 @@ static void test_two_peaks(void **state)
   idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
   idm_target target[CHAINS];
   idm_parameters *parameters;
-  idm_peaks *peaks;
-  idm_finding *finding;
+  idm_local_modes *modes;
+  idm_optimality *finding;
   idm_posterior *found;
-  idm_halt halt;
-  const idm_fit_watch nobody = {0};
+  idm_cancel cancel;
+  const idm_fit_monitor nobody = {0};
   settings.chains = CHAINS;
   settings.draws = 2000;
   settings.threads = 1;
-  idm_halt_begin(&halt, &nobody, "");
+  idm_cancel_init(&cancel, &nobody, "");
   for (int i = 0; i < CHAINS; i++)
     target[i] = (idm_target){.dimension = 1, .gradient = true, .evaluate = evaluate};
   check(idm_parameters_create(problem, &parameters, &support_error));
-  check(idm_peaks_create(1, 4, &peaks, &support_error));
+  check(idm_local_modes_create(1, 4, &modes, &support_error));
   for (int k = 0; k < 2; k++) {
     double from = k ? 2 : -3.5;
-    check(idm_peaks_climb(peaks, target, &from, &support_error));
+    check(idm_local_modes_ascend(modes, target, &from, &support_error));
   }
-  assert_int_equal(peaks->count, 2);
-  check(idm_finding_create(1, &finding, &support_error));
-  const idm_drawn_target drawn = {.inverse = idm_inverse_find("distribution-matching-bayes"),
-                                  .problem = problem,
-                                  .settings = &settings,
-                                  .parameters = parameters,
-                                  .target = target,
-                                  .key = 7,
-                                  .halt = &halt,
-                                  .watch = &nobody};
-  check(idm_target_draws(&drawn, peaks, finding, &found, &support_error));
+  assert_int_equal(modes->count, 2);
+  check(idm_optimality_create(1, &finding, &support_error));
+  const idm_sampling_target drawn = {.inverse = idm_inverse_find("distribution-matching-bayes"),
+                                     .problem = problem,
+                                     .settings = &settings,
+                                     .parameters = parameters,
+                                     .target = target,
+                                     .key = 7,
+                                     .cancel = &cancel,
+                                     .watch = &nobody};
+  check(idm_target_draws(&drawn, modes, finding, &found, &support_error));
   assert_string_equal(found->finding->certificate, "R-hat");
-  assert_true(idm_finding_holds(found->finding));
+  assert_true(idm_optimality_certified(found->finding));
   double broad = 0, sum = 0;
   const size_t all = found->chains * found->draws;
   for (size_t i = 0; i < all; i++) {
@@ -69,7 +69,7 @@ static void test_two_peaks(void **state)
   assert_near(broad / (double)all, 0.7, 0.092);
   assert_near(sum / broad, 3, 0.24);
   idm_posterior_destroy(found);
-  idm_peaks_destroy(peaks);
+  idm_local_modes_destroy(modes);
   idm_parameters_destroy(parameters);
   idm_problem_destroy(problem);
 }

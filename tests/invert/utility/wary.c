@@ -1,6 +1,6 @@
 /* Margins of whoever plans for the worst share: against plain code; programs promise no more than
  * is true, and the worst mixture at an optimum promises all of it. */
-#include "invert/utility/wary.h"
+#include "invert/utility/asked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ typedef struct scene {
   idm_problem *problem;
   idm_data *data;
   idm_fit_settings settings;
-  idm_asked asked;
-  idm_wary *wary;
+  idm_task task;
+  idm_cvar_program *cvar;
   size_t action[STATES];
 } scene;
 
@@ -25,23 +25,23 @@ static void open_scene(scene *s, size_t models, double penalty, uint64_t seed)
       .states = STATES, .actions = ACTIONS, .models = models, .level = 0.25, .seed = seed});
   wary_best(s->problem, s->action);
   s->data = grid_log(s->problem, s->action);
-  check(idm_problem_free(s->problem, "utility", &support_error));
+  check(idm_problem_set_free(s->problem, "utility", &support_error));
   idm_fit_settings_default(&s->settings);
   s->settings.penalty = penalty;
-  check(idm_asked_open(&s->asked,
-                       &(idm_fit_call){.inverse = idm_inverse_find("maximum-margin"),
-                                       .problem = s->problem,
-                                       .data = s->data,
-                                       .settings = &s->settings},
-                       0, &support_error));
-  check(idm_asked_demonstrator(&s->asked, &support_error));
-  check(idm_wary_create(&s->asked, &s->wary, &support_error));
+  check(idm_task_open(&s->task,
+                      &(idm_fit_arguments){.inverse = idm_inverse_find("maximum-margin"),
+                                           .problem = s->problem,
+                                           .data = s->data,
+                                           .settings = &s->settings},
+                      0, &support_error));
+  check(idm_task_demonstrator(&s->task, &support_error));
+  check(idm_cvar_program_create(&s->task, &s->cvar, &support_error));
 }
 
 static void close_scene(scene *s)
 {
-  idm_wary_destroy(s->wary);
-  idm_asked_close(&s->asked);
+  idm_cvar_program_destroy(s->cvar);
+  idm_task_close(&s->task);
   idm_data_destroy(s->data);
   idm_problem_destroy(s->problem);
 }
@@ -55,17 +55,17 @@ static void margins_are_true(void **state)
     for (size_t l = 0; l < 4; l++) {
       scene s;
       open_scene(&s, 2 + seed % 2, 0, seed);
-      s.wary->level = levels[l];
+      s.cvar->level = levels[l];
       const double *own = s.problem->theta->block[IDM_UTILITY].value;
-      check(idm_wary_measure(s.wary, own, &support_error));
+      check(idm_cvar_program_evaluate(s.cvar, own, &support_error));
       const double expected = wary_margin(s.problem, levels[l], own, s.action);
-      if (isfinite(expected)) assert_near(s.wary->margin, expected, 1e-9);
+      if (isfinite(expected)) assert_near(s.cvar->margin, expected, 1e-9);
       if (l == 1) assert_true(expected >= 0); /* the level that it acts by */
       close_scene(&s);
     }
 }
 
-static void draw_mixture(idm_random *random, idm_wary *w)
+static void draw_mixture(idm_random *random, idm_cvar_program *w)
 {
   /* Somewhere between the weights and a corner. */
   for (size_t e = 0; e < w->entries; e++) {
@@ -93,26 +93,26 @@ static void programs_promise_what_is_true(void **state)
     idm_random random;
     idm_random_init(&random, seed, 3);
     open_scene(&s, 2 + seed % 2, seed > 3 ? 0.05 : 0, seed);
-    s.wary->level = levels[seed % 3];
-    draw_mixture(&random, s.wary);
+    s.cvar->level = levels[seed % 3];
+    draw_mixture(&random, s.cvar);
     double before = -INFINITY;
     for (int step = 0; step < 4; step++) {
-      check(idm_wary_solve(s.wary, &support_error));
-      double expected = wary_margin(s.problem, s.wary->level, s.wary->utility, s.action); /* at x */
+      check(idm_cvar_program_solve(s.cvar, &support_error));
+      double expected = wary_margin(s.problem, s.cvar->level, s.cvar->utility, s.action); /* at x */
       for (size_t e = 0; e < ENTRIES; e++)
-        expected -= s.settings.penalty * fabs(s.wary->utility[e]);
-      assert_near(s.wary->margin, expected, 1e-8);
-      assert_true(s.wary->margin >= s.wary->objective - 1e-8);
+        expected -= s.settings.penalty * fabs(s.cvar->utility[e]);
+      assert_near(s.cvar->margin, expected, 1e-8);
+      assert_true(s.cvar->margin >= s.cvar->objective - 1e-8);
       /* The next program has this utility among its own, at the true margin. */
-      assert_true(s.wary->objective >= before - 1e-8);
-      before = s.wary->margin;
-      memcpy(s.wary->sigma, s.wary->worst, idm_wary_mixture(s.wary) * sizeof *s.wary->sigma);
+      assert_true(s.cvar->objective >= before - 1e-8);
+      before = s.cvar->margin;
+      memcpy(s.cvar->sigma, s.cvar->worst, idm_cvar_mixture_size(s.cvar) * sizeof *s.cvar->sigma);
     }
-    const double last = s.wary->objective;
-    check(idm_wary_choose(s.wary, &support_error));
-    assert_true(s.wary->objective >= last - 1e-8);
-    assert_true(s.wary->margin >= s.wary->objective - 1e-8);
-    assert_true(s.wary->face.attained <= 1e-8);
+    const double last = s.cvar->objective;
+    check(idm_cvar_program_choose(s.cvar, &support_error));
+    assert_true(s.cvar->objective >= last - 1e-8);
+    assert_true(s.cvar->margin >= s.cvar->objective - 1e-8);
+    assert_true(s.cvar->face.attained <= 1e-8);
     close_scene(&s);
   }
 }
@@ -123,26 +123,26 @@ static void nothing_to_find(void **state)
   (void)state;
   scene s;
   open_scene(&s, 2, 0, 1);
-  idm_wary_destroy(s.wary);
-  idm_asked_close(&s.asked);
+  idm_cvar_program_destroy(s.cvar);
+  idm_task_close(&s.task);
   double *utility = s.problem->theta->block[IDM_UTILITY].value;
   for (size_t e = 0; e < ENTRIES; e++) utility[e] = e / STATES == s.action[1] ? -50 : 0;
-  check(idm_problem_free(s.problem, "{utility: {entries: [u0.s0]}}", &support_error));
-  check(idm_asked_open(&s.asked,
-                       &(idm_fit_call){.inverse = idm_inverse_find("maximum-margin"),
-                                       .problem = s.problem,
-                                       .data = s.data,
-                                       .settings = &s.settings},
-                       0, &support_error));
-  check(idm_asked_demonstrator(&s.asked, &support_error));
-  check(idm_wary_create(&s.asked, &s.wary, &support_error));
-  for (size_t i = 0; i < 2 * ENTRIES; i++) s.wary->sigma[i] = s.wary->models->weight[i % 2];
-  check(idm_wary_solve(s.wary, &support_error));
-  assert_true(s.wary->objective == -INFINITY);
+  check(idm_problem_set_free(s.problem, "{utility: {entries: [u0.s0]}}", &support_error));
+  check(idm_task_open(&s.task,
+                      &(idm_fit_arguments){.inverse = idm_inverse_find("maximum-margin"),
+                                           .problem = s.problem,
+                                           .data = s.data,
+                                           .settings = &s.settings},
+                      0, &support_error));
+  check(idm_task_demonstrator(&s.task, &support_error));
+  check(idm_cvar_program_create(&s.task, &s.cvar, &support_error));
+  for (size_t i = 0; i < 2 * ENTRIES; i++) s.cvar->sigma[i] = s.cvar->models->weight[i % 2];
+  check(idm_cvar_program_solve(s.cvar, &support_error));
+  assert_true(s.cvar->objective == -INFINITY);
   idm_error error = {0};
-  assert_int_equal(idm_wary_choose(s.wary, &error), IDM_INPUT);
+  assert_int_equal(idm_cvar_program_choose(s.cvar, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "no utility within the box"));
-  assert_int_equal(idm_wary_refuse(&error), IDM_INPUT);
+  assert_int_equal(idm_cvar_program_infeasible(&error), IDM_INPUT);
   close_scene(&s);
 }
 

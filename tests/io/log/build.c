@@ -1,5 +1,5 @@
 /* From rows as they came to evidence: grouped by trajectory, ordered in time, checked. */
-#include "io/log/build.h"
+#include "io/log/log.h"
 
 #include "io/log/log_support.h"
 

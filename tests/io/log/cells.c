@@ -13,12 +13,13 @@ static void set_map(idm_problem *problem, idm_column role, const char *const *pa
   idm_codes_destroy(codes);
   check(idm_codes_create(codes, 1, &support_error));
   check(idm_labels_create(&codes->code[0].text, count, &support_error));
-  check(idm_labels_create(&codes->code[0].means, count, &support_error));
+  check(idm_labels_create(&codes->code[0].target_label, count, &support_error));
   for (size_t i = 0; i < count; i++) {
     const char *equals = strchr(pairs[i], '=');
     check(idm_labels_set(&codes->code[0].text, i, pairs[i], (size_t)(equals - pairs[i]),
                          &support_error));
-    check(idm_labels_set(&codes->code[0].means, i, equals + 1, strlen(equals + 1), &support_error));
+    check(idm_labels_set(&codes->code[0].target_label, i, equals + 1, strlen(equals + 1),
+                         &support_error));
   }
 }
 
@@ -177,7 +178,7 @@ static void test_codes_by_column(void **state)
   check(idm_codes_create(codes, 2, &support_error));
   codes->code[0].index = true;
   SUPPORT_NAMES(&codes->code[1].text, "0");
-  SUPPORT_NAMES(&codes->code[1].means, "small");
+  SUPPORT_NAMES(&codes->code[1].target_label, "small");
   data = log_parse(problem, log);
   EXPECT_ROWS(data->observation, 3, 1, IDM_MISSING);
   idm_data_destroy(data);
@@ -228,7 +229,8 @@ static void test_missed_responses(void **state)
   EXPECT_ROWS(data->missed, IDM_MISSING, 0, 1, IDM_MISSING);
   EXPECT_ROWS(data->observation, 0, 1, 0, 1);
   for (size_t row = 0; row < 4; row++)
-    assert_int_equal(idm_data_open(data, data->available[row]), row == 1 || row == 2 ? 1 : 2);
+    assert_int_equal(idm_data_available_count(data, data->available[row]),
+                     row == 1 || row == 2 ? 1 : 2);
   idm_data_destroy(data);
   log_expect_error(problem, "agent,action,observation\na,left,late\n", 2, 8,
                    "'late' is no observation");

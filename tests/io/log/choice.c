@@ -1,13 +1,13 @@
 /* Cells that choose: labels before codes, numbers where they are asked for, codes by column. */
-#include "io/log/choice.h"
+#include "io/log/log.h"
 
 #include <string.h>
 
 #include "support.h"
 
-static int32_t find(const idm_cell_code *code, const char *text)
+static int32_t find(const idm_label_codes *code, const char *text)
 {
-  return idm_cell_code_find(code, text, strlen(text), "|");
+  return idm_label_codes_find(code, text, strlen(text), "|");
 }
 
 static idm_labels labels_of(const char *const *name, size_t count)
@@ -24,10 +24,11 @@ static void test_labels_beat_codes(void **state)
 {
   (void)state;
   idm_labels labels = LABELS("1", "0", "2");
-  idm_code code = {.index = true, .text = LABELS("a", "1", "2"), .means = LABELS("2", "2", "1")};
+  idm_code code = {
+      .index = true, .text = LABELS("a", "1", "2"), .target_label = LABELS("2", "2", "1")};
   const idm_codes codes = {.count = 1, .code = &code};
-  idm_choice choice = {0};
-  check(idm_choice_prepare(&choice, &labels, &codes, 1, &support_error));
+  idm_label_decoder choice = {0};
+  check(idm_label_decoder_create(&choice, &labels, &codes, 1, &support_error));
   assert_int_equal(choice.parts, 0);
   assert_int_equal(find(&choice.whole, "1"), 0); /* the label, not its code, nor its number */
   assert_int_equal(find(&choice.whole, "0"), 1);
@@ -36,10 +37,10 @@ static void test_labels_beat_codes(void **state)
   assert_int_equal(find(&choice.whole, "3"), -1);
   assert_int_equal(find(&choice.whole, "b"), -1);
   assert_int_equal(find(&choice.whole, ""), -1);
-  idm_choice_clear(&choice);
+  idm_label_decoder_clear(&choice);
   idm_labels_destroy(&labels);
   idm_labels_destroy(&code.text);
-  idm_labels_destroy(&code.means);
+  idm_labels_destroy(&code.target_label);
 }
 
 /* Numbers stand for labels only where that is said, and for labels that no cell can hold. */
@@ -48,8 +49,8 @@ static void test_numbers(void **state)
   (void)state;
   idm_labels labels = LABELS("win", " loss", "a|b");
   const idm_codes none = {0};
-  idm_choice choice = {0};
-  check(idm_choice_prepare(&choice, &labels, &none, 1, &support_error));
+  idm_label_decoder choice = {0};
+  check(idm_label_decoder_create(&choice, &labels, &none, 1, &support_error));
   assert_int_equal(find(&choice.whole, "0"), -1);
   assert_int_equal(find(&choice.whole, "1"), 1); /* blanks would be cut off */
   assert_int_equal(find(&choice.whole, "2"), 2); /* holds what joins labels */
@@ -57,7 +58,7 @@ static void test_numbers(void **state)
   assert_int_equal(find(&choice.whole, "+1"), -1);
   assert_int_equal(find(&choice.whole, "1.0"), -1);
   assert_int_equal(find(&choice.whole, "4294967297"), -1); /* 1 + 2^32 is not 1 */
-  idm_choice_clear(&choice);
+  idm_label_decoder_clear(&choice);
   idm_labels_destroy(&labels);
 }
 
@@ -90,45 +91,46 @@ static void test_columns(void **state)
 {
   (void)state;
   idm_labels labels = LABELS("low/no", "low/yes", "high/no", "high/yes");
-  idm_code code[2] = {{.index = true}, {.text = LABELS("N", "Y"), .means = LABELS("no", "yes")}};
+  idm_code code[2] = {{.index = true},
+                      {.text = LABELS("N", "Y"), .target_label = LABELS("no", "yes")}};
   const idm_codes codes = {.count = 2, .code = code};
-  idm_choice choice = {0};
-  check(idm_choice_prepare(&choice, &labels, &codes, 2, &support_error));
+  idm_label_decoder choice = {0};
+  check(idm_label_decoder_create(&choice, &labels, &codes, 2, &support_error));
   assert_int_equal(choice.parts, 2);
   assert_int_equal(find(&choice.part[0], "high"), 1);
   assert_int_equal(find(&choice.part[0], "1"), 1);
   assert_int_equal(find(&choice.part[1], "Y"), 1);
   assert_int_equal(find(&choice.part[1], "1"), -1);
   assert_int_equal(find(&choice.whole, "high/no"), 2);
-  idm_choice_clear(&choice);
+  idm_label_decoder_clear(&choice);
   assert_int_equal(choice.parts, 0);
   idm_error error = {0};
-  assert_int_equal(idm_choice_prepare(&choice, &labels, &codes, 3, &error), IDM_INPUT);
+  assert_int_equal(idm_label_decoder_create(&choice, &labels, &codes, 3, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "2 codes for 3 columns"));
-  idm_choice_clear(&choice);
+  idm_label_decoder_clear(&choice);
   idm_labels_destroy(&labels);
   idm_labels_destroy(&code[1].text);
-  idm_labels_destroy(&code[1].means);
+  idm_labels_destroy(&code[1].target_label);
 }
 
 static void test_refused(void **state)
 {
   (void)state;
   idm_labels labels = LABELS("win", "loss"), twice = LABELS("win", "win");
-  idm_code code = {.text = LABELS("W"), .means = LABELS("wins")};
+  idm_code code = {.text = LABELS("W"), .target_label = LABELS("wins")};
   const idm_codes codes = {.count = 1, .code = &code}, none = {0};
-  idm_choice choice = {0};
+  idm_label_decoder choice = {0};
   idm_error error = {0};
-  assert_int_equal(idm_choice_prepare(&choice, &labels, &codes, 1, &error), IDM_INPUT);
+  assert_int_equal(idm_label_decoder_create(&choice, &labels, &codes, 1, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "the code 'W' stands for 'wins', which is no label"));
-  idm_choice_clear(&choice);
-  assert_int_equal(idm_choice_prepare(&choice, &twice, &none, 1, &error), IDM_INPUT);
+  idm_label_decoder_clear(&choice);
+  assert_int_equal(idm_label_decoder_create(&choice, &twice, &none, 1, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "'win' is named twice"));
-  idm_choice_clear(&choice);
+  idm_label_decoder_clear(&choice);
   idm_labels_destroy(&labels);
   idm_labels_destroy(&twice);
   idm_labels_destroy(&code.text);
-  idm_labels_destroy(&code.means);
+  idm_labels_destroy(&code.target_label);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Rules, and rows that are held until they are coded: what each rule takes, and what is refused. */
-#include "io/log/coding.h"
+#include "io/log/log.h"
 
 #include "io/log/coding_support.h"
 
@@ -8,7 +8,7 @@ static void test_rules_are_counted(void **state)
   (void)state;
   idm_problem *problem = problem_with(coding);
   idm_data *data = read_log(problem, table);
-  const idm_intake *intake = data->intake;
+  const idm_log_counts *intake = data->intake;
   assert_int_equal(intake->reasons, 6);
   expect_count(intake->read, 12, 6);
   expect_count(intake->dropped[0].lost, 2, 1);
@@ -22,8 +22,8 @@ static void test_rules_are_counted(void **state)
   assert_int_equal(intake->dropped[1].missing, 1);
   assert_int_equal(intake->dropped[2].missing, 0);
   assert_string_equal(intake->dropped[1].reason, "keep age>=50");
-  assert_int_equal(intake->parted, 1);
-  assert_int_equal(intake->parted_by_where, 0);
+  assert_int_equal(intake->truncated, 1);
+  assert_int_equal(intake->truncated_by_where, 0);
   assert_int_equal(intake->unsorted, 1);
   assert_true(intake->timed);
   assert_false(intake->coded);
@@ -151,7 +151,7 @@ static void test_all_faults(void **state)
   (void)state;
   idm_problem *problem = problem_with("{trajectory: id, action: u, observation: o}");
   idm_error shown[2];
-  idm_faults faults = {.room = 2, .shown = shown};
+  idm_read_errors faults = {.room = 2, .shown = shown};
   const idm_csv_options options = {.opt_faults = &faults};
   idm_error error = {0};
   idm_data *data;

@@ -54,7 +54,7 @@ static inline void expect_fault(const char *section, const char *log, const char
   idm_problem_destroy(problem);
 }
 
-static inline void expect_count(idm_count count, size_t rows, size_t trajectories)
+static inline void expect_count(idm_log_size count, size_t rows, size_t trajectories)
 {
   assert_int_equal(count.rows, rows);
   assert_int_equal(count.trajectories, trajectories);

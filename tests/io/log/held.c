@@ -1,5 +1,5 @@
 /* Rows held by column: every cell comes back with its text and its place. */
-#include "io/log/held.h"
+#include "io/log/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,26 +13,28 @@ typedef struct fixture {
   idm_log log;
   idm_coding coding;
   idm_csv_field field[COLUMNS];
-  idm_held_column held[HELD];
-  size_t held_at[COLUMNS];
+  idm_buffered_column buffered[HELD];
+  size_t buffered_index[COLUMNS];
 } fixture;
 
 /* The first column is not held; the others are, in another order than in the file. */
 static void open_fixture(fixture *f)
 {
-  *f = (fixture){.held = {{.column = 2}, {.column = 1}}, .held_at = {HELD, 1, 0}};
-  f->coding =
-      (idm_coding){.field = f->field, .held_columns = HELD, .held = f->held, .held_at = f->held_at};
+  *f = (fixture){.buffered = {{.column = 2}, {.column = 1}}, .buffered_index = {HELD, 1, 0}};
+  f->coding = (idm_coding){.field = f->field,
+                           .buffered_columns = HELD,
+                           .buffered = f->buffered,
+                           .buffered_index = f->buffered_index};
   f->log = (idm_log){.coding = &f->coding, .ledger = {.reasons = REASONS}};
 }
 
 static void close_fixture(fixture *f)
 {
   for (size_t h = 0; h < HELD; h++) {
-    idm_intern_clear(&f->held[h].text);
-    free(f->held[h].cell);
-    free(f->held[h].line);
-    free(f->held[h].place);
+    idm_intern_clear(&f->buffered[h].text);
+    free(f->buffered[h].cell);
+    free(f->buffered[h].line);
+    free(f->buffered[h].place);
   }
   free(f->coding.trajectory);
   free(f->coding.file);
@@ -51,7 +53,7 @@ static void put(fixture *f, size_t column, const char *text, uint32_t line)
 static void expect_cell(const fixture *f, size_t column, size_t row, const char *text,
                         uint32_t line)
 {
-  const idm_csv_field cell = idm_held_cell(&f->coding, column, row);
+  const idm_csv_field cell = idm_buffered_cell(&f->coding, column, row);
   assert_int_equal(cell.length, strlen(text));
   assert_memory_equal(cell.text, text, cell.length);
   assert_int_equal(cell.line, line);
@@ -73,11 +75,11 @@ static void test_many_rows(void **state)
     put(&f, 1, few, 2 * i);
     put(&f, 2, own, 2 * i + 1);
     f.log.at = i % 4;
-    check(idm_hold(&f.log, i / 3, &support_error));
+    check(idm_buffer_row(&f.log, i / 3, &support_error));
   }
   assert_int_equal(f.coding.rows, ROWS);
-  assert_int_equal(f.held[1].text.count, 4); /* squares modulo 7 */
-  assert_int_equal(f.held[0].text.count, ROWS);
+  assert_int_equal(f.buffered[1].text.count, 4); /* squares modulo 7 */
+  assert_int_equal(f.buffered[0].text.count, ROWS);
   for (uint32_t i = 0; i < ROWS; i++) {
     snprintf(few, sizeof few, "%u", i * i % 7);
     snprintf(own, sizeof own, "row %u", i);
@@ -103,15 +105,15 @@ static void test_missing(void **state)
   put(&f, 2, "x", 1);
   for (uint32_t i = 0; i < 6; i++) {
     put(&f, 1, text[i], i);
-    check(idm_hold(&f.log, 0, &support_error));
+    check(idm_buffer_row(&f.log, 0, &support_error));
   }
   for (uint32_t i = 0; i < 6; i++) {
-    const idm_csv_field cell = idm_held_cell(&f.coding, 1, i);
+    const idm_csv_field cell = idm_buffered_cell(&f.coding, 1, i);
     assert_int_equal(cell.length, strlen(kept[i]));
     assert_memory_equal(cell.text, kept[i], cell.length);
     assert_int_equal(cell.line, i);
   }
-  assert_int_equal(f.held[1].text.count, 2);
+  assert_int_equal(f.buffered[1].text.count, 2);
   close_fixture(&f);
 }
 

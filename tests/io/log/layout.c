@@ -9,7 +9,7 @@
 
 #include "idm/log_file.h"
 #include "idm/problem_file.h"
-#include "io/log/layout.h"
+#include "io/log/log.h"
 
 /* --- going there and back ------------------------------------------------------------------- */
 
@@ -181,7 +181,7 @@ static void decorate(idm_data *data, const idm_problem *problem, idm_random *ran
 /* A log by the design of another one. */
 static idm_data *simulate_like(const idm_problem *problem, const idm_data *like, uint64_t seed)
 {
-  const idm_simulation simulation = {.seed = seed, .opt_like = like, .states = seed % 2};
+  const idm_simulation simulation = {.seed = seed, .opt_design_log = like, .states = seed % 2};
   return support_simulate(problem, simulation);
 }
 

@@ -1,11 +1,10 @@
 /* The ledger of a log against a list of its rows, which is counted one question at a time. */
-#include "io/log/ledger.h"
+#include "io/log/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/log/log.h"
 #include "support.h"
 
 enum { ROWS = 900, REASONS = 4, CONDITIONS = 1 };
@@ -27,13 +26,13 @@ static idm_log open_log(const idm_problem *problem, size_t reasons)
   idm_log log = {.problem = problem, .where = {.count = CONDITIONS, .text = where}};
   log.header.role[IDM_COLUMN_AGENT] = (idm_log_role){2, agent_columns};
   log.header.role[IDM_COLUMN_TRAJECTORY] = (idm_log_role){1, trajectory_column};
-  check(idm_ledger_open(&log.ledger, reasons, &support_error));
+  check(idm_row_counts_create(&log.ledger, reasons, &support_error));
   return log;
 }
 
 static void close_log(idm_log *log)
 {
-  idm_ledger_clear(&log->ledger);
+  idm_row_counts_clear(&log->ledger);
   idm_intern_clear(&log->missing);
   free(log->scratch);
 }
@@ -47,7 +46,7 @@ static uint32_t enter(idm_log *log, const entry *row)
 {
   const idm_csv_field field[] = {cell_of(row->agent[0]), cell_of(row->agent[1]), cell_of(row->id)};
   uint32_t trajectory;
-  check(idm_ledger_enter(log, field, &trajectory, &support_error));
+  check(idm_row_counts_add(log, field, &trajectory, &support_error));
   return trajectory;
 }
 
@@ -90,9 +89,9 @@ static bool has_row(const entry *row, size_t at, size_t below)
   return false;
 }
 
-static idm_count count_fate(const entry *row, size_t reason)
+static idm_log_size count_fate(const entry *row, size_t reason)
 {
-  idm_count count = {0};
+  idm_log_size count = {0};
   size_t end;
   for (size_t i = 0; i < ROWS; i++) {
     count.rows += row[i].reason == reason;
@@ -102,24 +101,24 @@ static idm_count count_fate(const entry *row, size_t reason)
   return count;
 }
 
-static void expect_count(idm_count found, idm_count expected)
+static void expect_count(idm_log_size found, idm_log_size expected)
 {
   assert_int_equal(found.rows, expected.rows);
   assert_int_equal(found.trajectories, expected.trajectories);
   assert_int_equal(found.agents, expected.agents);
 }
 
-static void expect_parted(const entry *row, const idm_intake *intake)
+static void expect_parted(const entry *row, const idm_log_counts *intake)
 {
-  size_t parted = 0, by_where = 0, end;
+  size_t truncated = 0, by_where = 0, end;
   for (size_t i = 0; i < ROWS; i++) {
     if (!fate(row, i, same_trajectory, &end) || end < REASONS) continue;
-    parted += has_row(row, i, REASONS);
+    truncated += has_row(row, i, REASONS);
     by_where += has_row(row, i, CONDITIONS);
   }
-  assert_true(parted > by_where && by_where > 0);
-  assert_int_equal(intake->parted, parted);
-  assert_int_equal(intake->parted_by_where, by_where);
+  assert_true(truncated > by_where && by_where > 0);
+  assert_int_equal(intake->truncated, truncated);
+  assert_int_equal(intake->truncated_by_where, by_where);
 }
 
 /* Whole trajectories mostly share a fate, so that every reason takes some of them. */
@@ -147,13 +146,13 @@ static void test_counts(void **state)
   draw_rows(row, &random);
   idm_log log = open_log(problem, REASONS);
   for (size_t i = 0; i < ROWS; i++)
-    idm_ledger_settle(&log, enter(&log, &row[i]), row[i].reason, row[i].missing);
-  idm_intake *intake;
-  check(idm_ledger_close(&log, 0, &intake, &support_error));
-  idm_count sum = count_fate(row, REASONS);
+    idm_row_counts_record(&log, enter(&log, &row[i]), row[i].reason, row[i].missing);
+  idm_log_counts *intake;
+  check(idm_row_counts_summarise(&log, 0, &intake, &support_error));
+  idm_log_size sum = count_fate(row, REASONS);
   expect_count(intake->kept, sum);
   for (size_t r = 0; r < REASONS; r++) {
-    const idm_count lost = count_fate(row, r);
+    const idm_log_size lost = count_fate(row, r);
     size_t missing = 0;
     for (size_t i = 0; i < ROWS; i++) missing += row[i].reason == r && row[i].missing;
     assert_true(lost.rows > 0 && lost.trajectories > 0);
@@ -165,7 +164,7 @@ static void test_counts(void **state)
   }
   expect_count(intake->read, sum); /* read = kept + dropped */
   expect_parted(row, intake);
-  idm_intake_destroy(intake);
+  idm_log_counts_destroy(intake);
   close_log(&log);
   idm_problem_destroy(problem);
 }
@@ -200,13 +199,13 @@ static void test_reasons_in_words(void **state)
   idm_problem *problem = problem_with_rules();
   idm_log log = open_log(problem, REASONS);
   log.header.role[IDM_COLUMN_TIME].count = 1;
-  idm_intake *intake;
-  check(idm_ledger_close(&log, 3, &intake, &support_error));
+  idm_log_counts *intake;
+  check(idm_row_counts_summarise(&log, 3, &intake, &support_error));
   assert_int_equal(intake->reasons, REASONS);
   assert_int_equal(intake->cuts, 3);
   assert_true(intake->timed);
   for (size_t r = 0; r < REASONS; r++) assert_string_equal(intake->dropped[r].reason, words[r]);
-  idm_intake_destroy(intake);
+  idm_log_counts_destroy(intake);
   close_log(&log);
   idm_problem_destroy(problem);
 }
@@ -220,12 +219,12 @@ static void test_nothing_to_drop(void **state)
   log.rows = 7;
   log.trajectories.count = 3;
   log.agents.count = 2;
-  idm_intake *intake;
-  check(idm_ledger_close(&log, 0, &intake, &support_error));
-  expect_count(intake->read, (idm_count){7, 3, 2});
-  expect_count(intake->kept, (idm_count){7, 3, 2});
-  assert_int_equal(intake->parted, 0);
-  idm_intake_destroy(intake);
+  idm_log_counts *intake;
+  check(idm_row_counts_summarise(&log, 0, &intake, &support_error));
+  expect_count(intake->read, (idm_log_size){7, 3, 2});
+  expect_count(intake->kept, (idm_log_size){7, 3, 2});
+  assert_int_equal(intake->truncated, 0);
+  idm_log_counts_destroy(intake);
   close_log(&log);
   idm_problem_destroy(problem);
 }

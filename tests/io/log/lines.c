@@ -1,6 +1,6 @@
 /* Lines of CSV about rows of a log: whose they are, their cells, and files that are not finished.
  */
-#include "io/log/lines.h"
+#include "io/log/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,23 +9,24 @@
 #include "io/folder_support.h"
 
 /* Content of a row: a number, NaN on odd rows, and a text that needs quotes. */
-static idm_status put_header(idm_lines *lines, idm_error *opt_error)
+static idm_status put_header(idm_row_writer *lines, idm_error *opt_error)
 {
-  const idm_status status = idm_lines_header(lines, "number", NULL, opt_error);
-  return status == IDM_OK ? idm_lines_header(lines, "p", "go, now", opt_error) : status;
+  const idm_status status = idm_row_writer_header(lines, "number", NULL, opt_error);
+  return status == IDM_OK ? idm_row_writer_header(lines, "p", "go, now", opt_error) : status;
 }
 
-static idm_status put_row(idm_lines *lines, const void *content, size_t row, idm_error *opt_error)
+static idm_status put_row(idm_row_writer *lines, const void *content, size_t row,
+                          idm_error *opt_error)
 {
   const size_t *stop = content;
   if (row == *stop) return idm_fail(opt_error, IDM_NUMERICAL, "row %zu has no number", row);
-  idm_lines_number(lines, row % 2 ? NAN : (double)row / 4, -1, INFINITY);
-  idm_lines_text(lines, row ? "plain" : "a \"b\"\n");
+  idm_row_writer_number(lines, row % 2 ? NAN : (double)row / 4, -1, INFINITY);
+  idm_row_writer_text(lines, row ? "plain" : "a \"b\"\n");
   return IDM_OK;
 }
 
 static const size_t never = SIZE_MAX;
-static const idm_lines_content content = {&never, put_header, put_row};
+static const idm_row_content content = {&never, put_header, put_row};
 
 static idm_data *data_of(const idm_problem *problem)
 {
@@ -50,7 +51,7 @@ static void test_cells(void **state)
   const folder *f = *state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_data *data = data_of(problem);
-  check(idm_lines_write(data, problem->setting, false, &content, -1, f->file, &support_error));
+  check(idm_row_writer_write(data, problem->setting, false, &content, -1, f->file, &support_error));
   expect_text(f->file, "agent,trajectory,step,line,action,observation,number,\"p.go, now\"\n"
                        "\"ann, md\",p1,1,2,monitor,positive,0,\"a \"\"b\"\"\n\"\n"
                        "\"ann, md\",p1,2,3,declare_diseased,,,plain\n"
@@ -65,7 +66,7 @@ static void test_one_trajectory(void **state)
   const folder *f = *state;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_data *data = data_of(problem);
-  check(idm_lines_write(data, problem->setting, true, &content, 1, f->file, &support_error));
+  check(idm_row_writer_write(data, problem->setting, true, &content, 1, f->file, &support_error));
   expect_text(f->file, "agent,trajectory,step,line,action,observation,number,number.q5,number.q95,"
                        "\"p.go, now\",\"p.go, now.q5\",\"p.go, now.q95\"\n"
                        "bob,p2,1,4,,negative,0.5,-1,inf,plain\n");
@@ -81,7 +82,7 @@ static void test_nameless(void **state)
   idm_data *data = data_of(problem);
   idm_labels_destroy(&data->trajectory_name);
   for (size_t row = 0; row < data->rows; row++) data->line[row] = 0;
-  check(idm_lines_write(data, problem->setting, false, &content, 1, f->file, &support_error));
+  check(idm_row_writer_write(data, problem->setting, false, &content, 1, f->file, &support_error));
   expect_text(f->file, "agent,trajectory,step,line,action,observation,number,\"p.go, now\"\n"
                        "bob,2,1,,,negative,0.5,plain\n");
   idm_data_destroy(data);
@@ -93,26 +94,28 @@ static void test_unfinished(void **state)
 {
   const folder *f = *state;
   const size_t second = 1;
-  const idm_lines_content failing = {&second, put_header, put_row};
+  const idm_row_content failing = {&second, put_header, put_row};
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_data *data = data_of(problem);
   idm_error error = {0};
-  assert_int_equal(idm_lines_write(data, problem->setting, false, &failing, -1, f->file, &error),
-                   IDM_NUMERICAL);
+  assert_int_equal(
+      idm_row_writer_write(data, problem->setting, false, &failing, -1, f->file, &error),
+      IDM_NUMERICAL);
   assert_string_equal(error.message, "row 1 has no number");
   assert_int_equal(entries(f, 0), 0);
-  check(idm_lines_write(data, problem->setting, false, &failing, 1, f->file, &support_error));
-  assert_int_equal(idm_lines_write(data, problem->setting, false, &failing, -1, f->file, &error),
-                   IDM_NUMERICAL);
+  check(idm_row_writer_write(data, problem->setting, false, &failing, 1, f->file, &support_error));
+  assert_int_equal(
+      idm_row_writer_write(data, problem->setting, false, &failing, -1, f->file, &error),
+      IDM_NUMERICAL);
   expect_text(f->file, "agent,trajectory,step,line,action,observation,number,\"p.go, now\"\n"
                        "bob,p2,1,4,,negative,0.5,plain\n");
   char path[128];
   snprintf(path, sizeof path, "%s/missing/out.csv", f->path);
-  assert_int_equal(idm_lines_write(data, problem->setting, false, &content, -1, path, &error),
+  assert_int_equal(idm_row_writer_write(data, problem->setting, false, &content, -1, path, &error),
                    IDM_SYSTEM);
   data->action[0] = 99;
   assert_int_not_equal(
-      idm_lines_write(data, problem->setting, false, &content, -1, f->file, &error), IDM_OK);
+      idm_row_writer_write(data, problem->setting, false, &content, -1, f->file, &error), IDM_OK);
   assert_int_equal(entries(f, 0), 1);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

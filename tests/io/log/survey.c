@@ -1,36 +1,36 @@
 /* One pass over a table of unknown meaning: columns by name, labels in order, ends of trajectories.
  */
-#include "io/log/survey.h"
+#include "io/log/log.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "support.h"
 
-static idm_status take(idm_survey *s, const char *text, idm_error *error)
+static idm_status take(idm_log_schema *s, const char *text, idm_error *error)
 {
   idm_csv *csv;
-  *s = (idm_survey){.file = "t.csv"};
+  *s = (idm_log_schema){.file = "t.csv"};
   check(idm_csv_open_memory(text, strlen(text), "t.csv", &csv, &support_error));
-  const idm_status status = idm_survey_take(s, csv, error);
+  const idm_status status = idm_log_schema_infer(s, csv, error);
   idm_csv_close(csv);
   return status;
 }
 
-static idm_survey survey(const char *text)
+static idm_log_schema survey(const char *text)
 {
-  idm_survey s;
+  idm_log_schema s;
   check(take(&s, text, &support_error));
   return s;
 }
 
 static void expect_error(const char *text, long line, long column, const char *words)
 {
-  idm_survey s;
+  idm_log_schema s;
   idm_error error = {0};
   assert_int_equal(take(&s, text, &error), IDM_INPUT);
   support_expect_place(&error, line, column, words);
-  idm_survey_clear(&s);
+  idm_log_schema_clear(&s);
 }
 
 /* The columns that a role found, by their place in the header; "-" for none. */
@@ -40,7 +40,7 @@ static void expect_columns(const char *header, const char *const expected[5])
                                      IDM_COLUMN_ACTION, IDM_COLUMN_OBSERVATION};
   char text[400];
   snprintf(text, sizeof text, "%s\n1,1,1,1,1,1\n", header);
-  idm_survey s = survey(text);
+  idm_log_schema s = survey(text);
   for (size_t r = 0; r < 5; r++) {
     char found[40] = "";
     const idm_log_role *role = &s.header.role[roles[r]];
@@ -48,7 +48,7 @@ static void expect_columns(const char *header, const char *const expected[5])
       snprintf(found + strlen(found), 8, "%zu", role->column[i]);
     assert_string_equal(*found ? found : "-", expected[r]);
   }
-  idm_survey_clear(&s);
+  idm_log_schema_clear(&s);
 }
 
 static void test_columns(void **state)
@@ -72,8 +72,8 @@ static void expect_sorted(const idm_label_column *column, const char *const *lab
 static void test_labels(void **state)
 {
   (void)state;
-  idm_survey s = survey("agent,action,observation\n"
-                        "a,10,NA\na,2, x \na,9,\na,2,B\nb,10,b\nb,,NA\n");
+  idm_log_schema s = survey("agent,action,observation\n"
+                            "a,10,NA\na,2, x \na,9,\na,2,B\nb,10,b\nb,,NA\n");
   expect_sorted(&s.actions, (const char *const[]){"2", "9", "10"}, 3);
   expect_sorted(&s.observations, (const char *const[]){"B", "b", "x"}, 3);
   assert_int_equal(s.actions.missing, 1);
@@ -81,17 +81,17 @@ static void test_labels(void **state)
   assert_int_equal(s.missing.count, 1); /* NA, once */
   assert_int_equal(s.rows, 6);
   assert_int_equal(s.agents.count, 2);
-  assert_int_equal(s.by.trajectories.count, 2);
-  idm_survey_clear(&s);
+  assert_int_equal(s.division.trajectories.count, 2);
+  idm_log_schema_clear(&s);
 }
 
 static void expect_endings(const char *text, const char *const *actions, size_t count)
 {
-  idm_survey s = survey(text);
+  idm_log_schema s = survey(text);
   const char *found[idm_label_limit];
-  assert_int_equal(idm_survey_endings(&s, found), count);
+  assert_int_equal(idm_log_schema_endings(&s, found), count);
   for (size_t i = 0; i < count; i++) assert_string_equal(found[i], actions[i]);
-  idm_survey_clear(&s);
+  idm_log_schema_clear(&s);
 }
 
 /* Actions that nothing follows, in the order of time where there is one, else of the file. */
@@ -118,23 +118,23 @@ static void test_endings(void **state)
 static void test_trials(void **state)
 {
   (void)state;
-  idm_survey s = survey("subject,trial,action\na,1,go\na,1,stop\na,2,stop\nb,1,stop\n");
+  idm_log_schema s = survey("subject,trial,action\na,1,go\na,1,stop\na,2,stop\nb,1,stop\n");
   assert_false(s.counts_rows);
-  assert_int_equal(s.by.trajectories.count, 3);
-  idm_survey_clear(&s);
+  assert_int_equal(s.division.trajectories.count, 3);
+  idm_log_schema_clear(&s);
   s = survey("subject,trial,action\na,1,go\na,2,stop\nb,1,go\nb,2,go\nb,3,stop\n");
   assert_true(s.counts_rows);
   assert_int_equal(s.header.role[IDM_COLUMN_TRAJECTORY].count, 0);
-  assert_int_equal(s.by.trajectories.count, 2);
+  assert_int_equal(s.division.trajectories.count, 2);
   const char *found[idm_label_limit];
-  assert_int_equal(idm_survey_endings(&s, found), 1);
+  assert_int_equal(idm_log_schema_endings(&s, found), 1);
   assert_string_equal(found[0], "stop");
-  idm_survey_clear(&s);
+  idm_log_schema_clear(&s);
   s = survey("subject,session,trial,action\na,1,1,go\na,1,2,stop\na,2,1,stop\n");
   assert_true(s.counts_rows);
   assert_int_equal(s.header.role[IDM_COLUMN_TRAJECTORY].count, 1);
-  assert_int_equal(s.by.trajectories.count, 2);
-  idm_survey_clear(&s);
+  assert_int_equal(s.division.trajectories.count, 2);
+  idm_log_schema_clear(&s);
 }
 
 /* More trajectories than there is room for at first. */

@@ -9,17 +9,17 @@
 #include "io/csv.h"
 #include "io/folder_support.h"
 
-static idm_table *open_table(const folder *f)
+static idm_csv_writer *open_table(const folder *f)
 {
-  idm_table *table = calloc(1, sizeof *table);
+  idm_csv_writer *table = calloc(1, sizeof *table);
   assert_non_null(table);
   check(idm_file_create(f->file, &table->file, &support_error));
   return table;
 }
 
-static void close_table(idm_table *table)
+static void close_table(idm_csv_writer *table)
 {
-  check(idm_table_commit(table, &support_error));
+  check(idm_csv_writer_commit(table, &support_error));
   free(table);
 }
 
@@ -32,8 +32,8 @@ static void test_texts_come_back(void **state)
   char *text[rows];
   idm_random random;
   idm_random_init(&random, 13, 0);
-  idm_table *table = open_table(f);
-  idm_table_put(table, "left,right\n", 11);
+  idm_csv_writer *table = open_table(f);
+  idm_csv_writer_put(table, "left,right\n", 11);
   for (size_t i = 0; i < rows; i++) {
     const size_t length = i == 7 ? 200000 : (size_t)(3000 * idm_random_uniform(&random)) + 1;
     text[i] = malloc(length + 1);
@@ -41,10 +41,10 @@ static void test_texts_come_back(void **state)
     for (size_t k = 0; k < length; k++)
       text[i][k] = bytes[(size_t)(idm_random_uniform(&random) * (sizeof bytes - 1))];
     text[i][length] = '\0';
-    idm_table_text(table, text[i], length);
-    idm_table_put(table, ",", 1);
-    idm_table_whole(table, i * i * i);
-    idm_table_put(table, "\n", 1);
+    idm_csv_writer_text(table, text[i], length);
+    idm_csv_writer_put(table, ",", 1);
+    idm_csv_writer_integer(table, i * i * i);
+    idm_csv_writer_put(table, "\n", 1);
   }
   close_table(table);
   char *file;
@@ -83,14 +83,14 @@ static void test_numbers(void **state)
 {
   const folder *f = *state;
   static const double number[] = {0.1, -0.0, INFINITY, -INFINITY, NAN, 2.5e-300, 1e22};
-  idm_table *table = open_table(f);
+  idm_csv_writer *table = open_table(f);
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++) {
-    idm_table_number(table, number[i]);
-    idm_table_put(table, ";", 1);
+    idm_csv_writer_number(table, number[i]);
+    idm_csv_writer_put(table, ";", 1);
   }
-  idm_table_whole(table, 0);
-  idm_table_put(table, ";", 1);
-  idm_table_whole(table, SIZE_MAX);
+  idm_csv_writer_integer(table, 0);
+  idm_csv_writer_put(table, ";", 1);
+  idm_csv_writer_integer(table, SIZE_MAX);
   close_table(table);
   expect_bytes(f, "0.1;-0.0;inf;-inf;;2.5e-300;1e+22;0;18446744073709551615");
 }
@@ -101,10 +101,10 @@ static void test_quotes(void **state)
   const folder *f = *state;
   static const char *const text[] = {"",           "plain", " blank ", "a'b",
                                      "say \"hi\"", "1,5",   "\xc3\xa9"};
-  idm_table *table = open_table(f);
+  idm_csv_writer *table = open_table(f);
   for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
-    idm_table_text(table, text[i], strlen(text[i]));
-    idm_table_put(table, "|", 1);
+    idm_csv_writer_text(table, text[i], strlen(text[i]));
+    idm_csv_writer_put(table, "|", 1);
   }
   close_table(table);
   expect_bytes(f, "|plain| blank |a'b|\"say \"\"hi\"\"\"|\"1,5\"|\xc3\xa9|");

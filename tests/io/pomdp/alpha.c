@@ -10,7 +10,7 @@
 static idm_workspace *plan(const char *planner, idm_problem **problem)
 {
   check(idm_problem_read("example:tiger", problem, NULL, &support_error));
-  check(idm_problem_plan_by(*problem, idm_planner_find(planner), &support_error));
+  check(idm_problem_set_planner(*problem, idm_planner_find(planner), &support_error));
   return support_plan(*problem, NULL);
 }
 

@@ -1,9 +1,8 @@
 /* Rewards as rules with wildcards, in expectation: by hand, and against the full array. */
 #include <stdlib.h>
 
-#include "io/pomdp/lex.h"
+#include "io/pomdp/pomdp.h"
 #include "io/pomdp/pomdp_support.h"
-#include "io/pomdp/reward.h"
 
 /* --- files ---------------------------------------------------------------------------------- */
 

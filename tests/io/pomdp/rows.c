@@ -1,5 +1,5 @@
 /* Sparse rows against dense ones under the same random operations. */
-#include "io/pomdp/rows.h"
+#include "io/pomdp/pomdp.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void moves_are_the_positive_entries(void **state)
 {
   (void)state;
   idm_pomdp_rows rows;
-  idm_moves *moves;
+  idm_sparse_rows *moves;
   check(idm_pomdp_rows_create(2, 4, &rows, &support_error));
   check(idm_pomdp_rows_put(&rows, 0, 3, 4, 0.25, &support_error));
   check(idm_pomdp_rows_put(&rows, 0, 1, 2, 0.75, &support_error));
@@ -63,12 +63,12 @@ static void moves_are_the_positive_entries(void **state)
   check(idm_pomdp_rows_moves(&rows, &moves, &support_error));
   assert_int_equal(moves->rows, 2);
   assert_int_equal(moves->first[2], 3);
-  assert_near(idm_moves_find(moves, 0, 1), 0.75, 0);
-  assert_near(idm_moves_find(moves, 0, 3), 0.25, 0);
-  assert_near(idm_moves_find(moves, 1, 2), 1, 0);
+  assert_near(idm_sparse_rows_probability(moves, 0, 1), 0.75, 0);
+  assert_near(idm_sparse_rows_probability(moves, 0, 3), 0.25, 0);
+  assert_near(idm_sparse_rows_probability(moves, 1, 2), 1, 0);
   const idm_sizes wider = {.states = 4, .actions = 1, .observations = 1};
-  assert_int_equal(idm_moves_validate(moves, wider, NULL), IDM_INPUT); /* two rows of four */
-  idm_moves_destroy(moves);
+  assert_int_equal(idm_sparse_rows_validate(moves, wider, NULL), IDM_INPUT); /* two rows of four */
+  idm_sparse_rows_destroy(moves);
   idm_pomdp_rows_destroy(&rows);
 }
 

@@ -1,5 +1,5 @@
 /* The agent of a problem file: its planner, its choices, and the blocks that stand with it. */
-#include "io/problem/agent.h"
+#include "io/problem/reader.h"
 
 #include "idm/planner.h"
 #include "io/problem/problem_support.h"
@@ -17,7 +17,7 @@ static void planners_are_named(void **state)
                planner->name, last ? "" : ", weights: {go: [1, 2]}");
       idm_problem *problem = parse(with(line), NULL);
       assert_ptr_equal(idm_agent_planner(&problem->agent), planner);
-      assert_int_equal(problem->theta->blocks, IDM_BLOCK_COUNT + planner->owns);
+      assert_int_equal(problem->theta->blocks, IDM_BLOCK_COUNT + planner->own_count);
       idm_problem_destroy(problem);
     }
   }
@@ -34,7 +34,7 @@ static void keys_are_known_once(void **state)
   for (size_t i = 0; i < count; i++) {
     const int id = idm_block_find(known[i]);
     if (id >= 0) assert_true(idm_block_describe((idm_block_id)id)->of_agent);
-    if (id < 0 && i) assert_non_null(idm_key_find(idm_agent_keys(), known[i]));
+    if (id < 0 && i) assert_non_null(idm_key_find(idm_agent_option_keys(), known[i]));
     for (size_t j = 0; j < i; j++) assert_string_not_equal(known[i], known[j]);
   }
   assert_string_equal(known[0], "planner");
@@ -56,7 +56,7 @@ static void own_blocks_are_keys(void **state)
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     assert_int_equal(idm_problem_set(problem, wrong[i], &support_error), IDM_USAGE);
   assert_true(idm_theta_scalar(problem->theta, IDM_BLOCK_COUNT) == 0.75);
-  check(idm_problem_plan_by(problem, idm_planner_at(0), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_at(0), &support_error));
   assert_int_equal(idm_problem_set(problem, "learning_rate=0.5", &support_error), IDM_USAGE);
   idm_problem_destroy(problem);
 }

@@ -134,7 +134,7 @@ static void lists(void **state)
                                      .of_agent = true};
   idm_planner planner = idm_learner;
   planner.own = &own;
-  planner.owns = 1;
+  planner.own_count = 1;
   idm_problem *problem = support_reversal(&planner);
   support_assign(problem, "rates=[0, 0.25, 1]");
   expect_numbers(block(problem, IDM_BLOCK_COUNT), (const double[]){0, 0.25, 1}, 3);

@@ -1,5 +1,5 @@
 /* What cells of a log mean: `codes`, `missing` and `missed` of a problem file. */
-#include "io/problem/codes.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 
@@ -72,7 +72,7 @@ static void test_map(void **state)
   assert_int_equal(code->text.count, 4);
   for (size_t i = 0; i < 4; i++) {
     assert_string_equal(code->text.name[i], expected[i][0]);
-    assert_string_equal(code->means.name[i], expected[i][1]);
+    assert_string_equal(code->target_label.name[i], expected[i][1]);
   }
   assert_int_equal(p->columns.missing.count, 2);
   assert_string_equal(p->columns.missing.name[1], "\xe2\x80\x93");
@@ -113,14 +113,14 @@ static void test_by_column(void **state)
                                  "1: yes}, index]}}\n",
                          NULL);
   assert_int_equal(p->columns.codes[IDM_COLUMN_OBSERVATION].count, 2);
-  assert_string_equal(code_of(p, IDM_COLUMN_OBSERVATION, 0)->means.name[1], "yes");
+  assert_string_equal(code_of(p, IDM_COLUMN_OBSERVATION, 0)->target_label.name[1], "yes");
   assert_true(code_of(p, IDM_COLUMN_OBSERVATION, 1)->index);
   expect_round_trip(p);
   idm_problem_destroy(p);
   p = parse(FACTORS "data: {observation: [test, scan], codes: {observation: [labels, {1: low, 2: "
                     "high}]}}\n",
             NULL);
-  assert_string_equal(code_of(p, IDM_COLUMN_OBSERVATION, 1)->means.name[1], "high");
+  assert_string_equal(code_of(p, IDM_COLUMN_OBSERVATION, 1)->target_label.name[1], "high");
   expect_round_trip(p);
   idm_problem_destroy(p);
   expect_error(FACTORS

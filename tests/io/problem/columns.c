@@ -1,5 +1,4 @@
 /* Roles of the columns of a log: `data` of a problem file. */
-#include "io/problem/columns.h"
 
 #include "io/problem/problem_support.h"
 

@@ -1,5 +1,5 @@
 /* `derive` and `rules` of a YAML problem: read, written, compared, and every mistake in them. */
-#include "io/problem/derive.h"
+#include "io/problem/reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void test_round_trip(void **state)
   char path[SUPPORT_PATH];
   char difference[200];
   check(parse(whole, &first, &support_error));
-  assert_int_equal(first->columns.deriveds, 6);
+  assert_int_equal(first->columns.derived_count, 6);
   assert_int_equal(first->columns.rules, 7);
   support_path(path);
   check(idm_problem_write_yaml(first, path, NULL, &support_error));

@@ -1,6 +1,6 @@
 /* Matrices of a problem file: words, rows, factors, whose state is seen, and which stand for
  * several actions. */
-#include "io/problem/dynamics.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 

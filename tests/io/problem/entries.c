@@ -226,7 +226,7 @@ static void test_free_replaces(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = parse(with_free("entries: {t: [go, 2]}"), NULL);
     idm_error error = {0};
-    if (idm_problem_free(problem, cases[i].text, &error) != IDM_OK)
+    if (idm_problem_set_free(problem, cases[i].text, &error) != IDM_OK)
       fail_msg("%s: %s", cases[i].text, error.message);
     assert_int_equal(freed(problem), cases[i].blocks);
     /* What the file had tied is tied no longer. */
@@ -267,12 +267,12 @@ static void test_free_refuses(void **state)
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     idm_problem *problem = parse(with_free("entries: go"), NULL);
     idm_error error = {0};
-    if (idm_problem_free(problem, texts[i], &error) != IDM_USAGE)
+    if (idm_problem_set_free(problem, texts[i], &error) != IDM_USAGE)
       fail_msg("'%s' is no usage error: %s", texts[i], error.message);
     assert_int_equal(error.status, IDM_USAGE);
     if (strncmp(error.message, "--free ", 7) != 0) fail_msg("'%s'", error.message);
     for (const char *c = error.message; *c; c++) assert_true(*c != '\n' && *c != '\t');
-    assert_int_equal(idm_problem_free(problem, texts[i], NULL), IDM_USAGE);
+    assert_int_equal(idm_problem_set_free(problem, texts[i], NULL), IDM_USAGE);
     idm_problem_destroy(problem);
   }
 }

@@ -20,7 +20,7 @@ static void test_family(void **state)
   (void)state;
   idm_problem *p = support_yaml(SPACES OWN TWO);
   assert_int_equal(p->environments, 2);
-  assert_int_equal(p->within, 0);
+  assert_int_equal(p->current_environment, 0);
   assert_string_equal(p->environment[1].name, "windy");
   const double windy[] = {1, 0, 0, 1, 0, 1, 1, 0};
   for (size_t i = 0; i < 8; i++) assert_near(p->environment[1].setting->transition[i], windy[i], 0);
@@ -37,16 +37,16 @@ static void test_entering(void **state)
   idm_problem *p =
       support_yaml(SPACES "environments:\n  calm: {transition: {\"*\": identity}}\n"
                           "  windy: {transition: {u: identity, v: [[0, 1], [1, 0]]}, start: b}\n");
-  assert_int_equal(p->within, 1);
+  assert_int_equal(p->current_environment, 1);
   assert_near(p->theta->block[IDM_TRANSITION].value[5], 0, 0);
   support_assign(p, "environment=windy");
-  assert_int_equal(p->within, 2);
+  assert_int_equal(p->current_environment, 2);
   assert_near(p->setting->start[1], 1, 0);
   assert_near(p->setting->transition[5], 1, 0);
   assert_near(p->theta->block[IDM_TRANSITION].value[5], 1, 0); /* the agent knows */
   idm_problem_destroy(p);
   p = support_yaml(SPACES OWN TWO "environment: windy\n");
-  assert_int_equal(p->within, 2);
+  assert_int_equal(p->current_environment, 2);
   assert_near(p->setting->transition[5], 1, 0);
   idm_problem_destroy(p);
 }

@@ -1,5 +1,5 @@
 /* Course of an episode in a problem file: start, discount, horizon, actions that end it. */
-#include "io/problem/episode.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 

@@ -1,5 +1,5 @@
 /* Features of a problem file: tables, mappings, weights, and what is refused. */
-#include "io/problem/features.h"
+#include "io/problem/reader.h"
 
 #include <unistd.h>
 
@@ -84,23 +84,23 @@ static void test_held(void **state)
   if (!idm_problem_compare(problem, again, 0, words, sizeof words)) fail_msg("%s", words);
   for (int i = 0; i < 2; i++) {
     const idm_block *utility = &(i ? again : problem)->theta->block[IDM_UTILITY];
-    const bool held[] = {false, true, false};
+    const bool fixed[] = {false, true, false};
     const int32_t coordinate[] = {-1, 0, -1, 0, 0, -1};
     assert_int_equal(utility->coordinate_name.count, 2);
     assert_string_equal(utility->coordinate_name.name[0], "x");
     assert_string_equal(utility->coordinate_name.name[1], "z");
-    assert_memory_equal(utility->features->held, held, sizeof held);
+    assert_memory_equal(utility->features->fixed, fixed, sizeof fixed);
     assert_memory_equal(utility->coordinate, coordinate, sizeof coordinate);
   }
   /* Nothing is held of a block that is free as a whole. */
-  check(idm_problem_free(again, "[utility]", &support_error));
-  assert_null(again->theta->block[IDM_UTILITY].features->held);
+  check(idm_problem_set_free(again, "[utility]", &support_error));
+  assert_null(again->theta->block[IDM_UTILITY].features->fixed);
   assert_true(idm_problem_compare(problem, again, 0, words, sizeof words) == 0);
   idm_problem_destroy(again);
   idm_problem_destroy(problem);
   snprintf(text, sizeof text, "%s[x, y, z]}}\n", begin);
   problem = parse(text, NULL);
-  assert_null(problem->theta->block[IDM_UTILITY].features->held);
+  assert_null(problem->theta->block[IDM_UTILITY].features->fixed);
   idm_problem_destroy(problem);
   unlink(path);
 }

@@ -1,5 +1,5 @@
 /* Fields by action, rows, and which of their numbers are free. */
-#include "io/problem/fields.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 

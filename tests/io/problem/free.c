@@ -1,5 +1,5 @@
 /* Free blocks of a problem file: scales, priors, and those taken where none is given. */
-#include "io/problem/free.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 
@@ -125,7 +125,7 @@ static void test_reference(void **state)
   (void)state;
   static const struct {
     const char *line;
-    long held; /* the action whose weights stay; -1: every number moves */
+    long fixed; /* the action whose weights stay; -1: every number moves */
   } cases[] = {{"agent: {weights: {go: [1, 2]}}\nfree: [weights]", 0},
                {"agent: {weights: {go: [1, 2]}}\nfree: {weights: {reference: go}}", 1},
                {"agent: {weights: {go: [1, 2]}}\nfree: {weights: {reference: none}}", -1},
@@ -133,9 +133,9 @@ static void test_reference(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *p = parse(with(cases[i].line), NULL);
     const int32_t *coordinate = p->theta->block[IDM_WEIGHTS].coordinate;
-    assert_int_equal(!coordinate, cases[i].held < 0);
+    assert_int_equal(!coordinate, cases[i].fixed < 0);
     for (long k = 0; coordinate && k < 9; k++)
-      assert_int_equal(coordinate[k] < 0, k / 3 == cases[i].held || k % 3 == 0);
+      assert_int_equal(coordinate[k] < 0, k / 3 == cases[i].fixed || k % 3 == 0);
     expect_round_trip(p);
     idm_problem_destroy(p);
   }

@@ -1,5 +1,4 @@
 /* Candidate models of a problem file: written out, by a rule, or the environment's own. */
-#include "io/problem/models.h"
 
 #include "io/problem/problem_support.h"
 

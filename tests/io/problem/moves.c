@@ -1,5 +1,5 @@
 /* Transitions of observed states, row by row, in files. */
-#include "io/problem/moves.h"
+#include "io/problem/reader.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -28,14 +28,14 @@ static void test_rows(void **state)
 {
   (void)state;
   idm_problem *p = parse(with_transition(rows), NULL);
-  const idm_moves *moves = p->setting->moves;
+  const idm_sparse_rows *moves = p->setting->moves;
   assert_non_null(moves);
   assert_null(p->setting->transition);
   assert_int_equal(moves->first[6], 10);
-  assert_true(idm_moves_find(moves, 2, 2) == 1);
-  assert_true(idm_moves_find(moves, 3, 0) == 0.1);
-  assert_true(idm_moves_find(moves, 4, 0) == 0);
-  assert_true(idm_moves_find(moves, 5, 0) == 1);
+  assert_true(idm_sparse_rows_probability(moves, 2, 2) == 1);
+  assert_true(idm_sparse_rows_probability(moves, 3, 0) == 0.1);
+  assert_true(idm_sparse_rows_probability(moves, 4, 0) == 0);
+  assert_true(idm_sparse_rows_probability(moves, 5, 0) == 1);
   expect_round_trip(p);
   idm_problem_destroy(p);
 }
@@ -49,8 +49,8 @@ static void test_as_matrices(void **state)
   static const char *const planners[] = {"maximum-entropy", "rational", "bounded-rational",
                                          "decision-rule"};
   for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++) {
-    check(idm_problem_plan_by(sparse, idm_planner_find(planners[i]), &support_error));
-    check(idm_problem_plan_by(dense, idm_planner_find(planners[i]), &support_error));
+    check(idm_problem_set_planner(sparse, idm_planner_find(planners[i]), &support_error));
+    check(idm_problem_set_planner(dense, idm_planner_find(planners[i]), &support_error));
     idm_workspace *a = support_plan(sparse, NULL);
     idm_workspace *b = support_plan(dense, NULL);
     const idm_simulation simulation = {.trajectories = 50, .steps = 8, .seed = 7};
@@ -137,7 +137,7 @@ static void test_table(void **state)
   idm_problem *p;
   check(idm_problem_read(problem, &p, NULL, &support_error));
   idm_problem *same = parse(with_transition(rows), NULL);
-  assert_true(idm_moves_same(p->setting->moves, same->setting->moves));
+  assert_true(idm_sparse_rows_same(p->setting->moves, same->setting->moves));
   idm_problem_destroy(same);
   idm_problem_destroy(p);
 

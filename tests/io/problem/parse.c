@@ -78,7 +78,7 @@ static void test_agent(void **state)
            "tolerance: 1e-6, decision_capacity: 0.1, specification_capacity: 0.2, "
            "recognition_capacity: 0.3, weights: {go: [1, 2], stop: [3, 4, 5]}}"),
       NULL);
-  const idm_agent *agent = &p->agent;
+  const idm_agent_options *agent = &p->agent;
   assert_string_equal(idm_agent_planner(agent)->name, "decision-rule");
   const double alpha = idm_theta_scalar(p->theta, IDM_ALPHA);
   assert_true(alpha == 0 && signbit(alpha));

@@ -1,5 +1,4 @@
 /* The population of a problem file: read, kept, refused. */
-#include "io/problem/population.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -90,7 +90,7 @@ static void test_sections(void **state)
     assert_non_null(file);
     fputs(with(extra ? "audit: {}" : NULL), file);
     fclose(file);
-    const idm_place place = idm_place_of(path);
+    const idm_location place = idm_location_of(path);
     assert_int_equal(idm_problem_read_sections(&place, count_keys, &keys, &p, NULL, NULL),
                      extra ? IDM_UNTRUSTED : IDM_OK);
     assert_int_equal(keys, extra ? 11 : 10);

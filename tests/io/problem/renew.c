@@ -1,12 +1,12 @@
 /* A problem with new states: what does not speak of states stays, the rest is open. */
-#include "io/problem/placeholder.h"
 #include "io/problem/problem_support.h"
+#include "io/problem/read.h"
 
 static idm_problem *renewed(const char *line, size_t states, size_t unknown)
 {
   idm_problem *p = parse(with(line), NULL);
   size_t found = 99;
-  check(idm_problem_renew(p, states, &found, &support_error));
+  check(idm_problem_reset_states(p, states, &found, &support_error));
   assert_int_equal(found, unknown);
   return p;
 }
@@ -105,7 +105,7 @@ static void test_refusals(void **state)
   idm_problem *p = parse(with(NULL), NULL);
   idm_error error = {0};
   size_t unknown;
-  assert_int_equal(idm_problem_renew(p, 0, &unknown, &error), IDM_USAGE);
+  assert_int_equal(idm_problem_reset_states(p, 0, &unknown, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "at least one state"));
   assert_int_equal(p->setting->states.count, 2);
   idm_problem_destroy(p);

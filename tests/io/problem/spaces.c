@@ -1,5 +1,5 @@
 /* Spaces of a problem file: states, actions and observations; labels, counts and factors. */
-#include "io/problem/spaces.h"
+#include "io/problem/reader.h"
 
 #include <time.h>
 

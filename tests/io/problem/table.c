@@ -1,5 +1,5 @@
 /* Tables beside a problem file: utilities and starts, and where an error is. */
-#include "io/problem/table.h"
+#include "io/problem/reader.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -137,7 +137,7 @@ static idm_status read_inside(const place *p, idm_problem **ret_problem, idm_err
 {
   const int folder = open(p->folder, O_RDONLY);
   assert_true(folder >= 0);
-  const idm_place here = {folder, "p.yaml", p->problem};
+  const idm_location here = {folder, "p.yaml", p->problem};
   const idm_status status =
       idm_problem_read_sections(&here, NULL, NULL, ret_problem, NULL, opt_error);
   close(folder);

@@ -1,6 +1,6 @@
 /* Entries of transitions and emissions that share a free number: patterns of letters in a problem
  * file, --free and --set. */
-#include "io/problem/ties.h"
+#include "io/problem/reader.h"
 
 #include "idm/dynamics.h"
 #include "io/problem/problem_support.h"
@@ -89,7 +89,7 @@ static void test_options(void **state)
   (void)state;
   idm_error error = {0};
   idm_problem *p = parse(reversal("free: [alpha]"), NULL);
-  check(idm_problem_free(p, "{transition: {hazard: {a: [[u, v], [v, u]]}}}", &support_error));
+  check(idm_problem_set_free(p, "{transition: {hazard: {a: [[u, v], [v, u]]}}}", &support_error));
   check(idm_problem_set(p, "transition.hazard=0.25", &support_error));
   const double *t = p->theta->block[IDM_TRANSITION].value;
   const double expected[8] = {0.75, 0.25, 0.25, 0.75, 0.9, 0.1, 0.1, 0.9};

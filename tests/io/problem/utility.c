@@ -1,5 +1,5 @@
 /* Utility of a problem file: numbers, lists by state, columns of the log. */
-#include "io/problem/utility.h"
+#include "io/problem/reader.h"
 
 #include "io/problem/problem_support.h"
 

@@ -1,5 +1,4 @@
 /* Whether YAML can hold a problem: told before a file is touched, and why not. */
-#include "io/problem/writable.h"
 #include "io/problem/problem_support.h"
 #include "io/problem/write.h"
 

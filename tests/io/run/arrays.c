@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "io/run/arrays.h"
+#include "io/run/netcdf.h"
 
 typedef struct expected {
   const char *free_blocks;
@@ -36,7 +36,7 @@ static void names_are_cut_into_arrays(void **state)
     const expected *e = &cases[i];
     idm_problem *problem = support_diag(0.5, 1.25, 0.1);
     idm_parameters *parameters;
-    check(idm_problem_free(problem, e->free_blocks, &support_error));
+    check(idm_problem_set_free(problem, e->free_blocks, &support_error));
     check(idm_parameters_create(problem, &parameters, &support_error));
     const idm_labels *names = idm_parameters_quantities(parameters);
     idm_array *arrays;
@@ -66,7 +66,7 @@ static void flags_and_opaque_blocks_stay_apart(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(0.5, 1.25, 0.1);
-  check(idm_problem_free(problem, "action_prior", &support_error));
+  check(idm_problem_set_free(problem, "action_prior", &support_error));
   idm_labels names = {0};
   SUPPORT_NAMES(&names, "action_prior[declare_healthy]", "action_prior[declare_diseased]",
                 "action_prior[monitor]");

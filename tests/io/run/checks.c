@@ -1,5 +1,5 @@
 /* Results of checks in summary.json: written and read back, of an older run, of another version. */
-#include "io/run/checks.h"
+#include "io/run/summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,14 +41,14 @@ static void test_there_and_back(void **state)
   json_t *array = idm_checks_array(&checks);
   assert_true(json_array_size(array) > 10);
   idm_checks_begin(&back, IDM_CHECK_FIT);
-  idm_checks_take(array, &back);
+  idm_checks_read(array, &back);
   same_results(&checks, &back);
   /* A row that ran since stays where it was not run then, and where it fails now. */
   idm_check_test(&back, IDM_CHECK_LATTICE, 0.1);
   idm_check_test(&back, IDM_CHECK_EFFECTIVE, 3);
   idm_check_test(&back, IDM_CHECK_RHAT, 7);
   back.of[IDM_CHECK_STEPS].outcome = IDM_CHECK_PASSED;
-  idm_checks_take(array, &back);
+  idm_checks_read(array, &back);
   assert_int_equal(back.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_PASSED);
   assert_int_equal(back.of[IDM_CHECK_EFFECTIVE].outcome, IDM_CHECK_FAILED);
   assert_int_equal(back.of[IDM_CHECK_STEPS].outcome, IDM_CHECK_REMARK);
@@ -71,7 +71,7 @@ static void test_other_versions(void **state)
     json_t *array = json_loads(texts[i], JSON_DECODE_ANY, NULL);
     assert_non_null(array);
     idm_checks_begin(&checks, IDM_CHECK_FIT);
-    idm_checks_take(array, &checks);
+    idm_checks_read(array, &checks);
     for (int id = 0; id < IDM_CHECK_COUNT; id++)
       assert_int_equal(checks.of[id].outcome, IDM_CHECK_UNRECORDED);
     json_decref(array);

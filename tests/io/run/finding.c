@@ -1,5 +1,5 @@
 /* Findings in summary.json: what is written is read back. */
-#include "io/run/finding.h"
+#include "io/run/summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,15 +8,15 @@
 
 #include "support.h"
 
-static idm_finding *sample(void)
+static idm_optimality *sample(void)
 {
-  idm_finding *f;
-  check(idm_finding_create(2, &f, &support_error));
+  idm_optimality *f;
+  check(idm_optimality_create(2, &f, &support_error));
   f->objective = 1.25;
   snprintf(f->certificate, sizeof f->certificate, "duality gap");
   f->attained = 1e-13;
   f->closed = 1e-9;
-  f->looked = true;
+  f->evaluated = true;
   f->open = 1;
   f->direction = calloc(2, sizeof *f->direction);
   f->direction[0] = 1;
@@ -42,18 +42,18 @@ static void test_round_trip(void **state)
   (void)state;
   idm_labels name = {0};
   support_names(&name, (const char *const[]){"utility[u,s]", "utility[v,s]"}, 2);
-  idm_finding *f = sample();
-  idm_finding *back;
+  idm_optimality *f = sample();
+  idm_optimality *back;
   json_t *object = json_object();
   idm_finding_put(&object, &name, f);
   assert_non_null(object);
   assert_near(json_number_value(json_object_get(object, "certificate")), 1e-13, 0);
   assert_int_equal(json_array_size(json_object_get(object, "open_directions")), 1);
-  check(idm_finding_take(object, &name, &back, &support_error));
+  check(idm_finding_read(object, &name, &back, &support_error));
   assert_string_equal(back->certificate, "duality gap");
   assert_near(back->objective, 1.25, 0);
-  assert_true(idm_finding_holds(back));
-  assert_true(back->looked);
+  assert_true(idm_optimality_certified(back));
+  assert_true(back->evaluated);
   assert_int_equal(back->open, 1);
   assert_memory_equal(back->direction, f->direction, 2 * sizeof *f->direction);
   assert_memory_equal(back->range, f->range, 4 * sizeof *f->range);
@@ -61,8 +61,8 @@ static void test_round_trip(void **state)
   assert_memory_equal(back->policy, f->policy, 4 * sizeof *f->policy);
   assert_string_equal(back->state.name[1], "t");
   json_decref(object);
-  idm_finding_destroy(f);
-  idm_finding_destroy(back);
+  idm_optimality_destroy(f);
+  idm_optimality_destroy(back);
   idm_labels_destroy(&name);
 }
 
@@ -72,39 +72,39 @@ static void test_matched(void **state)
 {
   (void)state;
   idm_labels name = {0};
-  idm_finding *f = sample();
-  idm_finding *back;
+  idm_optimality *f = sample();
+  idm_optimality *back;
   snprintf(f->certificate, sizeof f->certificate, "R-hat");
   json_t *object = json_object();
-  idm_matched_put(&object, f);
+  idm_likelihood_finding_put(&object, f);
   assert_null(json_object_get(object, "open_directions"));
-  check(idm_finding_take(object, &name, &back, &support_error));
+  check(idm_finding_read(object, &name, &back, &support_error));
   assert_null(back);
-  check(idm_matched_take(object, &back, &support_error));
+  check(idm_likelihood_finding_read(object, &back, &support_error));
   assert_string_equal(back->certificate, "R-hat");
   assert_near(back->objective, 1.25, 0);
   assert_near(back->attained, 1e-13, 0);
   assert_near(back->closed, 1e-9, 0);
   assert_memory_equal(back->policy, f->policy, 4 * sizeof *f->policy);
-  idm_finding_destroy(back);
+  idm_optimality_destroy(back);
   json_decref(object);
   f->certificate[0] = '\0';
   object = json_object();
-  idm_matched_put(&object, f);
+  idm_likelihood_finding_put(&object, f);
   assert_null(json_object_get(object, "certificate"));
-  check(idm_matched_take(object, &back, &support_error));
+  check(idm_likelihood_finding_read(object, &back, &support_error));
   assert_string_equal(back->certificate, "");
-  idm_finding_destroy(back);
+  idm_optimality_destroy(back);
   json_decref(object);
   /* A finding is none of these. */
   object = json_object();
   snprintf(f->certificate, sizeof f->certificate, "R-hat");
   f->free = 0;
   idm_finding_put(&object, &name, f);
-  check(idm_matched_take(object, &back, &support_error));
+  check(idm_likelihood_finding_read(object, &back, &support_error));
   assert_null(back);
   json_decref(object);
-  idm_finding_destroy(f);
+  idm_optimality_destroy(f);
 }
 
 /* A summary without one has none; one that was tampered with is read as far as it goes. */
@@ -112,20 +112,20 @@ static void test_absent_and_odd(void **state)
 {
   (void)state;
   idm_labels name = {0};
-  idm_finding *f;
+  idm_optimality *f;
   support_names(&name, (const char *const[]){"x"}, 1);
   json_t *object = json_pack("{s:s}", "inverse", "bayes");
-  check(idm_finding_take(object, &name, &f, &support_error));
+  check(idm_finding_read(object, &name, &f, &support_error));
   assert_null(f);
   json_decref(object);
   object = json_pack("{s:s, s:s, s:[i, s], s:{s:s}, s:i}", "certificate_kind", "gap", "certificate",
                      "no number", "open_directions", 3, "x", "ranges", "x", "y", "policy", 7);
-  check(idm_finding_take(object, &name, &f, &support_error));
-  assert_false(idm_finding_holds(f));
+  check(idm_finding_read(object, &name, &f, &support_error));
+  assert_false(idm_optimality_certified(f));
   assert_int_equal(f->open, 2);
   assert_true(isnan(f->range[0]) && isnan(f->range[1]));
   assert_null(f->policy);
-  idm_finding_destroy(f);
+  idm_optimality_destroy(f);
   json_decref(object);
   idm_labels_destroy(&name);
 }

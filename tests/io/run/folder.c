@@ -56,9 +56,9 @@ static void test_opening(void **state)
 static void test_names(void **state)
 {
   const folder *f = *state;
-  char path[IDM_PATH], name[IDM_CHAIN_NAME], content[256];
+  char path[IDM_PATH_SIZE], name[IDM_CHAIN_NAME], content[256];
   idm_folder o = opened(f);
-  const idm_place place = idm_folder_place(&o, "out.txt", path);
+  const idm_location place = idm_folder_location(&o, "out.txt", path);
   assert_string_equal(place.path, f->file);
   assert_false(idm_folder_has(&o, "out.txt"));
   spill(f->file, "", 0);
@@ -67,16 +67,16 @@ static void test_names(void **state)
   assert_true(idm_chain_name_is("chain-12.csv"));
   assert_false(idm_chain_name_is("chain-01.csv") || idm_chain_name_is("chain-x.csv") ||
                idm_chain_name_is("chain-1.csv.gz"));
-  idm_folder_content(&o, content);
+  idm_folder_first_name(&o, content);
   assert_string_equal(content, "out.txt");
   /* Hidden names and temporary ones are none; dead files go. */
   idm_folder_remove(&o, "out.txt");
   spill(in(f, ".hidden"), "", 0);
   spill(in(f, "run.nc.1-0.tmp"), "", 0);
-  idm_folder_content(&o, content);
+  idm_folder_first_name(&o, content);
   assert_string_equal(content, "");
   assert_false(idm_folder_has(&o, "run.nc.1-0.tmp"));
-  assert_false(idm_folder_sweep(&o, "notes.tmp"));
+  assert_false(idm_folder_remove_stale(&o, "notes.tmp"));
   idm_folder_close(&o);
 }
 

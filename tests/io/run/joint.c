@@ -1,5 +1,5 @@
 /* Dynamics drawn with the decisions, in JSON. */
-#include "io/run/joint.h"
+#include "io/run/summary.h"
 
 #include <math.h>
 
@@ -29,8 +29,8 @@ static void test_object(void **state)
 static void test_central(void **state)
 {
   (void)state;
-  idm_drawn *d;
-  check(idm_drawn_create(3, 2, &d, &support_error));
+  idm_dynamics_sets *d;
+  check(idm_dynamics_sets_create(3, 2, &d, &support_error));
   d->central[1] = 0.75;
   json_t *object = idm_json_central(d);
   assert_null(json_object_get(object, "draw"));
@@ -42,7 +42,7 @@ static void test_central(void **state)
   object = idm_json_central(d);
   assert_int_equal(json_integer_value(json_object_get(object, "draw")), 3);
   json_decref(object);
-  idm_drawn_destroy(d);
+  idm_dynamics_sets_destroy(d);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Locks of folders: one holder, within a process and among several, and none after a kill. */
-#include "io/run/lock.h"
+#include "io/run/folder.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 /* The lock that is a file of that path. */
 static idm_status take(idm_lock *lock, const char *path, idm_error *error)
 {
-  const idm_place place = idm_place_of(path);
+  const idm_location place = idm_location_of(path);
   return idm_lock_take(lock, &place, error);
 }
 
@@ -97,7 +97,7 @@ static void test_strangers(void **state)
   idm_lock_release(&lock);
   assert_int_equal(entries(f, 0), 1);
   const int here = open(f->path, O_RDONLY);
-  const idm_place place = {here, "out.txt", f->file};
+  const idm_location place = {here, "out.txt", f->file};
   assert_int_equal(symlink("precious", f->file), 0);
   assert_int_equal(idm_lock_take(&lock, &place, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "a symbolic link"));

@@ -2,8 +2,8 @@
  *
  *   round trip   names, numbers and statistics
  *   refusals     absent, cut, damaged and forged files */
+#include "io/run/folder.h"
 #include "io/run/netcdf_support.h"
-#include "io/run/seal.h"
 
 /* --- round trip ----------------------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ static void test_damaged(void **state)
   const folder *f = *state;
   size_t length;
   char *bytes = sound_file(f, &length);
-  const size_t seal = length - IDM_SEAL_LENGTH;
+  const size_t seal = length - IDM_TRAILER_LENGTH;
   for (size_t at = 0; at<length; at += at> seal ? 1 : 397) {
     bytes[at] ^= 0x10;
     spill(f->file, bytes, length);
@@ -301,12 +301,12 @@ static void forge(const char *path, flaw wrong)
   nc(nc_close(file));
   size_t length;
   char *bytes = slurp(path, &length);
-  char seal[IDM_SEAL_LENGTH + 1];
-  idm_seal(bytes, length, seal);
+  char seal[IDM_TRAILER_LENGTH + 1];
+  idm_trailer(bytes, length, seal);
   free(bytes);
   FILE *stream = fopen(path, "ab");
   assert_non_null(stream);
-  assert_int_equal(fwrite(seal, 1, IDM_SEAL_LENGTH, stream), IDM_SEAL_LENGTH);
+  assert_int_equal(fwrite(seal, 1, IDM_TRAILER_LENGTH, stream), IDM_TRAILER_LENGTH);
   assert_int_equal(fclose(stream), 0);
 }
 
@@ -315,7 +315,7 @@ static void test_dynamics(void **state)
 {
   const folder *f = *state;
   idm_posterior *p = made_up(3, 7, weird, COUNT(weird), true);
-  check(idm_drawn_create(3, 5, &p->drawn, &support_error));
+  check(idm_dynamics_sets_create(3, 5, &p->drawn, &support_error));
   for (size_t i = 0; i < 15; i++) p->drawn->set[i] = 1 / (double)(i + 1);
   for (size_t i = 0; i < 5; i++) p->drawn->central[i] = 0.1 * (double)i;
   check_round_trip(f, p);

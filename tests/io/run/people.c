@@ -1,5 +1,5 @@
 /* People in summary.json and run.nc: both ways, and files that do not belong together. */
-#include "io/run/people.h"
+#include "io/run/summary.h"
 
 #include <math.h>
 #include <netcdf.h>
@@ -98,9 +98,9 @@ static void what_was_said_is_read_back(void **state)
     json_t *object = json_object();
     idm_people_put(&object, p, a);
     check(idm_assess_draws(p, &b, &support_error));
-    check(idm_people_take(object, p, b, &support_error));
+    check(idm_people_read(object, p, b, &support_error));
     assert_int_equal(b->people, 2);
-    assert_int_equal(b->apart, !population);
+    assert_int_equal(b->fitted_separately, !population);
     for (size_t i = 0; i < 2; i++) {
       const idm_person *x = &a->person[i];
       const idm_person *y = &b->person[i];
@@ -116,7 +116,7 @@ static void what_was_said_is_read_back(void **state)
     check(idm_assess_draws(p, &b, &support_error));
     json_object_del(json_object_get(object, "people"), "b/o b");
     idm_error error = {0};
-    assert_int_equal(idm_people_take(object, p, b, &error), IDM_INPUT);
+    assert_int_equal(idm_people_read(object, p, b, &error), IDM_INPUT);
     assert_non_null(strstr(error.message, "other people than run.nc"));
     json_decref(object);
     idm_assessment_destroy(a);

@@ -1,5 +1,5 @@
 /* Runs read from their folders: where they are found, what is refused, and that nothing changes. */
-#include "io/run/read.h"
+#include "io/run/request.h"
 
 #include "idm/audit_run.h"
 #include "io/run/run_support.h"

@@ -129,7 +129,7 @@ static void test_seeds(void **state)
     round_trip(*state, problem, problem, &r);
   }
   for (int keep = 0; keep < 3; keep++) {
-    r.settings.keep = (idm_keep)keep;
+    r.settings.keep = (idm_keep_likelihood)keep;
     round_trip(*state, problem, problem, &r);
   }
   idm_problem_destroy(problem);
@@ -159,7 +159,7 @@ static void test_freedom(void **state)
   const idm_request r = odd_request();
   for (size_t i = 0; i < sizeof free_texts / sizeof free_texts[0]; i++) {
     idm_problem *problem = support_diag(0.5, 1.25, 0.001);
-    check(idm_problem_free(problem, free_texts[i], &support_error));
+    check(idm_problem_set_free(problem, free_texts[i], &support_error));
     round_trip(*state, problem, problem, &r);
     idm_problem_destroy(problem);
   }
@@ -302,20 +302,20 @@ static void test_preferences(void **state)
   char path[SUPPORT_PATH]; /* of a table that holds nothing */
   support_path(path);
   idm_request_default(&r);
-  check(idm_problem_free(problem, "utility", &support_error));
-  check(idm_request_locate_preferences(&r, &support_error));
+  check(idm_problem_set_free(problem, "utility", &support_error));
+  check(idm_request_hash_preferences(&r, &support_error));
   const uint64_t without = idm_request_label(problem, &r);
   strcpy(r.inverse, "preference");
-  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  assert_int_equal(idm_request_hash_preferences(&r, &support_error), IDM_INPUT);
   assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "expected --preferences FILE"));
   strcpy(r.preferences, path);
-  check(idm_request_locate_preferences(&r, &support_error));
+  check(idm_request_hash_preferences(&r, &support_error));
   assert_string_equal(r.preferences_hash, hash_of_nothing);
   check(idm_request_check(problem, &r, &support_error));
   round_trip(f, problem, problem, &r);
   remove(config(f));
-  check(idm_request_locate_preferences(&r, &support_error)); /* it has not changed */
+  check(idm_request_hash_preferences(&r, &support_error)); /* it has not changed */
   strcpy(r.each, "agent");
   assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_USAGE);
   r.each[0] = '\0';
@@ -328,11 +328,11 @@ static void test_preferences(void **state)
   assert_non_null(stream);
   fputs("worse,better\n", stream);
   fclose(stream);
-  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  assert_int_equal(idm_request_hash_preferences(&r, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "does not hold the preferences"));
   assert_string_equal(r.preferences_hash, hash_of_nothing);
   remove(path);
-  assert_int_equal(idm_request_locate_preferences(&r, &support_error), IDM_INPUT);
+  assert_int_equal(idm_request_hash_preferences(&r, &support_error), IDM_INPUT);
   idm_problem_destroy(problem);
 }
 

@@ -1,5 +1,5 @@
 /* What a draw leaves beside its position: every field once, set and got. */
-#include "io/run/statistics.h"
+#include "io/run/netcdf.h"
 
 #include <math.h>
 #include <string.h>

@@ -53,14 +53,14 @@ static idm_assessment *made_up_assessment(void)
   strcpy(a->sensitivity[0].name, "discount");
   a->sensitivity[0].value = 0.95;
   a->sensitivity[0].step = 0.0095;
-  a->sensitivity[0].slope = calloc(3, sizeof(double));
-  assert_non_null(a->sensitivity[0].slope);
-  a->sensitivity[0].slope[0] = 1e-300;
+  a->sensitivity[0].derivative = calloc(3, sizeof(double));
+  assert_non_null(a->sensitivity[0].derivative);
+  a->sensitivity[0].derivative[0] = 1e-300;
   idm_notes_add(&a->failures, "one failure");
   idm_notes_add(&a->failures, "another");
   idm_notes_add(&a->misfits, "a misfit");
   idm_notes_add(&a->remarks, "a remark");
-  a->model = (idm_model_check){.looked = true,
+  a->model = (idm_model_check){.evaluated = true,
                                .decisions = 10,
                                .log_likelihood = -7,
                                .uniform = -15,
@@ -70,12 +70,12 @@ static idm_assessment *made_up_assessment(void)
                                .level = 0.005};
   assert_non_null(a->model.between);
   a->model.between[0] = 0.75;
-  a->model.test[IDM_TEST_STEPS] = (idm_tested){true, 9, 6, 0.25};
-  a->model.test[IDM_TEST_ALIKE] = (idm_tested){true, 2.5, 1, 0.0625};
+  a->model.test[IDM_TEST_STEPS] = (idm_model_test_result){true, 9, 6, 0.25};
+  a->model.test[IDM_TEST_HOMOGENEITY] = (idm_model_test_result){true, 2.5, 1, 0.0625};
   a->model.extensions = 1;
   a->model.extension = calloc(1, sizeof *a->model.extension);
   assert_non_null(a->model.extension);
-  *a->model.extension = (idm_extended){"lapse", 0, 0.25, 40.5, 64, 0.125};
+  *a->model.extension = (idm_score_test){"lapse", 0, 0.25, 40.5, 64, 0.125};
   return a;
 }
 

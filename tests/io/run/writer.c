@@ -1,17 +1,17 @@
 /* Writing runs: what a folder allows, and how one run takes the place of another. */
-#include "io/run/writer.h"
+#include "io/run/folder.h"
 
 #include "io/run/run_support.h"
 
-static const char *join(const char *folder_path, const char *file, char path[IDM_PATH])
+static const char *join(const char *folder_path, const char *file, char path[IDM_PATH_SIZE])
 {
-  if (snprintf(path, IDM_PATH, "%s/%s", folder_path, file) < 0) path[0] = '\0';
+  if (snprintf(path, IDM_PATH_SIZE, "%s/%s", folder_path, file) < 0) path[0] = '\0';
   return path;
 }
 
 static void put_text(const char *folder_path, const char *file, const char *text)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   FILE *stream = fopen(join(folder_path, file, path), "wb");
   assert_non_null(stream);
   fputs(text, stream);
@@ -28,7 +28,7 @@ static const char own_chain[] = "# idm_version = 0\n";
 
 static const char *in(const folder *f, const char *file)
 {
-  static char path[IDM_PATH];
+  static char path[IDM_PATH_SIZE];
   return join(f->path, file, path);
 }
 
@@ -165,7 +165,7 @@ static const char *const results[] = {IDM_FILE_POSTERIOR, IDM_FILE_CONFIG, IDM_F
 /* An old run of two chains and a checkpoint, and beside it a new one of one chain. */
 static void put_both(const folder *f, const char *new_name)
 {
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   put_text(f->path, "notes.txt", "mine");
   put_text(f->path, IDM_FILE_CHECKPOINT, "old");
   put_text(f->path, "chain-1.csv", own_chain);
@@ -183,8 +183,8 @@ static void check_new(const folder *f)
   idm_run_files files;
   check(idm_run_files_open(&files, f->path, &support_error));
   for (size_t i = 0; i < 3; i++) {
-    char path[IDM_PATH];
-    check_text(idm_run_files_place(&files, results[i], path).path, "new");
+    char path[IDM_PATH_SIZE];
+    check_text(idm_run_files_location(&files, results[i], path).path, "new");
   }
   idm_run_files_close(&files);
 }
@@ -213,7 +213,7 @@ static void test_every_step(void **state)
 {
   const folder *f = *state;
   for (size_t steps = 0; steps <= 5; steps++) {
-    char ready[IDM_PATH], from[IDM_PATH];
+    char ready[IDM_PATH_SIZE], from[IDM_PATH_SIZE];
     put_both(f, IDM_FOLDER_READY);
     snprintf(ready, sizeof ready, "%s", in(f, IDM_FOLDER_READY));
     if (steps > 0) assert_int_equal(rename(join(ready, results[0], from), in(f, results[0])), 0);
@@ -228,7 +228,7 @@ static void test_every_step(void **state)
     if (steps > 4)
       assert_int_equal(rename(join(ready, "chain-1.csv", from), in(f, "chain-1.csv")), 0);
     check_new(f);
-    check(idm_run_settle(f->path, &support_error));
+    check(idm_run_finish_move(f->path, &support_error));
     check_settled(f);
   }
 }
@@ -238,10 +238,10 @@ static void test_every_step(void **state)
 static void test_before_the_first_step(void **state)
 {
   const folder *f = *state;
-  char path[IDM_PATH];
+  char path[IDM_PATH_SIZE];
   put_both(f, IDM_FOLDER_NEXT);
   put_text(in(f, IDM_FOLDER_NEXT), IDM_FILE_CHECKPOINT, "new");
-  check(idm_run_settle(f->path, &support_error));
+  check(idm_run_finish_move(f->path, &support_error));
   check_text(in(f, IDM_FILE_POSTERIOR), "old");
   check_unfinished(f, IDM_FOLDER_NEXT);
   assert_false(idm_run_complete(f->path));
@@ -250,7 +250,7 @@ static void test_before_the_first_step(void **state)
   /* Looking changes nothing: it is not complete until it is moved. */
   assert_false(idm_run_complete(f->path));
   check_text(in(f, IDM_FILE_POSTERIOR), "old");
-  check(idm_run_settle(f->path, &support_error));
+  check(idm_run_finish_move(f->path, &support_error));
   assert_true(idm_run_complete(f->path));
   check_unfinished(f, NULL);
   check_settled(f);

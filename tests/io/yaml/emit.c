@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "io/path_support.h"
 #include "io/yaml/emit.h"
 #include "io/yaml/tree.h"
@@ -314,7 +314,7 @@ static void test_numbers(void **state)
   idm_emit_numbers(&out, "numbers", number, count);
   idm_emit_number(&out, "negative zero", -0.0);
   idm_emit_number(&out, "infinite", -INFINITY);
-  idm_emit_whole(&out, "whole", UINT64_MAX);
+  idm_emit_integer(&out, "whole", UINT64_MAX);
   idm_emit_word(&out, "yes", "true");
   idm_emit_word(&out, "matrix", "identity");
   written w = finish(&out);

@@ -1,5 +1,5 @@
 /* Fields of settings from YAML: every kind of key, its range, and where a wrong one stands. */
-#include "io/yaml/key.h"
+#include "io/yaml/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

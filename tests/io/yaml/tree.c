@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/yaml/names.h"
 #include "io/yaml/tree.h"
 
 static idm_yaml_tree *load(const char *text, idm_error *error)

@@ -1,6 +1,6 @@
 /* Weighted sets of hypotheses: growing, merging equal ones whatever their order, and where weights
  * came from. */
-#include "plan/believer/belief_set.h"
+#include "plan/believer/believer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,17 +69,17 @@ static void equal_beliefs_merge_and_weights_sum_to_one(void **state)
   add(&set, 2, (double[]){0.9, 0.1});
   add(&set, 3, (double[]){0.3 + 1e-13, 0.7 - 1e-13});
   add(&set, 4, (double[]){0.3 + 1e-10, 0.7 - 1e-10}); /* another belief */
-  assert_true(idm_belief_set_tidy(&set) > 0);
+  assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
   assert_near(set.weight[find(&set, (double[]){0.3, 0.7})], 0.4, 1e-15);
   assert_near(set.weight[find(&set, (double[]){0.9, 0.1})], 0.2, 1e-15);
   assert_near(set.weight[find(&set, (double[]){0.3 + 1e-10, 0.7 - 1e-10})], 0.4, 1e-15);
   /* Tidy once more: nothing left to do. */
-  assert_true(idm_belief_set_tidy(&set) > 0);
+  assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
   /* And the set can be added to. */
   add(&set, 1, (double[]){0.9, 0.1});
-  assert_true(idm_belief_set_tidy(&set) > 0);
+  assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
   assert_near(set.weight[find(&set, (double[]){0.9, 0.1})], 0.6, 1e-15);
   idm_belief_set_free(&set);
@@ -95,7 +95,7 @@ static void every_coordinate_counts(void **state)
   add(&set, 1, (double[]){0.25, 0.2, 0.25, 0.3});
   add(&set, 1, (double[]){0.2, 0.25, 0.25, 0.3});
   add(&set, 1, (double[]){0.25, 0.25, 0.2, 0.3});
-  assert_true(idm_belief_set_tidy(&set) > 0);
+  assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 4);
   assert_near(set.weight[find(&set, (double[]){0.25, 0.25, 0.2, 0.3})], 0.4, 1e-15);
   idm_belief_set_free(&set);
@@ -105,18 +105,18 @@ static void weights_that_sum_to_zero_are_told(void **state)
 {
   (void)state;
   belief_set set = started(2);
-  assert_true(!(idm_belief_set_tidy(&set) > 0)); /* empty */
+  assert_true(!(idm_belief_set_normalise(&set) > 0)); /* empty */
   add(&set, 0, (double[]){0.3, 0.7});
-  assert_true(!(idm_belief_set_tidy(&set) > 0));
+  assert_true(!(idm_belief_set_normalise(&set) > 0));
   add(&set, 0, (double[]){0.3, 0.7});
   add(&set, 0, (double[]){0.6, 0.4});
-  assert_true(!(idm_belief_set_tidy(&set) > 0));
+  assert_true(!(idm_belief_set_normalise(&set) > 0));
   add(&set, NAN, (double[]){0.8, 0.2});
-  assert_true(!(idm_belief_set_tidy(&set) > 0));
+  assert_true(!(idm_belief_set_normalise(&set) > 0));
   set.count = 0; /* used again */
   add(&set, 0, (double[]){0.3, 0.7});
   add(&set, 1e-300, (double[]){0.6, 0.4});
-  assert_true(idm_belief_set_tidy(&set) > 0);
+  assert_true(idm_belief_set_normalise(&set) > 0);
   assert_near(set.weight[find(&set, (double[]){0.6, 0.4})], 1, 0);
   idm_belief_set_free(&set);
 }
@@ -129,7 +129,7 @@ static void small_coordinates_keep_beliefs_apart(void **state)
   add(&set, 1, (double[]){1, 1e-14});
   add(&set, 1, (double[]){1, 2e-14});
   add(&set, 1, (double[]){1, 1e-14 * (1 + 1e-14)});
-  assert_near(idm_belief_set_tidy(&set), 3, 0);
+  assert_near(idm_belief_set_normalise(&set), 3, 0);
   assert_int_equal(set.count, 2);
   idm_belief_set_free(&set);
 }
@@ -139,17 +139,17 @@ static void worlds_tell_hypotheses_apart(void **state)
 {
   (void)state;
   const double z[2] = {0.3, 0.7}, one[2] = {0.2, 0.8}, other[2] = {0.6, 0.4};
-  for (int apart = 0; apart < 2; apart++) {
+  for (int tracks_environment = 0; tracks_environment < 2; tracks_environment++) {
     belief_set set = started(2);
-    set.apart = apart;
+    set.tracks_environment = tracks_environment;
     const double *const worlds[] = {one, other, one, other};
     for (int i = 0; i < 4; i++)
       check(idm_belief_set_add(&set, i + 1, z, worlds[i], IDM_MISSING, &support_error));
-    assert_near(idm_belief_set_tidy(&set), 10, 0);
-    assert_int_equal(set.count, apart ? 2 : 1);
-    if (apart) {
-      assert_memory_equal(set.world, one, sizeof one);
-      assert_memory_equal(set.world + 2, other, sizeof other);
+    assert_near(idm_belief_set_normalise(&set), 10, 0);
+    assert_int_equal(set.count, tracks_environment ? 2 : 1);
+    if (tracks_environment) {
+      assert_memory_equal(set.env_belief, one, sizeof one);
+      assert_memory_equal(set.env_belief + 2, other, sizeof other);
       assert_near(set.weight[0], 0.4, 1e-15);
     }
     idm_belief_set_free(&set);
@@ -161,9 +161,9 @@ static void worlds_tell_hypotheses_apart(void **state)
 static void crowds_merge_on_the_way_and_origins_follow(void **state)
 {
   (void)state;
-  const size_t kinds = 1000, arrivals = 5 * (size_t)BELIEF_SET_MOST;
+  const size_t kinds = 1000, arrivals = 5 * (size_t)BELIEF_SET_MAX;
   belief_set set = started(2);
-  set.traced = true;
+  set.keeps_origins = true;
   double *sum = calloc(kinds, sizeof *sum);
   assert_non_null(sum);
   for (size_t i = 0; i < arrivals; i++) {
@@ -173,14 +173,14 @@ static void crowds_merge_on_the_way_and_origins_follow(void **state)
     check(idm_belief_set_trace(&set, (belief_origin){.parent = (uint32_t)kind}, &support_error));
   }
   assert_true(set.count < arrivals);
-  const double total = idm_belief_set_tidy(&set);
+  const double total = idm_belief_set_normalise(&set);
   assert_int_equal(set.count, kinds);
   assert_int_equal(set.origins, arrivals);
   for (size_t i = 0; i < arrivals; i++) {
     const belief_origin *origin = &set.origin[i];
     const double part = (double)(origin->parent + 1) / (double)(kinds + 1);
-    assert_true(set.belief[2 * origin->into] == part);
-    sum[origin->into] += origin->weight;
+    assert_true(set.belief[2 * origin->target] == part);
+    sum[origin->target] += origin->weight;
   }
   for (size_t i = 0; i < kinds; i++) assert_near(sum[i] / total, set.weight[i], 1e-12);
   free(sum);
@@ -269,7 +269,7 @@ static void thousands_of_beliefs_merge_as_they_should(void **state)
     for (int order = 0; order < 3; order++) {
       belief_set set = started(states);
       for (size_t j = 0; j < DRAWN; j++) add(&set, samples[j].weight, samples[j].belief);
-      assert_true(idm_belief_set_tidy(&set) > 0);
+      assert_true(idm_belief_set_normalise(&set) > 0);
       assert_int_equal(set.count, count);
       double total = 0;
       for (size_t i = 0; i < count; i++) {
@@ -297,7 +297,7 @@ static void chains_of_near_beliefs_leave_no_twins(void **state)
     belief_set set;
     check(idm_belief_set_init(&set, 3, 1, 1, &support_error));
     for (int i = 0; i < 12; i++) add(&set, 1, near[(int)(3 * idm_random_uniform(&random))]);
-    assert_true(idm_belief_set_tidy(&set) > 0);
+    assert_true(idm_belief_set_normalise(&set) > 0);
     assert_true(set.count <= 3);
     for (size_t i = 0; i < set.count; i++)
       for (size_t j = 0; j < i; j++)

@@ -44,7 +44,7 @@ static void compare(const idm_problem *p, const environment *env, idm_event even
           weight * (p->setting->terminal[u] ? e[t] : joint(p->setting, e, u, event.observation, t));
   }
   for (size_t t = 0; t < STATES; t++) total += expected[t];
-  const double found = idm_environment_follow(env, &event, open, e, next, scratch);
+  const double found = idm_environment_update(env, &event, open, e, next, scratch);
   if (!(prior > 0)) { /* nothing that was open could have been done */
     assert_true(found == 0);
     for (size_t t = 0; t < STATES; t++) assert_true(next[t] == 0);
@@ -78,7 +78,7 @@ static void beliefs_follow_what_was_recorded(void **state)
   const idm_event events[2] = {{.action = 2, .observation = 1},
                                {.action = 2, .observation = IDM_MISSING}};
   for (int i = 0; i < 2; i++) {
-    assert_true(idm_environment_follow(&env, &events[i], NULL, nothing, next, scratch) == 0);
+    assert_true(idm_environment_update(&env, &events[i], NULL, nothing, next, scratch) == 0);
     assert_memory_equal(next, nothing, sizeof next);
   }
   idm_environment_destroy(&env);

@@ -1,6 +1,6 @@
 /* Hypotheses step by step: what is weighed, what is forgotten, what is refused. Likelihoods are
  * compared with enumeration in believer.c, slopes with differences in slope.c. */
-#include "plan/believer/hypotheses.h"
+#include "plan/believer/believer.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 typedef struct scene {
   idm_problem *problem;
   idm_workspace *workspace;
-  const believer *b;
-  musing scratch;
+  const belief_agent *b;
+  step_scratch scratch;
   hypotheses now;
-  hypotheses later;
+  hypotheses updated;
 } scene;
 
 static scene open_scene(const char *yaml)
@@ -22,10 +22,10 @@ static scene open_scene(const char *yaml)
   scene s;
   check(idm_problem_parse_yaml(yaml, strlen(yaml), "t", &s.problem, NULL, &support_error));
   s.workspace = support_plan(s.problem, NULL);
-  s.b = &s.workspace->believer;
-  check(idm_musing_init(s.b, &s.scratch, &support_error));
+  s.b = &s.workspace->belief_agent;
+  check(idm_step_scratch_init(s.b, &s.scratch, &support_error));
   check(idm_hypotheses_init(s.b, &s.now, &support_error));
-  check(idm_hypotheses_init(s.b, &s.later, &support_error));
+  check(idm_hypotheses_init(s.b, &s.updated, &support_error));
   check(
       idm_hypotheses_begin(s.b, &s.scratch, &s.now, 0, s.problem->setting->start, &support_error));
   return s;
@@ -34,27 +34,27 @@ static scene open_scene(const char *yaml)
 static void close_scene(scene *s)
 {
   idm_hypotheses_free(&s->now);
-  idm_hypotheses_free(&s->later);
-  idm_musing_free(&s->scratch);
+  idm_hypotheses_free(&s->updated);
+  idm_step_scratch_free(&s->scratch);
   idm_workspace_destroy(s->workspace);
   idm_problem_destroy(s->problem);
 }
 
-static idm_status try_event(scene *s, idm_event event, const bool *open, consequence *result)
+static idm_status try_event(scene *s, idm_event event, const bool *open, update_result *result)
 {
   check(idm_hypotheses_decide(s->b, &s->scratch, &s->now, &support_error));
-  const idm_status status = idm_hypotheses_follow(s->b, &s->scratch, &s->now, &event, open,
-                                                  &s->later, result, NULL, &support_error);
+  const idm_status status = idm_hypotheses_update(s->b, &s->scratch, &s->now, &event, open,
+                                                  &s->updated, result, NULL, &support_error);
   if (status != IDM_OK) return status;
   const hypotheses swapped = s->now;
-  s->now = s->later;
-  s->later = swapped;
+  s->now = s->updated;
+  s->updated = swapped;
   return IDM_OK;
 }
 
 static double happens(scene *s, int action, int observation)
 {
-  consequence result;
+  update_result result;
   check(try_event(s, (idm_event){.action = action, .observation = observation}, NULL, &result));
   return result.log_evidence;
 }
@@ -72,18 +72,18 @@ static void the_environment_weighs(void **state)
 {
   (void)state;
   scene s = open_scene(tests);
-  assert_false(s.now.set.apart);
+  assert_false(s.now.set.tracks_environment);
   assert_true(happens(&s, 0, 0) == 0);
-  assert_false(s.now.set.apart);
+  assert_false(s.now.set.tracks_environment);
   assert_near(s.now.known[0], 0.8, 1e-15);
   assert_near(happens(&s, 0, IDM_MISSING), 0, 1e-15);
-  assert_true(s.now.set.apart);
+  assert_true(s.now.set.tracks_environment);
   assert_int_equal(s.now.set.count, 2);
   assert_near(s.now.set.weight[0], 0.8 * 0.8 + 0.2 * 0.2, 1e-15);
   assert_near(s.now.set.belief[0], 0.36 / (0.36 + 0.16), 1e-15);
-  assert_near(s.now.set.world[0], 0.64 / (0.64 + 0.04), 1e-15);
+  assert_near(s.now.set.env_belief[0], 0.64 / (0.64 + 0.04), 1e-15);
   assert_near(s.now.set.belief[2], 0.5, 1e-15);
-  assert_near(s.now.set.world[2], 0.5, 1e-15);
+  assert_near(s.now.set.env_belief[2], 0.5, 1e-15);
   assert_near(s.now.known[0], 0.8, 1e-15); /* for who knows only what was recorded */
   check(idm_hypotheses_decide(s.b, &s.scratch, &s.now, &support_error));
   /* y: of probability .2 * .941 + .8 * .059 after x x, and .5 after x y; .32 for who does not know.
@@ -123,7 +123,7 @@ static void going_on_is_evidence(void **state)
   check(idm_hypotheses_decide(s.b, &s.scratch, &s.now, &support_error));
   const double goes_on = s.now.set.decision[0];
   assert_near(happens(&s, IDM_MISSING, 0), log(goes_on), 1e-14);
-  consequence result;
+  update_result result;
   const idm_event last = {.action = IDM_MISSING, .observation = 0, .last = true};
   check(try_event(&s, last, NULL, &result));
   assert_near(result.log_evidence, 0, 1e-14); /* both actions show the same */
@@ -158,7 +158,7 @@ static void the_environment_may_exclude_what_the_agent_does_not(void **state)
       "states: [a, b]\nactions: [test]\nobservations: [x, y]\ntransition: {\"*\": identity}\n"
       "observation: {\"*\": [[1, 0], [0, 1]]}\nutility: {test: 0}\nstart: [0.5, 0.5]\n"
       "models: [{weight: 1, observation: {\"*\": [[0.6, 0.4], [0.4, 0.6]]}}]\n");
-  consequence result;
+  update_result result;
   assert_true(happens(&s, 0, 0) == 0);
   assert_true(happens(&s, 0, 1) == 0);
   const idm_event blank = {.action = 0, .observation = IDM_MISSING};
@@ -175,15 +175,15 @@ static void a_state_that_was_seen_ends_all_doubt(void **state)
                        "transition: {go: [[0.2, 0.3, 0.5], [0.1, 0.8, 0.1], [0.6, 0.2, 0.2]]}\n"
                        "start: [0.5, 0.25, 0.25]\n");
   assert_int_equal(s.now.set.count, 3);
-  assert_true(s.now.set.apart);
+  assert_true(s.now.set.tracks_environment);
   assert_near(happens(&s, 0, IDM_MISSING), 0, 1e-15);
   assert_int_equal(s.now.set.count, 3);
   assert_near(s.now.set.weight[0], 0.5 * 0.2 + 0.25 * 0.1 + 0.25 * 0.6, 1e-15);
   assert_near(happens(&s, 0, 2), 0, 1e-14); /* one action: nothing to learn of the agent */
   assert_int_equal(s.now.set.count, 1);
-  assert_false(s.now.set.apart);
+  assert_false(s.now.set.tracks_environment);
   const idm_event next = {.action = 0, .observation = 1};
-  assert_true(idm_hypotheses_is_one(s.b, &s.now, &next));
+  assert_true(idm_hypotheses_is_single(s.b, &s.now, &next));
   close_scene(&s);
 }
 

@@ -1,5 +1,5 @@
 /* Recognition of one belief, against a filter written out from the definitions. */
-#include "plan/believer/recognise.h"
+#include "plan/believer/believer.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plan/believer/slope_support.h"
-#include "plan/score.h"
+#include "plan/workspace.h"
 
 #define BOUNDED "bounded-rational"
 
@@ -139,11 +139,11 @@ static void unlikely_choices_have_slopes(void **state)
     double log_likelihood;
     const double expected = slope_score(&b, b.problem->theta);
     assert_true(isfinite(expected) && expected < (kind < 2 ? -1e4 : -1e3));
-    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
     assert_near(log_likelihood, expected, 1e-10);
     for (size_t i = 0; i < 6; i++)
-      assert_near(b.slope->block[IDM_UTILITY].value[i], slope_central(&b, IDM_UTILITY, i, i, 1e-5),
-                  1e-5);
+      assert_near(b.derivative->block[IDM_UTILITY].value[i],
+                  slope_central(&b, IDM_UTILITY, i, i, 1e-5), 1e-5);
     slope_close(&b);
   }
 }
@@ -153,8 +153,9 @@ static void assert_no_slopes(const slope_bench *b)
 {
   for (int id = 0; id < IDM_BLOCK_COUNT; id++)
     for (size_t i = 0;
-         id != IDM_LAPSE && i < b->slope->block[id].size * b->slope->block[id].variants; i++)
-      assert_true(b->slope->block[id].value[i] == 0);
+         id != IDM_LAPSE && i < b->derivative->block[id].size * b->derivative->block[id].variants;
+         i++)
+      assert_true(b->derivative->block[id].value[i] == 0);
 }
 
 /* An agent that never errs: what it would not do is impossible, what it does needs no change. */
@@ -164,7 +165,7 @@ static void hard_choices(void **state)
   for (int evaluate = IDM_LOOKAHEAD; evaluate <= IDM_INTERPOLATE; evaluate++) {
     double log_likelihood;
     slope_bench b = diag_bench(0, 1000, 0.001, (idm_evaluate)evaluate, unlikely_csv);
-    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
     assert_true(log_likelihood == -INFINITY);
     assert_no_slopes(&b);
     slope_close(&b);
@@ -174,13 +175,13 @@ static void hard_choices(void **state)
                    "1,monitor,positive\n1,monitor,positive\n1,,\n1,monitor,negative\n"
                    "1,monitor,\n");
     assert_true(slope_score(&b, b.problem->theta) == -INFINITY);
-    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
     assert_true(log_likelihood == -INFINITY);
     assert_no_slopes(&b);
     slope_close(&b);
     b = diag_bench(0, 0, 0.001, (idm_evaluate)evaluate,
                    "agent,action,observation\n1,monitor,positive\n1,monitor,negative\n");
-    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
     assert_near(log_likelihood, 0, 1e-12);
     assert_no_slopes(&b);
     slope_close(&b);
@@ -199,7 +200,7 @@ static void a_gradient_serves_every_theta(void **state)
   slope_open(&b);
   double log_likelihood, before[3], after[3];
   const double z[2] = {0.41, 0.59};
-  check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+  check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
   /* The second test becomes useless: fewer entries a row. */
   idm_theta *const both[] = {b.problem->theta, b.moved};
   for (size_t i = 0; i < 24; i++)
@@ -207,7 +208,7 @@ static void a_gradient_serves_every_theta(void **state)
   slope_compare_all(&b);
   check(idm_plan(b.problem->theta, NULL, b.workspace, NULL, &support_error));
   idm_plan_policy(b.workspace, 0, z, before, NULL);
-  check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+  check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
   idm_plan_policy(b.workspace, 0, z, after, NULL);
   assert_memory_equal(before, after, sizeof before);
   slope_close(&b);
@@ -247,12 +248,13 @@ static void an_mdp_that_mixes_slowly(void **state)
   slope_open(&b);
   const double expected = slope_score(&b, b.problem->theta);
   double log_likelihood;
-  check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
+  check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
   assert_near(log_likelihood, expected, 1e-10);
   for (size_t i = 0; i < 400; i += 150)
-    assert_near(b.slope->block[IDM_UTILITY].value[i], slope_central(&b, IDM_UTILITY, i, i, 1e-3),
-                1e-5);
-  assert_near(b.slope->block[IDM_ALPHA].value[0], slope_central(&b, IDM_ALPHA, 0, 0, 1e-4), 1e-5);
+    assert_near(b.derivative->block[IDM_UTILITY].value[i],
+                slope_central(&b, IDM_UTILITY, i, i, 1e-3), 1e-5);
+  assert_near(b.derivative->block[IDM_ALPHA].value[0], slope_central(&b, IDM_ALPHA, 0, 0, 1e-4),
+              1e-5);
   slope_close(&b);
 }
 
@@ -306,7 +308,7 @@ static void impossible_observations_are_refused(void **state)
     b.data = support_data(b.problem, cases[i]);
     slope_open(&b);
     double log_likelihood;
-    assert_int_equal(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error),
+    assert_int_equal(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error),
                      IDM_INPUT);
     assert_int_equal(support_error.line, 3);
     assert_non_null(strstr(support_error.message, "impossible"));
@@ -331,8 +333,8 @@ static void starts_have_slopes(void **state)
     slope_open(&b);
     double by_start[3], log_likelihood, *start = b.problem->setting->start;
     slope_score(&b, b.problem->theta);
-    check(idm_gradient_run(b.gradient, &log_likelihood, b.slope, &support_error));
-    assert_true(idm_gradient_start(b.gradient, by_start));
+    check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
+    assert_true(idm_gradient_by_start(b.gradient, by_start));
     for (size_t s = 1; s < from[i].shape.states; s++) {
       double found[2];
       for (int k = 0; k < 2; k++) {

@@ -45,7 +45,7 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
   idm_problem *problem = support_problem(from->shape, random);
   idm_theta *theta = problem->theta;
   const size_t pairs = from->shape.actions * from->shape.states;
-  check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(from->planner), &support_error));
   problem->agent.evaluate = evaluate;
   problem->setting->emits_before = from->features & BEFORE;
   support_set(problem, from->alpha, from->beta, from->eta);
@@ -173,7 +173,7 @@ idm_data *slope_data(const idm_problem *problem, const idm_workspace *workspace,
 double slope_score(slope_bench *b, const idm_theta *theta)
 {
   const idm_solver exact = {
-      .method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_FROM_NOTHING};
+      .method = IDM_METHOD_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_START_COLD};
   idm_score result;
   check(idm_plan(theta, &exact, b->workspace, NULL, &support_error));
   check(idm_scorer_run(b->scorer, idm_workspace_behavior(b->workspace), &result, &support_error));
@@ -223,11 +223,11 @@ static double kink_at(slope_bench *b, idm_block_id id, size_t i, size_t j, doubl
 
 /* Richardson's extrapolation at two step sizes; where they disagree, or at 0 itself, the likelihood
  * has a kink (a belief at the face of a cell) and nothing can be said. */
-static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double slope)
+static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double derivative)
 {
   const double value = b->problem->theta->block[id].value[i];
   if (by_inverse(id) && value == 0) {
-    assert_true(slope == 0);
+    assert_true(derivative == 0);
     return;
   }
   /* Dynamics move the successors of every point of the lattice: a smaller step meets fewer faces.
@@ -242,10 +242,11 @@ static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double 
     return;
   }
   b->compared++;
-  if (!(fabs(best - slope) <= 1e-5 * scale))
+  if (!(fabs(best - derivative) <= 1e-5 * scale))
     print_error("%s[%zu,%zu]: %.10g by differences, %.10g by the gradient (planner %s)\n",
-                idm_block_name(id), i, j, best, slope, idm_agent_planner(&b->problem->agent)->name);
-  assert_near(slope, best, 1e-5);
+                idm_block_name(id), i, j, best, derivative,
+                idm_agent_planner(&b->problem->agent)->name);
+  assert_near(derivative, best, 1e-5);
 }
 
 /* Length of a distribution of a block; 0: its numbers are none. */
@@ -253,25 +254,25 @@ static size_t width_of(const slope_bench *b, idm_block_id id)
 {
   if (id == IDM_TRANSITION) return b->problem->theta->sizes.states;
   if (id == IDM_EMISSION) return b->problem->theta->sizes.observations;
-  return id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR ? b->slope->block[id].size : 0;
+  return id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR ? b->derivative->block[id].size : 0;
 }
 
 static void compare_block(slope_bench *b, idm_block_id id)
 {
-  const idm_block *slope = &b->slope->block[id];
+  const idm_block *derivative = &b->derivative->block[id];
   const double *from = b->problem->theta->block[id].value;
   const size_t width = width_of(b, id);
   const bool simplex = width > 0;
-  for (size_t i = 0; i < slope->size * slope->variants; i++) {
-    assert_true(isfinite(slope->value[i]));
-    if (!idm_planner_follows(idm_workspace_planner(b->workspace), b->problem->theta, id)) {
-      assert_true(slope->value[i] == 0);
+  for (size_t i = 0; i < derivative->size * derivative->variants; i++) {
+    assert_true(isfinite(derivative->value[i]));
+    if (!idm_planner_reads_free(idm_workspace_planner(b->workspace), b->problem->theta, id)) {
+      assert_true(derivative->value[i] == 0);
       continue;
     }
     const size_t j = simplex ? i - i % width + (i + 1) % width : i;
     if (i == j && simplex) continue;
     if (simplex && !(from[i] > 0 && from[j] > 0)) continue; /* a 0 stays 0 */
-    compare(b, id, i, j, slope->value[i] - (simplex ? slope->value[j] : 0));
+    compare(b, id, i, j, derivative->value[i] - (simplex ? derivative->value[j] : 0));
   }
 }
 
@@ -283,14 +284,14 @@ void slope_open(slope_bench *b)
   check(idm_scorer_create(b->data, b->tree, &b->scorer, &support_error));
   assert_true(idm_gradient_possible(b->data, b->tree, b->workspace));
   check(idm_gradient_create(b->data, b->tree, b->workspace, &b->gradient, &support_error));
-  check(idm_theta_copy(b->problem->theta, &b->slope, &support_error));
+  check(idm_theta_copy(b->problem->theta, &b->derivative, &support_error));
   check(idm_theta_copy(b->problem->theta, &b->moved, &support_error));
 }
 
 void slope_close(slope_bench *b)
 {
   idm_theta_destroy(b->moved);
-  idm_theta_destroy(b->slope);
+  idm_theta_destroy(b->derivative);
   idm_gradient_destroy(b->gradient);
   idm_scorer_destroy(b->scorer);
   idm_prefix_tree_destroy(b->tree);
@@ -306,7 +307,7 @@ void slope_compare_all(slope_bench *b)
                                         IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_WEIGHTS};
   const double expected = slope_score(b, b->problem->theta);
   double log_likelihood;
-  check(idm_gradient_run(b->gradient, &log_likelihood, b->slope, &support_error));
+  check(idm_gradient_run(b->gradient, &log_likelihood, b->derivative, &support_error));
   assert_near(log_likelihood, expected, 1e-10);
   assert_true(isfinite(expected));
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) compare_block(b, blocks[i]);

@@ -52,7 +52,7 @@ typedef struct slope_bench {
   idm_prefix_tree *tree;
   idm_scorer *scorer;
   idm_gradient *gradient;
-  idm_theta *slope;
+  idm_theta *derivative;
   idm_theta *moved;
   unsigned features;
   size_t compared;

@@ -48,7 +48,7 @@ static double value_at(const function *f, const idm_workspace *w, size_t b, cons
 static double value(const function *f, idm_workspace *w, const idm_theta *theta)
 {
   const idm_solver exact = {
-      .method = IDM_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_FROM_NOTHING};
+      .method = IDM_METHOD_NEWTON, .tolerance = 1e-13, .limit = 100, .slots = IDM_START_COLD};
   double sum = 0;
   check(idm_plan(theta, &exact, w, NULL, &support_error));
   for (size_t b = 0; b < BELIEFS; b++) sum += value_at(f, w, b, f->belief[b]);
@@ -56,7 +56,7 @@ static double value(const function *f, idm_workspace *w, const idm_theta *theta)
 }
 
 /* The slopes, once the workspace is planned. */
-static void differentiate(const function *f, idm_workspace *w, idm_theta *slope,
+static void differentiate(const function *f, idm_workspace *w, idm_theta *derivative,
                           double back[BELIEFS][STATES])
 {
   const idm_adjoint_ops *ops = w->planner->belief->adjoint;
@@ -70,18 +70,18 @@ static void differentiate(const function *f, idm_workspace *w, idm_theta *slope,
       w->planner->belief->policy(w->content, f->variant[b], f->steps[b], f->belief[b], pi, NULL,
                                  w->scratch);
       memset(back[b], 0, sizeof back[b]);
-      const idm_policy_slope point = {.variant = f->variant[b],
-                                      .steps = f->steps[b],
-                                      .belief = f->belief[b],
-                                      .decision = pi,
-                                      .log_decision_slope = f->decision[b],
-                                      .specification_slope = f->specification[b],
-                                      .opt_belief_slope = back[b]};
+      const idm_policy_adjoint point = {.variant = f->variant[b],
+                                        .steps = f->steps[b],
+                                        .belief = f->belief[b],
+                                        .decision = pi,
+                                        .log_decision_gradient = f->decision[b],
+                                        .specification_gradient = f->specification[b],
+                                        .opt_belief_gradient = back[b]};
       ops->point(adjoint, &point);
     }
   }
-  idm_theta_clear(slope);
-  check(ops->finish(adjoint, slope, &support_error));
+  idm_theta_clear(derivative);
+  check(ops->finish(adjoint, derivative, &support_error));
   ops->destroy(adjoint);
 }
 
@@ -113,17 +113,17 @@ static void compare_beliefs(const function *f, const idm_workspace *w, double ba
 }
 
 /* Every number of a block, moved by itself (or along the simplex) and back. */
-static void compare_block(const function *f, idm_workspace *w, const idm_theta *slope,
+static void compare_block(const function *f, idm_workspace *w, const idm_theta *derivative,
                           idm_theta *theta, idm_block_id id, size_t *compared, size_t *skipped)
 {
   const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
   if (!idm_block_describe(id)->scales) return; /* never free, and no slope is asked for */
   const bool inverse = id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
   idm_block *block = &theta->block[id];
-  const double *slopes = slope->block[id].value;
+  const double *derivatives = derivative->block[id].value;
   for (size_t i = 0; i < block->size * block->variants; i++) {
     const idm_field *field = idm_block_field(block->info, theta->sizes, i);
-    if (block->info->field && !(field && field->weighs)) continue; /* nor of these */
+    if (block->info->field && !(field && field->is_linear)) continue; /* nor of these */
     const size_t j = simplex ? (i + 1) % block->size : i;
     const double before = block->value[i], other = block->value[j];
     double found[2];
@@ -145,7 +145,7 @@ static void compare_block(const function *f, idm_workspace *w, const idm_theta *
       continue;
     }
     ++*compared;
-    assert_near(slopes[i] - (j == i ? 0 : slopes[j]), found[0], 1e-5);
+    assert_near(derivatives[i] - (j == i ? 0 : derivatives[j]), found[0], 1e-5);
   }
 }
 
@@ -175,7 +175,7 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
   idm_theta *theta = problem->theta;
   const size_t pairs = from->shape.actions * from->shape.states;
   const size_t weights = from->shape.actions * (from->shape.states + 1);
-  check(idm_problem_plan_by(problem, idm_planner_find(from->planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(from->planner), &support_error));
   support_set(problem, from->alpha, from->beta, 0.3);
   idm_theta_set_scalar(theta, IDM_DISCOUNT, 0.8);
   theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
@@ -213,18 +213,18 @@ static void slopes_are_differences(void **state)
     problem->agent.evaluate = i % 2 ? IDM_INTERPOLATE : IDM_LOOKAHEAD;
     idm_workspace *w = support_plan(problem, NULL);
     const function f = draw_function(problem, &random);
-    idm_theta *slope;
+    idm_theta *derivative;
     double back[BELIEFS][STATES];
-    check(idm_theta_copy(problem->theta, &slope, &support_error));
+    check(idm_theta_copy(problem->theta, &derivative, &support_error));
     value(&f, w, problem->theta);
-    differentiate(&f, w, slope, back);
+    differentiate(&f, w, derivative, back);
     compare_beliefs(&f, w, back, &compared, &skipped);
     for (int id = 0; id < IDM_BLOCK_COUNT; id++)
       if (idm_planner_reads(w->planner, (size_t)id) &&
-          !idm_block_describe((idm_block_id)id)->habit && id != IDM_DELAY_RATE &&
+          !idm_block_describe((idm_block_id)id)->choice_bias && id != IDM_DELAY_RATE &&
           id != IDM_TRANSITION && id != IDM_EMISSION)
-        compare_block(&f, w, slope, problem->theta, (idm_block_id)id, &compared, &skipped);
-    idm_theta_destroy(slope);
+        compare_block(&f, w, derivative, problem->theta, (idm_block_id)id, &compared, &skipped);
+    idm_theta_destroy(derivative);
     idm_workspace_destroy(w);
     idm_problem_destroy(problem);
   }

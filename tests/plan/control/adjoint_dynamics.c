@@ -1,11 +1,11 @@
 /* The derivative of K by the dynamics, at a belief off the lattice with the values held, against
  * central differences of Q. */
-#include "plan/control/adjoint_dynamics.h"
+#include "plan/control/adjoint.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "plan/control/evaluate.h"
+#include "plan/control/control.h"
 #include "plan/workspace.h"
 #include "support.h"
 
@@ -28,8 +28,8 @@ static idm_problem *problem_of(int way, idm_random *random)
 }
 
 /* Q of one action with number i of a row moved by h against its neighbour. */
-static double moved(const idm_workspace *w, const double *z, size_t u, double *table, size_t i,
-                    size_t width, double h)
+static double belief_gradient_k(const idm_workspace *w, const double *z, size_t u, double *table,
+                                size_t i, size_t width, double h)
 {
   double q[ACTIONS];
   const size_t j = i - i % width + (i + 1) % width;
@@ -43,15 +43,16 @@ static double moved(const idm_workspace *w, const double *z, size_t u, double *t
 }
 
 static void compare(const idm_workspace *w, const double *z, double *table, size_t count,
-                    size_t width, const double *slope, double asked)
+                    size_t width, const double *derivative, double asked)
 {
   const double h = 1e-6;
   for (size_t i = 0; i < count; i++) {
     const size_t u = i / (count / ACTIONS);
     const size_t j = i - i % width + (i + 1) % width;
-    const double difference =
-        (moved(w, z, u, table, i, width, h) - moved(w, z, u, table, i, width, -h)) / (2 * h);
-    assert_near(slope[i] - slope[j], asked * difference, 1e-7);
+    const double difference = (belief_gradient_k(w, z, u, table, i, width, h) -
+                               belief_gradient_k(w, z, u, table, i, width, -h)) /
+                              (2 * h);
+    assert_near(derivative[i] - derivative[j], asked * difference, 1e-7);
   }
 }
 

@@ -1,6 +1,6 @@
 /* The derivative of one step of lookahead: what the policies at a belief off the lattice ask of the
  * values that follow, and of the belief, against central differences. */
-#include "plan/control/adjoint_look.h"
+#include "plan/control/adjoint.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,17 +89,17 @@ static double value(const bench *b, const double *z)
 }
 
 /* Look at the belief; what it asks of itself goes to back[state]. */
-static void look(const bench *b, double *back)
+static void lookahead(const bench *b, double *back)
 {
   double pi[ACTIONS];
   b->w->planner->belief->policy(b->c, 0, 0, b->z, pi, NULL, b->w->scratch);
   memset(back, 0, STATES * sizeof *back);
   idm_adjoint_begin(b->a);
-  idm_adjoint_look(b->a, &(idm_policy_slope){.belief = b->z,
-                                             .decision = pi,
-                                             .log_decision_slope = b->decision,
-                                             .specification_slope = b->specification,
-                                             .opt_belief_slope = back});
+  idm_adjoint_lookahead(b->a, &(idm_policy_adjoint){.belief = b->z,
+                                                    .decision = pi,
+                                                    .log_decision_gradient = b->decision,
+                                                    .specification_gradient = b->specification,
+                                                    .opt_belief_gradient = back});
 }
 
 /* Every value of every layer, moved by itself: K is linear in them, so that steps may be large;
@@ -112,7 +112,7 @@ static void values_are_differences(void **state)
     double back[STATES];
     size_t asked = 0;
     open_bench(&b, way);
-    look(&b, back);
+    lookahead(&b, back);
     for (size_t i = 0; i < (size_t)(b.c->layers + 1) * b.c->padded; i++) {
       const double before = b.c->value[i], h = 1e-4;
       b.c->value[i] = before + h;
@@ -136,7 +136,7 @@ static void beliefs_are_differences(void **state)
     bench b;
     double back[STATES];
     open_bench(&b, way);
-    look(&b, back);
+    lookahead(&b, back);
     for (size_t s = 1; s < STATES; s++) {
       const double h = 1e-6;
       double up[STATES], down[STATES];
@@ -160,14 +160,14 @@ static void looks_add_up(void **state)
   bench b;
   double back[STATES];
   open_bench(&b, PLAIN);
-  look(&b, back);
+  lookahead(&b, back);
   const double discount = b.a->sums.discount, eta = b.a->sums.eta;
   double pi[ACTIONS];
   b.w->planner->belief->policy(b.c, 0, 0, b.z, pi, NULL, b.w->scratch);
-  idm_adjoint_look(b.a, &(idm_policy_slope){.belief = b.z,
-                                            .decision = pi,
-                                            .log_decision_slope = b.decision,
-                                            .specification_slope = b.specification});
+  idm_adjoint_lookahead(b.a, &(idm_policy_adjoint){.belief = b.z,
+                                                   .decision = pi,
+                                                   .log_decision_gradient = b.decision,
+                                                   .specification_gradient = b.specification});
   assert_true(discount != 0 && eta != 0);
   assert_near(b.a->sums.discount, 2 * discount, 1e-14);
   assert_near(b.a->sums.eta, 2 * eta, 1e-14);

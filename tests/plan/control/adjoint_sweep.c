@@ -1,13 +1,13 @@
 /* The derivative of a layer in reverse: the transposed derivative of B*, and what tables of
  * policies ask of the values, against differences of the backup itself and, where it is plain, a
  * formula. */
-#include "plan/control/adjoint_sweep.h"
+#include "plan/control/adjoint.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/control/backup.h"
+#include "plan/control/control.h"
 #include "plan/workspace.h"
 #include "support.h"
 
@@ -24,8 +24,8 @@ typedef struct bench {
   double *v;
   double *table[3]; /* quality, decision, specification */
   double *lambda;
-  double *slope[2]; /* of log decision, of specification */
-  bool *touched;
+  double *derivative[2]; /* of log decision, of specification */
+  bool *has_gradient;
   double *to;
 } bench;
 
@@ -65,66 +65,66 @@ static void open_bench(bench *b, size_t shape, bool terminal)
   const size_t actions = b->c->sizes.actions, pairs = actions * b->c->models;
   b->v = drawn(b, 1);
   b->lambda = drawn(b, 1);
-  b->slope[0] = drawn(b, actions);
-  b->slope[1] = drawn(b, pairs);
+  b->derivative[0] = drawn(b, actions);
+  b->derivative[1] = drawn(b, pairs);
   b->table[0] = drawn(b, actions);
   b->table[1] = drawn(b, actions);
   b->table[2] = drawn(b, pairs);
   b->to = calloc(b->c->padded, sizeof *b->to);
-  b->touched = calloc(b->c->successors->slices, sizeof *b->touched);
-  for (size_t i = 0; i < b->c->successors->slices; i++) b->touched[i] = true;
+  b->has_gradient = calloc(b->c->successors->slices, sizeof *b->has_gradient);
+  for (size_t i = 0; i < b->c->successors->slices; i++) b->has_gradient[i] = true;
   tabulate(b, NULL);
 }
 
 static void close_bench(bench *b)
 {
-  double *const all[] = {b->v,        b->lambda,   b->slope[0], b->slope[1],
-                         b->table[0], b->table[1], b->table[2], b->to};
+  double *const all[] = {b->v,        b->lambda,   b->derivative[0], b->derivative[1],
+                         b->table[0], b->table[1], b->table[2],      b->to};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-  free(b->touched);
+  free(b->has_gradient);
   idm_adjoint_destroy(b->a);
   idm_workspace_destroy(b->w);
   idm_problem_destroy(b->problem);
 }
 
-static adjoint_layer layer_of(const bench *b, bool lambda, bool slopes)
+static adjoint_layer layer_of(const bench *b, bool lambda, bool derivatives)
 {
   return (adjoint_layer){.v = b->v,
                          .quality = b->table[0],
                          .decision = b->table[1],
                          .specification = b->table[2],
                          .opt_lambda = lambda ? b->lambda : NULL,
-                         .opt_decision_slope = slopes ? b->slope[0] : NULL,
-                         .opt_specification_slope = slopes ? b->slope[1] : NULL,
-                         .touched = b->touched};
+                         .opt_decision_gradient = derivatives ? b->derivative[0] : NULL,
+                         .opt_specification_gradient = derivatives ? b->derivative[1] : NULL,
+                         .has_gradient = b->has_gradient};
 }
 
 /* sum over points of lambda B*v, and of slopes times log pi and sigma. */
-static double plain(bench *b, bool lambda, bool slopes)
+static double plain(bench *b, bool lambda, bool derivatives)
 {
   const size_t padded = b->c->padded, actions = b->c->sizes.actions;
   double *value = calloc(padded, sizeof *value), sum = 0;
   tabulate(b, value);
   for (size_t i = 0; i < b->c->lattice->points; i++) {
     if (lambda) sum += b->lambda[i] * value[i];
-    for (size_t u = 0; slopes && u < actions; u++)
-      sum += b->slope[0][u * padded + i] * log(b->table[1][u * padded + i]);
-    for (size_t k = 0; slopes && k < actions * b->c->models; k++)
+    for (size_t u = 0; derivatives && u < actions; u++)
+      sum += b->derivative[0][u * padded + i] * log(b->table[1][u * padded + i]);
+    for (size_t k = 0; derivatives && k < actions * b->c->models; k++)
       if (!b->c->setting->terminal[k / b->c->models])
-        sum += b->slope[1][k * padded + i] * b->table[2][k * padded + i];
+        sum += b->derivative[1][k * padded + i] * b->table[2][k * padded + i];
   }
   free(value);
   return sum;
 }
 
-static void expect_differences(bench *b, bool lambda, bool slopes)
+static void expect_differences(bench *b, bool lambda, bool derivatives)
 {
   for (size_t i = 0; i < b->c->lattice->points; i++) {
     const double before = b->v[i], h = 1e-5;
     b->v[i] = before + h;
-    const double up = plain(b, lambda, slopes);
+    const double up = plain(b, lambda, derivatives);
     b->v[i] = before - h;
-    const double down = plain(b, lambda, slopes);
+    const double down = plain(b, lambda, derivatives);
     b->v[i] = before;
     assert_near(b->to[i], (up - down) / (2 * h), 1e-7);
   }
@@ -167,7 +167,7 @@ static void untouched_slices_ask_nothing(void **state)
   (void)state;
   bench b;
   open_bench(&b, 0, false);
-  memset(b.touched, 0, b.c->successors->slices * sizeof *b.touched);
+  memset(b.has_gradient, 0, b.c->successors->slices * sizeof *b.has_gradient);
   const adjoint_layer layer = layer_of(&b, false, true);
   idm_adjoint_direct(b.a, &layer, b.to);
   idm_adjoint_sweep(b.a, &layer, b.to);

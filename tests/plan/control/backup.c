@@ -1,5 +1,5 @@
 /* The operator B* and its derivative, against the same written out plainly. */
-#include "plan/control/backup.h"
+#include "plan/control/control.h"
 
 #include "plan/control/plain.h"
 #include "plan/guess_support.h"
@@ -77,7 +77,7 @@ static vectors vectors_of(const control *c)
 }
 
 /* Contents that have a joined matrix, of those checked. */
-static int joined;
+static int merged;
 
 /* Run a check on every shape with every feature; pairs of temperatures are cycled through. */
 typedef void (*check_function)(idm_problem *problem, control *c, vectors *w, idm_random *random);
@@ -246,7 +246,7 @@ static void check_derivative(idm_problem *problem, control *c, vectors *w, idm_r
   (void)problem;
   draw(random, c, -1, 1, w->x);
   check_differences(c, w, false);
-  idm_control_hold(c, w->v);
+  idm_control_fix_policy(c, w->v);
   draw(random, c, -5, 5, w->v);
   check_differences(c, w, true);
 }
@@ -285,29 +285,29 @@ static void the_transposed_product_is_the_transpose(void **state)
 static void check_joined(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
   (void)problem;
-  const size_t rows = c->joined.rows;
+  const size_t rows = c->merged.rows;
   if (!rows) return;
-  joined++;
+  merged++;
   assert_int_equal(rows, c->lattice->points);
   idm_control_backup(c, w->v, false, &(backup_output){.mix = true});
   idm_control_fold(c);
   draw(random, c, -1, 1, w->x);
   idm_control_derivative(c, w->x, w->bv);
   idm_control_transposed(c, w->x, w->bw);
-  c->joined.rows = 0;
+  c->merged.rows = 0;
   idm_control_derivative(c, w->x, w->y);
   for (size_t i = 0; i < c->padded; i++) assert_near(w->bv[i], w->y[i], 1e-13);
   idm_control_transposed(c, w->x, w->y);
   for (size_t i = 0; i < c->padded; i++) assert_near(w->bw[i], w->y[i], 1e-13);
-  c->joined.rows = rows;
+  c->merged.rows = rows;
 }
 
 static void joined_products_are_those_of_the_blocks(void **state)
 {
   (void)state;
-  joined = 0;
+  merged = 0;
   everywhere(35, 24, check_joined);
-  assert_true(joined >= 24);
+  assert_true(merged >= 24);
 }
 
 /* --- a policy held still -------------------------------------------------------------------- */
@@ -317,7 +317,7 @@ static void joined_products_are_those_of_the_blocks(void **state)
 static void check_held(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
   draw(random, c, -5, 5, w->w);
-  idm_control_hold(c, w->v);
+  idm_control_fix_policy(c, w->v);
   idm_control_backup(c, w->w, true, &(backup_output){.value = w->bw});
   idm_control_backup(c, w->v, true, &(backup_output){.value = w->bv});
   for (size_t i = 0; i < c->lattice->points; i++) {
@@ -416,8 +416,8 @@ static void pieces_are_guess_actions(void **state)
     paid->setting->horizon = k % 4 == 3 ? 5 : 0;
     support_pieces(paid, 1 + k % 4, &random);
     idm_problem *guesses = support_guesses(paid);
-    check(idm_problem_plan_by(paid, idm_planner_find("rational"), &support_error));
-    check(idm_problem_plan_by(guesses, idm_planner_find("rational"), &support_error));
+    check(idm_problem_set_planner(paid, idm_planner_find("rational"), &support_error));
+    check(idm_problem_set_planner(guesses, idm_planner_find("rational"), &support_error));
     idm_workspace *a = support_plan(paid, NULL);
     idm_workspace *b = support_plan(guesses, NULL);
     const size_t pieces = 1 + k % 4;
@@ -449,7 +449,7 @@ static void entropy_is_the_best_of_its_tangents(void **state)
   idm_random random;
   idm_random_init(&random, 38, 0);
   idm_problem *lost = support_problem((support_shape){2, actions, 2, 2, points}, &random);
-  check(idm_problem_plan_by(lost, idm_planner_find("rational"), &support_error));
+  check(idm_problem_set_planner(lost, idm_planner_find("rational"), &support_error));
   for (size_t u = 0; u < actions; u++)
     lost->theta->block[IDM_BELIEF_UTILITY].value[u] = 1.5 * (double)u;
   idm_workspace *a = support_plan(lost, NULL);

@@ -11,7 +11,7 @@ static idm_problem *common_problem(const char *planner)
 {
   idm_problem *problem = support_diag(0.7, -1.5, 0.2);
   idm_theta *theta = problem->theta;
-  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(planner), &support_error));
   const double prior[3] = {0.2, 0.3, 0.5};
   memcpy(theta->block[IDM_ACTION_PRIOR].value, prior, sizeof prior);
   return problem;

@@ -1,11 +1,10 @@
 /* Planning on the lattice: workspaces used again, variants, and problems small enough for a
  * formula. */
+#include "plan/control/control.h"
 #include "idm/workspace.h"
-#include "plan/control/backup.h"
-#include "plan/control/evaluate.h"
 #include "plan/control/plain.h"
 
-static const idm_solver tight = {.method = IDM_NEWTON, .tolerance = 1e-11, .limit = 200};
+static const idm_solver tight = {.method = IDM_METHOD_NEWTON, .tolerance = 1e-11, .limit = 200};
 
 static void plan(control *c, const idm_theta *theta)
 {

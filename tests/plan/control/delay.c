@@ -1,6 +1,6 @@
 /* Utilities that count by delay: naive and sophisticated selves against trees of decisions written
  * out, whatever D is; with D a power both are those of a discount. */
-#include "plan/control/delay.h"
+#include "plan/control/control.h"
 
 #include <math.h>
 #include <string.h>
@@ -180,19 +180,21 @@ static void compare_lattice(idm_problem *problem, bool naive)
   double later[LEFT + 2][64] = {{0}}; /* W_j, j from 1 */
   assert_true(points <= 64);
   for (int left = 1; left <= LEFT; left++) {
-    double follow[64] = {0}, next[64], before[64];
+    double continuation[64] = {0}, next[64], before[64];
     for (int delay = left - 1; naive && delay > 0; delay--) {
       idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, (1 + 0.6 * delay) / (1.6 + 0.6 * delay));
       for (size_t i = 0; i < points; i++)
-        next[i] = plain_backup(problem, c->lattice, 0, follow, c->lattice->belief + 2 * i).value;
-      memcpy(follow, next, sizeof follow);
+        next[i] =
+            plain_backup(problem, c->lattice, 0, continuation, c->lattice->belief + 2 * i).value;
+      memcpy(continuation, next, sizeof continuation);
     }
     memcpy(before, later[1], sizeof before);
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, naive ? 1 / 1.6 : 1);
     double made[LEFT + 2][64] = {{0}};
     for (size_t i = 0; i < points; i++) {
       const double *z = c->lattice->belief + 2 * i;
-      const plain_result now = plain_backup(problem, c->lattice, 0, naive ? follow : before, z);
+      const plain_result now =
+          plain_backup(problem, c->lattice, 0, naive ? continuation : before, z);
       assert_near(control_layer(c, 0, left)[i], now.value, 1e-11);
       for (int j = 1; j <= LEFT; j++)
         made[j][i] = step_of(problem, c->lattice, &now, z, NULL, true) / (1 + 0.6 * j) +
@@ -313,13 +315,13 @@ static void test_freedom(void **state)
   idm_parameters *parameters;
   idm_error error = {0};
   idm_problem *problem = make_pomdp(1);
-  check(idm_problem_free(problem, "delay_rate", &support_error));
+  check(idm_problem_set_free(problem, "delay_rate", &support_error));
   assert_int_equal(idm_parameters_create(problem, &parameters, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "does not count"));
   problem->agent.discounting = IDM_NAIVE;
   check(idm_parameters_create(problem, &parameters, &support_error));
   idm_parameters_destroy(parameters);
-  check(idm_problem_free(problem, "discount", &support_error));
+  check(idm_problem_set_free(problem, "discount", &support_error));
   assert_int_equal(idm_parameters_create(problem, &parameters, &error), IDM_INPUT);
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 2});
   idm_prefix_tree *prefixes;

@@ -1,5 +1,4 @@
 /* A discount of 1 without a horizon, where episodes end by themselves. */
-#include "plan/control/endless.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static void plain(const idm_problem *problem, double alpha, double *v)
       for (size_t u = 0; u < actions; u++) {
         q[u] = utility[u * n + s];
         for (size_t t = 0; t < n && !setting->terminal[u]; t++)
-          q[u] += idm_moves_find(setting->moves, u * n + s, t) * v[t];
+          q[u] += idm_sparse_rows_probability(setting->moves, u * n + s, t) * v[t];
         best = fmax(best, q[u]);
       }
       for (size_t u = 0; u < actions; u++) sum += exp((q[u] - best) / alpha) / (double)actions;
@@ -62,7 +61,7 @@ static void agrees(const char *text, double alpha)
 {
   idm_problem *problem = support_yaml(text);
   if (alpha > 0) {
-    check(idm_problem_plan_by(problem, idm_planner_find("maximum-entropy"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("maximum-entropy"), &support_error));
     idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
   }
   idm_plan_report report;
@@ -138,7 +137,7 @@ static void test_refused(void **state)
           "is not seen to lose for ever");
   idm_problem *problem = support_yaml(HEAD "transition: {x: {\"*\": c}, y: identity}\n"
                                            "utility: {x: -1, y: -1}\n");
-  check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("bounded-rational"), &support_error));
   support_set(problem, -1, INFINITY, 0);
   idm_workspace *workspace;
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,

@@ -1,6 +1,5 @@
 /* Values and policies at any belief, from those on the lattice. */
-#include "plan/control/evaluate.h"
-#include "plan/control/backup.h"
+#include "plan/control/control.h"
 #include "plan/control/plain.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 2, 6}, {4, 3, 2, 2, 4}};
@@ -296,7 +295,7 @@ static void an_own_temperature_is_laid_over_q(void **state)
     support_set(problem, 0, INFINITY, 0);
     idm_theta_set_scalar(problem->theta, IDM_TEMPERATURE, 0.7);
     problem->agent.evaluate = i & 1 ? IDM_LOOKAHEAD : IDM_INTERPOLATE;
-    const idm_solver solver = {.method = IDM_NEWTON, .tolerance = 1e-11, .limit = 200};
+    const idm_solver solver = {.method = IDM_METHOD_NEWTON, .tolerance = 1e-11, .limit = 200};
     idm_plan_report report;
     void *content;
     check(idm_control_create_exploratory(problem->setting, problem->theta, &problem->agent,

@@ -91,7 +91,7 @@ static void return_is_what_simulation_pays(void **state)
 {
   (void)state;
   idm_problem *problem = support_diag(2, INFINITY, 0);
-  check(idm_problem_plan_by(problem, idm_planner_find("kl-regularised"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("kl-regularised"), &support_error));
   problem->agent.resolution = 999;
   for (size_t u = 0; u < 3; u++) problem->setting->ends[u] = false;
   idm_workspace *workspace = support_plan(problem, NULL);
@@ -278,8 +278,9 @@ static bool check_against_dense(idm_problem *problem)
     double scale;
     /* The value's side is as good as planning certifies: V is of the size of 1/(1 - discount), and
      * so is its rounding. */
-    const double certain = (1 - idm_theta_scalar(problem->theta, IDM_DISCOUNT)) * report.bound;
-    assert_true(duality_gap(problem, &forward, &scale) <= 1e-8 * scale + certain);
+    const double expected_certainty =
+        (1 - idm_theta_scalar(problem->theta, IDM_DISCOUNT)) * report.bound;
+    assert_true(duality_gap(problem, &forward, &scale) <= 1e-8 * scale + expected_certainty);
   } else {
     assert_int_equal(status, IDM_NUMERICAL);
     assert_non_null(strstr(error.message, "at a discount of 0.9999"));

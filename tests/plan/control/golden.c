@@ -34,7 +34,7 @@ static void open_case(golden *g, const char *name)
   check(idm_problem_read(path, &g->problem, NULL, &support_error));
   check(idm_workspace_create(g->problem->setting, g->problem->theta, &g->problem->agent,
                              &g->workspace, &support_error));
-  const idm_solver solver = {.method = IDM_NEWTON, .limit = 100, .tolerance = 1e-11};
+  const idm_solver solver = {.method = IDM_METHOD_NEWTON, .limit = 100, .tolerance = 1e-11};
   check(idm_plan(g->problem->theta, &solver, g->workspace, NULL, &support_error));
   check(idm_plan_forward(g->workspace, 0, &g->forward, NULL, &support_error));
   const double alpha = fabs(idm_theta_scalar(g->problem->theta, IDM_ALPHA));
@@ -54,7 +54,7 @@ static void parse_belief(const golden *g, const char *text, double *z)
 
 /* Follow "u:x,u:x,..."; a final "u:" only decides. Returns the log-likelihood; z gets the last
  * belief. */
-static double follow(const golden *g, const char *path, double *z)
+static double continuation(const golden *g, const char *path, double *z)
 {
   const idm_setting *setting = g->problem->setting;
   const idm_behavior b = idm_workspace_behavior(g->workspace);
@@ -95,10 +95,10 @@ static double computed(const golden *g, char *key)
   if (strcmp(key, "complexity.recognition") == 0) return g->forward.recognition;
   assert_non_null(at);
   *at++ = '\0';
-  if (strcmp(key, "loglik") == 0) return follow(g, at, z);
+  if (strcmp(key, "loglik") == 0) return continuation(g, at, z);
   const char *label = strchr(key, ':') ? strchr(key, ':') + 1 : "";
   if (strncmp(key, "belief:", 7) == 0) {
-    follow(g, at, z);
+    continuation(g, at, z);
     return z[idm_labels_find(&g->problem->setting->states, label, strlen(label))];
   }
   parse_belief(g, at, z);

@@ -298,7 +298,7 @@ static inline plain_result plain_backup(const idm_problem *problem, const idm_la
 /* Content of the planner `bounded-rational` for a problem, planned tightly. */
 static inline control *plain_content(const idm_problem *problem)
 {
-  const idm_solver solver = {.method = IDM_NEWTON, .tolerance = 1e-11, .limit = 200};
+  const idm_solver solver = {.method = IDM_METHOD_NEWTON, .tolerance = 1e-11, .limit = 200};
   idm_plan_report report;
   void *content;
   check(idm_control_create(problem->setting, problem->theta, &problem->agent, &content,

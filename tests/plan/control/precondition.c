@@ -1,6 +1,6 @@
 /* Plans preconditioned by the inverse at a solution kept are those of plain Newton steps. */
-#include "plan/control/precondition.h"
 #include "idm/workspace.h"
+#include "plan/control/control.h"
 #include "plan/control/plain.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 3, 12}, {4, 2, 2, 2, 5}};
@@ -40,10 +40,10 @@ static idm_workspace *anchored(const idm_problem *problem)
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));
   idm_solver_default(&solver);
-  solver.slots = IDM_FROM_NOTHING;
+  solver.slots = IDM_START_COLD;
   solver.precondition = true;
   check(idm_plan(problem->theta, &solver, workspace, NULL, &support_error));
-  check(idm_workspace_keep(workspace, 0, &support_error));
+  check(idm_workspace_store(workspace, 0, &support_error));
   return workspace;
 }
 

@@ -9,11 +9,11 @@
 static const support_shape shapes[] = {{2, 3, 2, 3, 15}, {3, 2, 3, 2, 6}, {2, 2, 3, 2, 20}};
 
 /* Value at the start by a method, from nothing. */
-static double start_value(const idm_problem *problem, idm_method method, double tolerance,
+static double start_value(const idm_problem *problem, idm_solve_method method, double tolerance,
                           idm_plan_report *report)
 {
   const idm_solver solver = {
-      .method = method, .limit = 2000000, .tolerance = tolerance, .slots = IDM_FROM_NOTHING};
+      .method = method, .limit = 2000000, .tolerance = tolerance, .slots = IDM_START_COLD};
   idm_workspace *workspace;
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));
@@ -38,8 +38,8 @@ static void newton_agrees_with_shifted_sweeps(void **state)
     problem->agent.evaluate = IDM_INTERPOLATE;
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.8 + 0.15 * idm_random_uniform(&random));
     idm_plan_report newton, shifted;
-    const double a = start_value(problem, IDM_NEWTON, 1e-9, &newton);
-    const double b = start_value(problem, IDM_SHIFTED, 1e-9, &shifted);
+    const double a = start_value(problem, IDM_METHOD_NEWTON, 1e-9, &newton);
+    const double b = start_value(problem, IDM_METHOD_SHIFTED, 1e-9, &shifted);
     assert_true(newton.stop != IDM_STOP_LIMIT && shifted.stop != IDM_STOP_LIMIT);
     assert_true(newton.bound < 1e-8);
     stubborn += newton.iterations > 12;
@@ -66,9 +66,9 @@ static void bounds_cover_the_error(void **state)
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, i % 2 ? 0.99 : 0.7);
     if (i % 4 == 0) problem->setting->terminal[0] = problem->setting->ends[0] = true;
     idm_plan_report tight, loose;
-    const double exact = start_value(problem, IDM_NEWTON, 1e-11, &tight);
-    for (int method = IDM_NEWTON; method <= IDM_PLAIN; method++) {
-      const double value = start_value(problem, (idm_method)method, 1e-3, &loose);
+    const double exact = start_value(problem, IDM_METHOD_NEWTON, 1e-11, &tight);
+    for (int method = IDM_METHOD_NEWTON; method <= IDM_METHOD_VALUE_ITERATION; method++) {
+      const double value = start_value(problem, (idm_solve_method)method, 1e-3, &loose);
       assert_true(loose.bound <= 1e-3);
       assert_true(fabs(value - exact) <= loose.bound + tight.bound);
     }
@@ -82,10 +82,10 @@ static void slow_mixing_and_long_horizons_converge(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0.001);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.999);
   idm_plan_report report;
-  const double a = start_value(problem, IDM_NEWTON, 1e-7, &report);
+  const double a = start_value(problem, IDM_METHOD_NEWTON, 1e-7, &report);
   assert_true(report.iterations < 12);
   assert_true(report.bound <= 1e-7);
-  const double b = start_value(problem, IDM_SHIFTED, 1e-7, &report);
+  const double b = start_value(problem, IDM_METHOD_SHIFTED, 1e-7, &report);
   assert_near(a, b, 2e-7);
   idm_problem_destroy(problem);
 }
@@ -100,7 +100,7 @@ static void warm_equals_cold(void **state)
   idm_plan_report report;
   check(idm_plan(problem->theta, NULL, workspace, &report, &support_error));
   const double warm = idm_plan_value(workspace, 0, problem->setting->start);
-  const double cold = start_value(problem, IDM_NEWTON, 1e-11, &report);
+  const double cold = start_value(problem, IDM_METHOD_NEWTON, 1e-11, &report);
   assert_near(warm, cold, 1e-9);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -144,7 +144,7 @@ static void changed_dynamics_rebuild_the_operator(void **state)
   check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
   idm_plan_report report;
   assert_near(idm_plan_value(workspace, 0, problem->setting->start),
-              start_value(problem, IDM_NEWTON, 1e-11, &report), 1e-9);
+              start_value(problem, IDM_METHOD_NEWTON, 1e-11, &report), 1e-9);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -166,9 +166,9 @@ static void limits_are_limits(void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(cases[i].alpha, cases[i].beta, 0.3);
     idm_plan_report report;
-    const double limit = start_value(problem, IDM_NEWTON, 1e-10, &report);
+    const double limit = start_value(problem, IDM_METHOD_NEWTON, 1e-10, &report);
     support_set(problem, cases[i].to_alpha, cases[i].to_beta, 0.3);
-    assert_near(start_value(problem, IDM_NEWTON, 1e-10, &report), limit, 2e-5);
+    assert_near(start_value(problem, IDM_METHOD_NEWTON, 1e-10, &report), limit, 2e-5);
     idm_problem_destroy(problem);
   }
 }
@@ -263,13 +263,13 @@ static void check_optimum(idm_problem *problem, size_t wait, double value, doubl
   for (int r = 9; r <= 9 * 81; r *= 3) {
     problem->agent.resolution = r;
     problem->agent.evaluate = IDM_INTERPOLATE;
-    const double bound = start_value(problem, IDM_NEWTON, 1e-10, &report);
+    const double bound = start_value(problem, IDM_METHOD_NEWTON, 1e-10, &report);
     assert_true(bound >= value - 1e-9);
     assert_true(bound <= last + 1e-9);
     last = bound;
   }
   problem->agent.resolution = 9999;
-  assert_near(start_value(problem, IDM_NEWTON, 1e-9, &report), value, 1e-4 / fabs(value));
+  assert_near(start_value(problem, IDM_METHOD_NEWTON, 1e-9, &report), value, 1e-4 / fabs(value));
   problem->agent.resolution = 999;
   problem->agent.evaluate = IDM_LOOKAHEAD;
   idm_workspace *workspace = support_plan(problem, NULL);
@@ -292,7 +292,7 @@ static void tiger_and_diag_reach_their_optima(void **state)
   idm_problem_destroy(tiger);
 
   idm_problem *diag = support_diag(0, INFINITY, 0);
-  check(idm_problem_plan_by(diag, idm_planner_find("deterministic-optimal"), &support_error));
+  check(idm_problem_set_planner(diag, idm_planner_find("deterministic-optimal"), &support_error));
   check_optimum(diag, 2, 80418.0 / 65255.0, 0.151334421, 0.848665579);
   idm_problem_destroy(diag);
 }
@@ -314,7 +314,7 @@ static void classic_problems_meet_their_bounds(void **state)
     check(idm_problem_read(path, &problem, NULL, &support_error));
     problem->agent.resolution = cases[i].resolution;
     idm_plan_report report;
-    const double value = start_value(problem, IDM_NEWTON, 1e-8, &report);
+    const double value = start_value(problem, IDM_METHOD_NEWTON, 1e-8, &report);
     assert_true(value > cases[i].low - 1e-2 && value < cases[i].high + 1e-2);
     idm_problem_destroy(problem);
   }

@@ -1,20 +1,20 @@
 /* The specification policy, and the planner that looks at the worst share of its models. */
-#include "plan/control/specify.h"
+#include "plan/control/control.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/soft.h"
-#include "base/tail.h"
+#include "base/statistics.h"
 #include "plan/control/plain.h"
 #include "support.h"
 
-static idm_problem *risky(idm_random *random, double level)
+static idm_problem *cvar_scratch(idm_random *random, double level)
 {
   const support_shape shape = {
       .states = 3, .actions = 3, .observations = 3, .models = 4, .resolution = 6};
   idm_problem *problem = support_problem(shape, random);
-  check(idm_problem_plan_by(problem, idm_planner_find("cvar-robust"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("cvar-robust"), &support_error));
   support_set(problem, 0.3, INFINITY, 0.1);
   idm_theta_set_scalar(problem->theta, IDM_BLOCK_COUNT, level);
   return problem;
@@ -28,7 +28,7 @@ static void test_fixed_point(void **state)
   idm_random_init(&random, 17, 0);
   static const double levels[] = {1, 0.6, 0.25, 0.01, 0};
   for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-    idm_problem *problem = risky(&random, levels[i]);
+    idm_problem *problem = cvar_scratch(&random, levels[i]);
     const idm_theta *theta = problem->theta;
     idm_plan_report report;
     idm_workspace *workspace = support_plan(problem, &report);
@@ -48,7 +48,7 @@ static void test_fixed_point(void **state)
         for (size_t s = 0; s < 3; s++)
           q[u] += z[s] * idm_theta_values(theta, IDM_UTILITY, 0)[u * 3 + s];
         for (size_t m = 0; m < 4; m++) k[m] = plain_k(problem, lattice, v, z, u, m);
-        q[u] += idm_tail(levels[i], 4, idm_theta_values(theta, IDM_MODEL_PRIOR, 0), k, NULL);
+        q[u] += idm_cvar(levels[i], 4, idm_theta_values(theta, IDM_MODEL_PRIOR, 0), k, NULL);
       }
       const double expected =
           idm_soft(0.3, 3, idm_theta_values(theta, IDM_ACTION_PRIOR, 0), q, NULL);
@@ -71,9 +71,9 @@ static void test_ends(void **state)
   for (size_t i = 0; i < 2; i++) {
     idm_random random;
     idm_random_init(&random, 23, i);
-    idm_problem *problem = risky(&random, ends[i].level);
+    idm_problem *problem = cvar_scratch(&random, ends[i].level);
     idm_workspace *robust = support_plan(problem, NULL);
-    check(idm_problem_plan_by(problem, idm_planner_find("bounded-rational"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("bounded-rational"), &support_error));
     support_set(problem, 0.3, ends[i].beta, 0.1);
     idm_workspace *bounded = support_plan(problem, NULL);
     for (int draw = 0; draw < 50; draw++) {
@@ -97,7 +97,7 @@ static void test_monotone(void **state)
   (void)state;
   idm_random random;
   idm_random_init(&random, 31, 0);
-  idm_problem *problem = risky(&random, 0);
+  idm_problem *problem = cvar_scratch(&random, 0);
   double last = -INFINITY;
   for (int i = 0; i <= 10; i++) {
     idm_theta_set_scalar(problem->theta, IDM_BLOCK_COUNT, i / 10.0);

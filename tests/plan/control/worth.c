@@ -1,6 +1,6 @@
 /* The utility of a belief by action: exact values, slopes by differences, and a plan
  * against plain value iteration. */
-#include "plan/control/worth.h"
+#include "plan/control/control.h"
 
 #include <math.h>
 
@@ -11,52 +11,55 @@ enum { STATES = 3, ACTIONS = 2, PIECES = 2 };
 static const double weight[] = {0.5, -2, 0, 3}; /* entropy, then guess */
 static const double piece[] = {1, 2, 3, 0, 0, 0, 4, -1, 0, -1, 1, -1};
 
-static worth example(void)
+static belief_reward example(void)
 {
-  return (worth){
+  return (belief_reward){
       .states = STATES, .actions = ACTIONS, .weight = weight, .pieces = PIECES, .piece = piece};
 }
 
 static void values_are_exact(void **state)
 {
   (void)state;
-  const worth w = example();
+  const belief_reward w = example();
   const double z[] = {0.5, 0.25, 0.25}, edge[] = {0, 0.75, 0.25};
   const double entropy = 1.5 * log(2), less = -(0.75 * log(0.75) + 0.25 * log(0.25));
-  double term[WORTH_TERMS];
-  idm_worth_terms(STATES, z, term);
-  assert_near(term[WORTH_ENTROPY], -entropy, 1e-15);
-  assert_near(term[WORTH_GUESS], 0.5, 0);
-  assert_near(idm_worth_at(&w, 0, z), -0.5 * entropy + 1.75, 1e-15);
-  assert_near(idm_worth_at(&w, 1, z), 2 * entropy + 1.5 + 0, 1e-15);
-  assert_near(idm_worth_at(&w, 0, edge), -0.5 * less + 2.25, 1e-15);
-  assert_near(idm_worth_at(&w, 1, edge), 2 * less + 2.25 + 0.5, 1e-15);
+  double term[BELIEF_REWARD_TERMS];
+  idm_belief_reward_terms(STATES, z, term);
+  assert_near(term[BELIEF_REWARD_ENTROPY], -entropy, 1e-15);
+  assert_near(term[BELIEF_REWARD_GUESS], 0.5, 0);
+  assert_near(idm_belief_reward_at(&w, 0, z), -0.5 * entropy + 1.75, 1e-15);
+  assert_near(idm_belief_reward_at(&w, 1, z), 2 * entropy + 1.5 + 0, 1e-15);
+  assert_near(idm_belief_reward_at(&w, 0, edge), -0.5 * less + 2.25, 1e-15);
+  assert_near(idm_belief_reward_at(&w, 1, edge), 2 * less + 2.25 + 0.5, 1e-15);
   for (size_t u = 0; u < ACTIONS; u++)
     for (size_t s = 0; s < STATES; s++) {
       const double corner[] = {s == 0, s == 1, s == 2};
-      assert_near(idm_worth_corner(&w, u, s), idm_worth_at(&w, u, corner), 1e-15);
+      assert_near(idm_belief_reward_corner(&w, u, s), idm_belief_reward_at(&w, u, corner), 1e-15);
     }
-  const worth nothing = {.states = STATES, .actions = ACTIONS, .weight = (const double[4]){0}};
-  assert_true(idm_worth_at(&nothing, 1, z) == 0 && idm_worth_corner(&nothing, 1, 0) == 0);
+  const belief_reward nothing = {
+      .states = STATES, .actions = ACTIONS, .weight = (const double[4]){0}};
+  assert_true(idm_belief_reward_at(&nothing, 1, z) == 0 &&
+              idm_belief_reward_corner(&nothing, 1, 0) == 0);
 }
 
 static void slopes_are_differences(void **state)
 {
   (void)state;
-  const worth w = example();
+  const belief_reward w = example();
   const double h = 1e-6, beliefs[][STATES] = {{0.5, 0.2, 0.3}, {0.1, 0.7, 0.2}, {0, 0.4, 0.6}};
   for (size_t b = 0; b < 3; b++)
     for (size_t u = 0; u < ACTIONS; u++) {
-      double slope[STATES] = {1, 1, 1}, up[STATES], down[STATES];
-      idm_worth_slope(&w, u, beliefs[b], 3, slope);
+      double derivative[STATES] = {1, 1, 1}, up[STATES], down[STATES];
+      idm_belief_reward_gradient(&w, u, beliefs[b], 3, derivative);
       for (size_t s = 0; s < STATES; s++) up[s] = down[s] = beliefs[b][s];
       up[1] += h;
       up[2] -= h;
       down[1] -= h;
       down[2] += h;
-      const double found = (idm_worth_at(&w, u, up) - idm_worth_at(&w, u, down)) / (2 * h);
-      assert_near(slope[1] - slope[2], 3 * found, 1e-8);
-      assert_true(isfinite(slope[0]));
+      const double found =
+          (idm_belief_reward_at(&w, u, up) - idm_belief_reward_at(&w, u, down)) / (2 * h);
+      assert_near(derivative[1] - derivative[2], 3 * found, 1e-8);
+      assert_true(isfinite(derivative[0]));
     }
 }
 

@@ -13,7 +13,7 @@ static idm_problem *make(int hidden, uint64_t seed)
   idm_random_init(&random, seed, 0);
   idm_problem *problem = support_problem((support_shape){STATES, ACTIONS, 2, 2, 5}, &random);
   problem->agent.hidden = hidden;
-  check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("decision-network"), &support_error));
   return problem;
 }
 
@@ -30,7 +30,7 @@ static void without_a_hidden_layer_it_is_the_rule(void **state)
   memcpy(problem->theta->block[IDM_WEIGHTS].value, weights,
          ACTIONS * (STATES + 1) * sizeof *weights);
   idm_workspace *network = support_plan(problem, NULL);
-  check(idm_problem_plan_by(problem, idm_planner_find("decision-rule"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("decision-rule"), &support_error));
   idm_workspace *rule = support_plan(problem, NULL);
   for (int draw = 0; draw < 20; draw++) {
     double z[STATES], a[ACTIONS], b[ACTIONS];
@@ -89,7 +89,7 @@ static void width_and_seed_start_it_anew(void **state)
   block->value[1] = 7;
   support_assign(problem, "evaluate=interpolate"); /* that is no matter of its shape */
   support_assign(problem, "hidden=5");             /* nor is what does not change */
-  check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("decision-network"), &support_error));
   assert_true(block->value[1] == 7);
   support_assign(problem, "seed=2");
   assert_true(block->value[1] != first && block->value[1] != 7);
@@ -179,8 +179,8 @@ static void it_learns_frequencies(void **state)
     idm_parameters *parameters;
     idm_projection answer;
     problem->agent.hidden = hidden;
-    check(idm_problem_plan_by(problem, idm_planner_find("decision-network"), &support_error));
-    check(idm_problem_free(problem, "{network: {prior: flat}}", &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("decision-network"), &support_error));
+    check(idm_problem_set_free(problem, "{network: {prior: flat}}", &support_error));
     idm_fit_settings_default(&settings);
     settings.chains = 1;
     settings.threads = 1;
@@ -209,7 +209,7 @@ static void overflow_is_said(void **state)
   for (size_t i = 0; i < sizeof planners / sizeof planners[0]; i++) {
     idm_problem *problem = make(2, 8);
     check(idm_theta_resize(problem->theta, IDM_WEIGHTS, ACTIONS * (STATES + 1), 1, &support_error));
-    check(idm_problem_plan_by(problem, idm_planner_find(planners[i]), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find(planners[i]), &support_error));
     idm_workspace *workspace = support_plan(problem, NULL);
     const double z[STATES] = {0.2, 0.3, 0.5};
     double policy[ACTIONS];

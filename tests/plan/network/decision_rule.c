@@ -228,13 +228,13 @@ static void free_weights_are_those_that_can_be_told(void **state)
       idm_random random;
       idm_random_init(&random, 62, k * actions);
       idm_problem *problem = support_problem((support_shape){k, actions, 2, 1, 5}, &random);
-      check(idm_problem_plan_by(problem, rule(), &support_error));
+      check(idm_problem_set_planner(problem, rule(), &support_error));
       support_redraw(problem->theta, IDM_WEIGHTS, &random);
       const char *const choices[] = {"weights", "{weights: {reference: 1}}",
                                      "{weights: {reference: none}}"};
       for (int i = 0; i < 3; i++) {
         size_t free_numbers;
-        check(idm_problem_free(problem, choices[i], &support_error));
+        check(idm_problem_set_free(problem, choices[i], &support_error));
         assert_int_equal(identified(problem, &free_numbers), (actions - 1) * k);
         assert_int_equal(free_numbers, i < 2 ? (actions - 1) * k : actions * (k + 1));
       }
@@ -248,17 +248,17 @@ static void references(void **state)
   (void)state;
   const double weights[9] = {1, 2, 3, 0, 0, 0, 4, 5, 6};
   idm_problem *problem = ruled(weights, NULL);
-  check(idm_problem_plan_by(problem, rule(), &support_error));
-  check(idm_problem_free(problem, "weights", &support_error));
+  check(idm_problem_set_planner(problem, rule(), &support_error));
+  check(idm_problem_set_free(problem, "weights", &support_error));
   const idm_block *block = &problem->theta->block[IDM_WEIGHTS];
   const int32_t second[9] = {-1, 0, 1, -1, -1, -1, -1, 2, 3};
   assert_memory_equal(block->coordinate, second, sizeof second);
-  check(idm_problem_free(problem, "{weights: {reference: 2}}", &support_error));
+  check(idm_problem_set_free(problem, "{weights: {reference: 2}}", &support_error));
   block = &problem->theta->block[IDM_WEIGHTS];
   const int32_t third[9] = {-1, 0, 1, -1, 2, 3, -1, -1, -1};
   assert_memory_equal(block->coordinate, third, sizeof third);
   idm_error error = {0};
-  assert_int_equal(idm_problem_free(problem, "{weights: {reference: fly}}", &error), IDM_USAGE);
+  assert_int_equal(idm_problem_set_free(problem, "{weights: {reference: fly}}", &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "expected an action, or none"));
   idm_problem_destroy(problem);
 }

@@ -1,5 +1,5 @@
 /* A long short-term memory against plain loops, and its way back against differences. */
-#include "plan/network/lstm.h"
+#include "plan/network/network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void set_up(batch *b, uint64_t seed)
 {
   idm_random random;
   idm_random_init(&random, seed, 0);
-  b->net.plan = idm_lstm_plan(ACTIONS, OBSERVATIONS, UNITS, LAYER);
+  b->net.plan = idm_lstm_layout(ACTIONS, OBSERVATIONS, UNITS, LAYER);
   b->net.weights = calloc(b->net.plan.count, sizeof(double));
   b->net.transposed = calloc(b->net.plan.count, sizeof(double));
   assert_true(b->net.weights && b->net.transposed);
@@ -43,7 +43,7 @@ static void tear_down(batch *b)
 
 static void forward(batch *b)
 {
-  idm_lstm_ready(&b->net);
+  idm_lstm_transpose(&b->net);
   idm_lstm_step(&b->net, N, b->input, b->h, b->c, b->gates, b->next_c, b->next_h);
   idm_lstm_score(&b->net, N, b->next_h, b->layer, b->score);
 }
@@ -111,9 +111,9 @@ static void ways_back_are_those_of_differences(void **state)
   assert_non_null(by_weights);
   total(&b, weight);
   memcpy(by_h, weight + N * ACTIONS, sizeof by_h);
-  idm_lstm_score_recall(&b.net, N, b.next_h, b.layer, weight, by_layer, by_weights, by_h);
-  idm_lstm_step_recall(&b.net, N, b.input, b.h, b.c, b.next_c, b.gates, by_h,
-                       weight + N * (ACTIONS + UNITS), by_weights, by_h_before, by_c_before);
+  idm_lstm_score_backward(&b.net, N, b.next_h, b.layer, weight, by_layer, by_weights, by_h);
+  idm_lstm_step_backward(&b.net, N, b.input, b.h, b.c, b.next_c, b.gates, by_h,
+                         weight + N * (ACTIONS + UNITS), by_weights, by_h_before, by_c_before);
   for (size_t i = 0; i < b.net.plan.count; i++)
     assert_near(by_weights[i], difference(&b, &b.net.weights[i], weight), 1e-8);
   for (size_t i = 0; i < N * UNITS; i++) {
@@ -144,13 +144,13 @@ static void it_starts_as_documented(void **state)
 {
   (void)state;
   enum { UNITS_HERE = 64 };
-  const lstm_plan p = idm_lstm_plan(4, 6, UNITS_HERE, 32);
+  const lstm_layout p = idm_lstm_layout(4, 6, UNITS_HERE, 32);
   idm_random random;
   idm_random_init(&random, 5, 0);
   double *w = calloc(p.count, sizeof *w);
   assert_non_null(w);
   assert_int_equal(p.count, 256 * (1 + 4 + 6 + 64) + 32 * 65 + 4 * 33);
-  idm_lstm_start(&p, &random, w);
+  idm_lstm_init(&p, &random, w);
   double squares = 0;
   for (size_t i = 0; i < 256; i++) assert_true(w[i] == (i / UNITS_HERE == 1 ? 1 : 0));
   for (size_t i = p.recurrent; i < p.first; i++) squares += w[i] * w[i];

@@ -12,7 +12,7 @@ static idm_problem *make(uint64_t seed, double sharpness)
   idm_random random;
   idm_random_init(&random, seed, 0);
   idm_problem *problem = support_problem((support_shape){STATES, ACTIONS, 2, 2, 5}, &random);
-  check(idm_problem_plan_by(problem, idm_planner_find("prototype"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("prototype"), &support_error));
   support_redraw(problem->theta, PROTOTYPES, &random);
   idm_theta_set_scalar(problem->theta, SHARPNESS, sharpness);
   return problem;
@@ -98,7 +98,7 @@ static void rows_are_free(void **state)
   (void)state;
   idm_problem *problem = make(6, 4);
   idm_parameters *parameters;
-  check(idm_problem_free(problem, "sharpness, prototypes", &support_error));
+  check(idm_problem_set_free(problem, "sharpness, prototypes", &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));
   assert_int_equal(idm_parameters_dimension(parameters), 1 + ACTIONS * (STATES - 1));
   const idm_labels *names = idm_parameters_quantities(parameters);
@@ -141,7 +141,7 @@ static void prototypes_are_recovered(void **state)
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.threads = 1;
-  check(idm_problem_free(problem, "sharpness, prototypes", &support_error));
+  check(idm_problem_set_free(problem, "sharpness, prototypes", &support_error));
   check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));

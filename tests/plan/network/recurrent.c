@@ -150,7 +150,7 @@ static void overflow_is_said(void **state)
   idm_scorer *scorer;
   idm_gradient *gradient;
   idm_score score;
-  idm_theta *slope;
+  idm_theta *derivative;
   double log_likelihood;
   check(idm_evidence_tree(problem, data, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
@@ -159,11 +159,11 @@ static void overflow_is_said(void **state)
       IDM_NUMERICAL);
   assert_non_null(strstr(support_error.message, "weights are too large"));
   check(idm_gradient_create(data, tree, workspace, &gradient, &support_error));
-  check(idm_theta_copy(problem->theta, &slope, &support_error));
-  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, slope, &support_error),
+  check(idm_theta_copy(problem->theta, &derivative, &support_error));
+  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error),
                    IDM_NUMERICAL);
   assert_non_null(strstr(support_error.message, "weights are too large"));
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_gradient_destroy(gradient);
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
@@ -190,7 +190,7 @@ static void it_learns_a_parity(void **state)
   double truth;
   check(idm_problem_parse_yaml(text, strlen(text), "parity", &problem, NULL, &support_error));
   idm_data *log = support_parity(problem, 100, 1, NULL),
-           *held_out = support_parity(problem, 500, 2, &truth);
+           *cv_result = support_parity(problem, 500, 2, &truth);
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.threads = 1;
@@ -198,14 +198,14 @@ static void it_learns_a_parity(void **state)
                         &support_error));
   check(idm_parameters_create(problem, &parameters, &support_error));
   check(idm_posterior_theta(posterior, parameters, 0, 0, problem->theta, &support_error));
-  const double reached = score_of(problem, held_out, NULL) / (double)held_out->rows;
+  const double reached = score_of(problem, cv_result, NULL) / (double)cv_result->rows;
   print_message("cross-entropy on held-out decisions: %.4f; of the rule itself %.4f\n", -reached,
-                -truth / (double)held_out->rows);
-  assert_true(fabs(reached - truth / (double)held_out->rows) < 0.01);
+                -truth / (double)cv_result->rows);
+  assert_true(fabs(reached - truth / (double)cv_result->rows) < 0.01);
   idm_parameters_destroy(parameters);
   idm_posterior_destroy(posterior);
   idm_data_destroy(log);
-  idm_data_destroy(held_out);
+  idm_data_destroy(cv_result);
   idm_problem_destroy(problem);
 }
 

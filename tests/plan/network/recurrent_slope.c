@@ -36,27 +36,27 @@ static void swaths_add_up(void **state)
   idm_random random;
   idm_random_init(&random, 1, 0);
   scene s = {.problem = support_problem((support_shape){2, 3, 4, 1, 5}, &random)};
-  check(idm_problem_plan_by(s.problem, idm_planner_find("recurrent"), &support_error));
+  check(idm_problem_set_planner(s.problem, idm_planner_find("recurrent"), &support_error));
   const idm_simulation simulation = {.trajectories = 3000, .steps = 12, .seed = 2};
   s.data = support_simulate(s.problem, simulation);
   check(idm_evidence_tree(s.problem, s.data, &s.tree, &support_error));
   assert_true(s.tree->nodes > 25000);
   s.workspace = support_plan(s.problem, NULL);
   idm_gradient *gradient;
-  idm_theta *slope, *theta;
+  idm_theta *derivative, *theta;
   double log_likelihood, again, along = 0;
-  check(idm_theta_copy(s.problem->theta, &slope, &support_error));
+  check(idm_theta_copy(s.problem->theta, &derivative, &support_error));
   check(idm_theta_copy(s.problem->theta, &theta, &support_error));
   check(idm_gradient_create(s.data, s.tree, s.workspace, &gradient, &support_error));
-  check(idm_gradient_run(gradient, &again, slope, &support_error));
-  check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));
+  check(idm_gradient_run(gradient, &again, derivative, &support_error));
+  check(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error));
   assert_true(again == log_likelihood);
-  const size_t count = slope->block[NETWORK].size;
+  const size_t count = derivative->block[NETWORK].size;
   double *direction = calloc(count, sizeof *direction);
   assert_non_null(direction);
   for (size_t i = 0; i < count; i++) {
     direction[i] = idm_random_normal(&random) / sqrt((double)count);
-    along += direction[i] * slope->block[NETWORK].value[i];
+    along += direction[i] * derivative->block[NETWORK].value[i];
   }
   assert_near(moved(&s, direction, 0, theta), log_likelihood, 1e-12);
   const double h = 1e-4;
@@ -67,7 +67,7 @@ static void swaths_add_up(void **state)
   free(direction);
   idm_gradient_destroy(gradient);
   idm_theta_destroy(theta);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_workspace_destroy(s.workspace);
   idm_prefix_tree_destroy(s.tree);
   idm_data_destroy(s.data);
@@ -87,22 +87,22 @@ static void it_can_be_interrupted(void **state)
   idm_random_init(&random, 3, 0);
   idm_problem *problem = support_problem((support_shape){2, 3, 4, 1, 5}, &random);
   problem->agent.hidden = problem->agent.layer = 4;
-  check(idm_problem_plan_by(problem, idm_planner_find("recurrent"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("recurrent"), &support_error));
   const idm_simulation simulation = {.trajectories = 5, .steps = 5, .seed = 2};
   idm_data *data = support_simulate(problem, simulation);
   idm_workspace *workspace = support_plan(problem, NULL);
   idm_prefix_tree *tree;
   idm_gradient *gradient;
-  idm_theta *slope;
+  idm_theta *derivative;
   double log_likelihood;
   check(idm_evidence_tree(problem, data, &tree, &support_error));
-  check(idm_theta_copy(problem->theta, &slope, &support_error));
+  check(idm_theta_copy(problem->theta, &derivative, &support_error));
   check(idm_gradient_create(data, tree, workspace, &gradient, &support_error));
   idm_gradient_interrupt(gradient, stop, NULL);
-  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, slope, &support_error),
+  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error),
                    IDM_UNTRUSTED);
   idm_gradient_destroy(gradient);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_prefix_tree_destroy(tree);
   idm_workspace_destroy(workspace);
   idm_data_destroy(data);

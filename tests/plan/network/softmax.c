@@ -1,6 +1,6 @@
 /* Softmax of scores that a planner of the test tree makes up: policies by hand, limits, and slopes
  * against differences. */
-#include "plan/network/softmax.h"
+#include "plan/network/network.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static void score(const softmax *s, const double *z, double *hidden, double *sco
     scores[u] = s->number[2 * u] + s->number[2 * u + 1] * hidden[0];
 }
 
-static void recall(const softmax *s, const double *z, double *hidden, const double *by_score,
-                   double *by_number, double *opt_by_belief)
+static void backward(const softmax *s, const double *z, double *hidden, const double *by_score,
+                     double *by_number, double *opt_by_belief)
 {
   for (size_t u = 0; u < ACTIONS; u++) {
     by_number[2 * u] += by_score[u];
@@ -28,8 +28,8 @@ static void recall(const softmax *s, const double *z, double *hidden, const doub
 }
 
 static const size_t blocks[] = {IDM_WEIGHTS};
-static const softmax_scores by_prior = {blocks, 1, true, score, recall};
-static const softmax_scores by_scores = {blocks, 1, false, score, recall};
+static const softmax_scores by_prior = {blocks, 1, true, score, backward};
+static const softmax_scores by_scores = {blocks, 1, false, score, backward};
 
 static idm_problem *make(const double *weights, const double *prior)
 {
@@ -155,8 +155,8 @@ static double whole(const idm_problem *problem, const double *z)
 }
 
 /* Slopes of that at a temperature, into `slope` and by_belief. */
-static void go_back(const idm_problem *problem, double temperature, const double *slopes,
-                    const double *z, idm_theta **ret_slope, double *by_belief)
+static void go_back(const idm_problem *problem, double temperature, const double *derivatives,
+                    const double *z, idm_theta **ret_gradient, double *by_belief)
 {
   softmax *s = open_content(problem, &by_prior);
   const idm_adjoint_ops *ops = idm_softmax_belief.adjoint;
@@ -164,19 +164,20 @@ static void go_back(const idm_problem *problem, double temperature, const double
   void *adjoint;
   s->temperature = temperature;
   ask(s, z[1], pi, NULL, log_pi);
-  check(idm_theta_copy(problem->theta, ret_slope, &support_error));
+  check(idm_theta_copy(problem->theta, ret_gradient, &support_error));
   check(ops->create(s, &adjoint, &support_error));
   for (int round = 0; round < 2; round++) { /* the second knows nothing of the first */
-    for (size_t b = 0; b < (*ret_slope)->blocks; b++)
-      for (size_t i = 0; i < (*ret_slope)->block[b].size; i++) (*ret_slope)->block[b].value[i] = 0;
+    for (size_t b = 0; b < (*ret_gradient)->blocks; b++)
+      for (size_t i = 0; i < (*ret_gradient)->block[b].size; i++)
+        (*ret_gradient)->block[b].value[i] = 0;
     memset(by_belief, 0, STATES * sizeof *by_belief);
     ops->begin(adjoint);
-    ops->point(adjoint, &(idm_policy_slope){.belief = z,
-                                            .decision = pi,
-                                            .log_decision_slope = slopes,
-                                            .specification_slope = by_model,
-                                            .opt_belief_slope = by_belief});
-    check(ops->finish(adjoint, *ret_slope, &support_error));
+    ops->point(adjoint, &(idm_policy_adjoint){.belief = z,
+                                              .decision = pi,
+                                              .log_decision_gradient = derivatives,
+                                              .specification_gradient = by_model,
+                                              .opt_belief_gradient = by_belief});
+    check(ops->finish(adjoint, *ret_gradient, &support_error));
   }
   ops->destroy(adjoint);
   idm_softmax_destroy(s);
@@ -189,10 +190,10 @@ static void slopes_are_those_of_differences(void **state)
   const double weights[WEIGHTS] = {0.4, 1, -0.3, 2, 0.1, -1}, h = 1e-5;
   double z[STATES] = {0.3, 0.7}, by_belief[STATES];
   idm_problem *problem = make(weights, (double[]){0.2, 0.3, 0.5});
-  idm_theta *slope;
-  go_back(problem, 1, by_log, z, &slope, by_belief);
+  idm_theta *derivative;
+  go_back(problem, 1, by_log, z, &derivative, by_belief);
   for (size_t b = 0; b < 3; b++)
-    for (size_t i = 0; i < slope->block[ids[b]].size; i++) {
+    for (size_t i = 0; i < derivative->block[ids[b]].size; i++) {
       double *number = &problem->theta->block[ids[b]].value[i];
       const double kept = *number;
       *number = kept + h;
@@ -200,7 +201,7 @@ static void slopes_are_those_of_differences(void **state)
       *number = kept - h;
       const double below = whole(problem, z);
       *number = kept;
-      assert_near(slope->block[ids[b]].value[i], (above - below) / (2 * h), 1e-8);
+      assert_near(derivative->block[ids[b]].value[i], (above - below) / (2 * h), 1e-8);
     }
   for (size_t k = 0; k < STATES; k++) {
     const double kept = z[k];
@@ -211,7 +212,7 @@ static void slopes_are_those_of_differences(void **state)
     z[k] = kept;
     assert_near(by_belief[k], (above - below) / (2 * h), 1e-8);
   }
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_problem_destroy(problem);
 }
 
@@ -222,16 +223,16 @@ static void ties_have_the_slope_of_the_prior(void **state)
   (void)state;
   const double weights[WEIGHTS] = {1, 0, 0, 0, 1, 0}, z[STATES] = {0.4, 0.6};
   idm_problem *problem = make(weights, (double[]){0.2, 0.3, 0.5});
-  idm_theta *slope;
+  idm_theta *derivative;
   double by_belief[STATES];
-  go_back(problem, 0, (const double[]){1, 0, 0}, z, &slope, by_belief);
-  const double *prior = slope->block[IDM_ACTION_PRIOR].value;
+  go_back(problem, 0, (const double[]){1, 0, 0}, z, &derivative, by_belief);
+  const double *prior = derivative->block[IDM_ACTION_PRIOR].value;
   assert_near(prior[0], 1 / 0.2 - 1 / 0.7, 1e-12);
   assert_true(prior[1] == 0);
   assert_near(prior[2], -1 / 0.7, 1e-12);
-  for (size_t i = 0; i < WEIGHTS; i++) assert_true(slope->block[IDM_WEIGHTS].value[i] == 0);
+  for (size_t i = 0; i < WEIGHTS; i++) assert_true(derivative->block[IDM_WEIGHTS].value[i] == 0);
   assert_true(by_belief[0] == 0 && by_belief[1] == 0);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
   idm_problem_destroy(problem);
 }
 

@@ -1,5 +1,5 @@
 /* Swaths: every choice once, every place after the one that it follows. */
-#include "plan/network/swath.h"
+#include "plan/network/network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "support.h"
 
-static void check_swath(const idm_prefix_tree *tree, const swath *s, unsigned *seen)
+static void check_swath(const idm_prefix_tree *tree, const tree_chunk *s, unsigned *seen)
 {
   assert_int_equal(s->level[0], 0);
-  assert_int_equal(s->level[s->levels], s->places);
+  assert_int_equal(s->level[s->levels], s->node_count);
   for (size_t d = 0; d < s->levels; d++)
     for (size_t i = s->level[d]; i < s->level[d + 1]; i++) {
-      const swath_place *place = &s->place[i];
+      const chunk_node *place = &s->place[i];
       const idm_prefix_node *node = &tree->node[place->node];
       assert_int_equal(node->depth, d);
       assert_false(node->leaf && node->begin < 0);
@@ -39,25 +39,25 @@ static void check_scope(unsigned scope)
   idm_data *data = support_simulate(problem, simulation);
   idm_prefix_tree *tree;
   check(idm_prefix_tree_create(data, scope, &tree, &support_error));
-  size_t places = 0;
+  size_t node_count = 0;
   for (size_t i = 0; i < tree->nodes; i++)
-    places += tree->node[i].begin >= 0 || !tree->node[i].leaf;
+    node_count += tree->node[i].begin >= 0 || !tree->node[i].leaf;
   for (size_t most = 1; most < 2 * tree->nodes; most = most * 3 / 2 + 1) {
-    swaths *s;
+    tree_chunks *s;
     unsigned *seen = calloc(tree->nodes, sizeof *seen);
     assert_non_null(seen);
-    check(idm_swaths_create(tree, most, &s, &support_error));
+    check(idm_tree_chunks_create(tree, most, &s, &support_error));
     const size_t allowed = most > 2 * tree->depth + 2 ? most : 2 * tree->depth + 2;
     for (size_t i = 0; i < s->count; i++) {
-      check_swath(tree, &s->swath[i], seen);
-      assert_true(s->swath[i].places <= s->widest);
+      check_swath(tree, &s->tree_chunk[i], seen);
+      assert_true(s->tree_chunk[i].node_count <= s->max_nodes);
     }
-    assert_true(s->widest <= allowed);
-    assert_int_equal(s->count > 1, allowed <= places);
+    assert_true(s->max_nodes <= allowed);
+    assert_int_equal(s->count > 1, allowed <= node_count);
     for (size_t i = 0; i < tree->nodes; i++)
       assert_int_equal(seen[i], tree->node[i].begin < 0 ? 1 : 0);
     free(seen);
-    idm_swaths_destroy(s);
+    idm_tree_chunks_destroy(s);
   }
   idm_prefix_tree_destroy(tree);
   idm_data_destroy(data);

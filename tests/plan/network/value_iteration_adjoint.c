@@ -35,22 +35,22 @@ static double difference(const scene *s, idm_theta *theta, size_t block, size_t 
 static void compare(const scene *s)
 {
   idm_gradient *gradient;
-  idm_theta *slope, *theta;
+  idm_theta *derivative, *theta;
   double log_likelihood;
-  check(idm_theta_copy(s->problem->theta, &slope, &support_error));
+  check(idm_theta_copy(s->problem->theta, &derivative, &support_error));
   check(idm_theta_copy(s->problem->theta, &theta, &support_error));
   check(idm_gradient_create(s->data, s->tree, s->workspace, &gradient, &support_error));
-  check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));
-  const double *found = slope->block[IDM_TRANSITION].value;
-  for (size_t i = 0; i < slope->block[IDM_TRANSITION].size; i++) {
+  check(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error));
+  const double *found = derivative->block[IDM_TRANSITION].value;
+  for (size_t i = 0; i < derivative->block[IDM_TRANSITION].size; i++) {
     if (i % STATES == 0) continue;
     assert_near(found[i] - found[i - i % STATES], difference(s, theta, IDM_TRANSITION, i), 1e-6);
   }
   for (size_t id = IDM_PRIOR_WEIGHT; id <= IDM_EVIDENCE_WEIGHT; id++)
-    assert_near(slope->block[id].value[0], difference(s, theta, id, 0), 1e-6);
+    assert_near(derivative->block[id].value[0], difference(s, theta, id, 0), 1e-6);
   idm_gradient_destroy(gradient);
   idm_theta_destroy(theta);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
 }
 
 /* With states that are hidden and with such as are observed; a terminal action, which nothing
@@ -82,8 +82,8 @@ static void slopes_by_transitions(void **state)
     transition->role = IDM_DESCRIPTIVE;
     idm_theta_set_scalar(theta, IDM_PRIOR_WEIGHT, 0.8);
     idm_theta_set_scalar(theta, IDM_EVIDENCE_WEIGHT, 1.3);
-    check(idm_problem_plan_by(s.problem, idm_planner_find("value-iteration-network"),
-                              &support_error));
+    check(idm_problem_set_planner(s.problem, idm_planner_find("value-iteration-network"),
+                                  &support_error));
     support_redraw(theta, IDM_BLOCK_COUNT, &random);
     const idm_simulation simulation = {.trajectories = 30, .steps = STEPS, .seed = 2};
     s.data = support_simulate(s.problem, simulation);

@@ -27,7 +27,7 @@ static idm_problem *make(uint64_t seed, bool terminal, double alpha)
 static idm_workspace *plan_by(idm_problem *problem, const char *name, int horizon)
 {
   problem->setting->horizon = horizon;
-  check(idm_problem_plan_by(problem, idm_planner_find(name), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(name), &support_error));
   return support_plan(problem, NULL);
 }
 
@@ -68,7 +68,8 @@ static void weights_by_hand(void **state)
   const double w[6] = {0.8, 1.3, 0.6, 1.2, 0.7, 1.9};
   idm_problem *problem = make(3, false, 0.9);
   problem->agent.sweeps = 2;
-  check(idm_problem_plan_by(problem, idm_planner_find("value-iteration-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("value-iteration-network"),
+                                &support_error));
   memcpy(problem->theta->block[WEIGHTS].value, w, sizeof w);
   idm_workspace *workspace = support_plan(problem, NULL);
   const double *P = problem->theta->block[IDM_TRANSITION].value;
@@ -127,15 +128,15 @@ static void rows_are_as_good_as_matrices(void **state)
     idm_workspace *workspace = support_plan(problem, NULL);
     idm_prefix_tree *tree;
     idm_gradient *gradient;
-    idm_theta *slope;
+    idm_theta *derivative;
     check(idm_evidence_tree(problem, data, &tree, &support_error));
     check(idm_gradient_create(data, tree, workspace, &gradient, &support_error));
-    check(idm_theta_copy(problem->theta, &slope, &support_error));
-    check(idm_gradient_run(gradient, &log_likelihood[k], slope, &support_error));
-    memcpy(found[k], slope->block[WEIGHTS].value, 9 * sizeof(double));
-    memcpy(found[k] + 9, slope->block[IDM_UTILITY].value, 6 * sizeof(double));
-    found[k][15] = slope->block[IDM_DISCOUNT].value[0];
-    idm_theta_destroy(slope);
+    check(idm_theta_copy(problem->theta, &derivative, &support_error));
+    check(idm_gradient_run(gradient, &log_likelihood[k], derivative, &support_error));
+    memcpy(found[k], derivative->block[WEIGHTS].value, 9 * sizeof(double));
+    memcpy(found[k] + 9, derivative->block[IDM_UTILITY].value, 6 * sizeof(double));
+    found[k][15] = derivative->block[IDM_DISCOUNT].value[0];
+    idm_theta_destroy(derivative);
     idm_gradient_destroy(gradient);
     idm_prefix_tree_destroy(tree);
     idm_workspace_destroy(workspace);
@@ -154,7 +155,8 @@ static void it_is_fitted(void **state)
   problem->setting->start[0] = 1;
   for (size_t s = 1; s < STATES; s++) problem->setting->start[s] = 0;
   problem->agent.sweeps = 5;
-  check(idm_problem_plan_by(problem, idm_planner_find("value-iteration-network"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("value-iteration-network"),
+                                &support_error));
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 300, .steps = 20, .seed = 6});
   idm_fit_settings settings;
@@ -162,7 +164,7 @@ static void it_is_fitted(void **state)
   idm_parameters *parameters;
   idm_theta *theta;
   idm_projection truth, answer;
-  check(idm_problem_free(problem, "alpha, sweep_weights", &support_error));
+  check(idm_problem_set_free(problem, "alpha, sweep_weights", &support_error));
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.threads = 1;

@@ -1,5 +1,5 @@
 /* A sweep of value iteration against a sum over all states that may follow. */
-#include "plan/network/value_iteration_sweep.h"
+#include "plan/network/value_iteration_network.h"
 
 #include "support.h"
 
@@ -24,10 +24,11 @@ static void qualities_are_those_of_a_plain_sum(void **state)
   (void)state;
   bool terminal[ACTIONS] = {false, false};
   const idm_setting setting = {.terminal = terminal};
-  idm_moves *moves;
+  idm_sparse_rows *moves;
   double utility[VARIANTS * ACTIONS * STATES], value[VARIANTS * (SWEEPS + 1) * STATES];
   double weight[SWEEPS * SWEEP_WEIGHTS] = {0.8, 1.3, 0.6, 1.2, 0.7, 1.9};
-  check(idm_moves_create(ACTIONS * STATES, ACTIONS * STATES * STATES, &moves, &support_error));
+  check(
+      idm_sparse_rows_create(ACTIONS * STATES, ACTIONS * STATES * STATES, &moves, &support_error));
   for (size_t i = 0; i < ACTIONS * STATES * STATES; i++) {
     moves->next[i] = (uint32_t)(i % STATES);
     moves->probability[i] = transition[i / STATES / STATES][i / STATES % STATES][i % STATES];
@@ -60,7 +61,7 @@ static void qualities_are_those_of_a_plain_sum(void **state)
       assert_true(quality[u] == again[u]);
     }
   }
-  idm_moves_destroy(moves);
+  idm_sparse_rows_destroy(moves);
 }
 
 int main(void)

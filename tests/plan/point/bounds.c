@@ -82,7 +82,7 @@ static void the_value_lies_between(void **state)
   for (int k = 0; k < 10; k++) {
     idm_problem *problem = support_problem((support_shape){2, 3, 2, 2, 2000}, &random);
     problem->setting->terminal[1] = problem->setting->ends[1] = k % 2;
-    check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
     idm_workspace *lattice = support_plan(problem, NULL);
     first f = make(problem);
     for (size_t s = 0; s < 2; s++) {
@@ -133,7 +133,7 @@ static idm_problem *ring(void)
   check(idm_problem_read_by_rows(named, &problem, NULL, &support_error));
   unlink(named);
   unlink(path);
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   return problem;
 }
 
@@ -190,8 +190,8 @@ static void set_up_stops_when_asked_to(void **state)
   idm_solver solver;
   idm_solver_default(&solver);
   solver.tolerance = 1e-3;
-  solver.opt_watch = stop_at_once;
-  solver.watch_context = &calls;
+  solver.opt_monitor = stop_at_once;
+  solver.monitor_context = &calls;
   assert_set_up_stops(problem, &solver, IDM_STOP_INTERRUPT);
   assert_true(calls == 1 || calls == 2); /* in set-up, and before the first trial */
   idm_problem_destroy(problem);

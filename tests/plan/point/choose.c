@@ -1,5 +1,5 @@
 /* The most promising action of a belief. */
-#include "plan/point/choose.h"
+#include "plan/point/search.h"
 
 #include <math.h>
 
@@ -11,13 +11,13 @@ static void looks_until_the_best_stays_the_best(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   uint32_t start;
   size_t u;
-  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
   check(idm_graph_choose(g, start, &u, &support_error));
   assert_int_equal(u, 0); /* listen */
-  const belief b = graph_belief(g, start);
+  const sparse_belief b = graph_belief(g, start);
   assert_near(idm_graph_reward(g, &b, 0), -1, 1e-15);
   assert_near(idm_graph_reward(g, &b, 1), -45, 1e-12);
   /* Its bound is that of what follows, one step off. */

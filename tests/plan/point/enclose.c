@@ -14,7 +14,7 @@ typedef struct interval {
 static interval enclosed(idm_problem *problem, const char *planner)
 {
   interval found;
-  check(idm_problem_plan_by(problem, idm_planner_find(planner), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find(planner), &support_error));
   idm_workspace *workspace = support_plan(problem, NULL);
   check(idm_plan_bounds(workspace, 0, problem->setting->start, &found.lower, &found.upper,
                         &support_error));

@@ -11,10 +11,10 @@ static void a_belief_is_met_once(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   uint32_t start, again, left, back;
-  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
-  check(idm_graph_enter(g, 0, f.p.start, &again, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &again, &support_error));
   assert_int_equal(start, again);
   check(idm_graph_expand(g, start, 0, &support_error));
   const branch *b = graph_branch(g, start, 0);
@@ -37,7 +37,7 @@ static void a_belief_is_met_once(void **state)
     for (int i = 0; i < 600; i++) {
       uint32_t at;
       const double z[] = {(i + 1) / 700.0, 1 - (i + 1) / 700.0};
-      check(idm_graph_enter(g, 0, z, &at, &support_error));
+      check(idm_graph_add(g, 0, z, &at, &support_error));
       if (round) assert_int_equal(at, found[i]);
       found[i] = at;
     }
@@ -49,25 +49,25 @@ static void bounds_hear_of_what_is_new(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   uint32_t at;
-  check(idm_graph_enter(g, 0, f.p.start, &at, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &at, &support_error));
   const double upper = idm_graph_upper(g, at);
   const double lower = idm_graph_lower(g, at);
   assert_true(lower < upper);
   check(idm_alphas_add(&f.bounds.stage[0].lower, (const double[]){5, 7}, 0, &support_error));
   assert_near(idm_graph_lower(g, at), 6, 1e-12);
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   check(
       idm_sawtooth_lower(&f.bounds.stage[0].upper, &b, 40, at, &g->node[at].point, &support_error));
   assert_near(idm_graph_upper(g, at), fmin(upper, 40), 1e-12);
   /* A vector above all, and ranks closed: the node's own is renumbered. */
   check(idm_alphas_add(&f.bounds.stage[0].lower, (const double[]){8, 8}, 2, &support_error));
-  check(idm_graph_prune_below(g, 0, &support_error));
-  assert_int_equal(f.bounds.stage[0].lower.dead, 0);
+  check(idm_graph_prune_lower(g, 0, &support_error));
+  assert_int_equal(f.bounds.stage[0].lower.dominated, 0);
   assert_near(idm_graph_lower(g, at), 8, 1e-12);
   assert_int_equal(f.bounds.stage[0].lower.action[g->node[at].best], 2);
-  idm_graph_prune_above(g, 0);
+  idm_graph_prune_upper(g, 0);
   assert_true(g->node[at].point == 0 && f.bounds.stage[0].upper.count == 1);
   close_graph(&f);
 }
@@ -79,28 +79,28 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   alphas *lower = &f.bounds.stage[0].lower;
   uint32_t at;
   const double z[] = {0.2, 0.8};
-  check(idm_graph_enter(g, 0, z, &at, &support_error));
+  check(idm_graph_add(g, 0, z, &at, &support_error));
   check(idm_alphas_add(lower, (const double[]){500, -500}, 0, &support_error));
   check(idm_alphas_add(lower, (const double[]){-500, 500}, 1, &support_error));
-  check(idm_graph_prune_below(g, 0, &support_error));
+  check(idm_graph_prune_lower(g, 0, &support_error));
   (void)idm_graph_lower(g, at);
   assert_int_equal(lower->action[g->node[at].best], 1);
   /* All that were seen die; the node's own is replaced by the last of those that come. */
   check(idm_alphas_add(lower, (const double[]){600, -400}, 0, &support_error));
   check(idm_alphas_add(lower, (const double[]){-400, 600}, 1, &support_error));
   for (size_t i = 0; i + 2 < lower->count; i++)
-    if (lower->instead[i] == i)
+    if (lower->replacement[i] == i)
       check(idm_alphas_add(lower, (const double[]){400, 400}, 2, &support_error));
-  check(idm_graph_prune_below(g, 0, &support_error));
-  assert_int_equal(g->node[at].heard_below, 0);
+  check(idm_graph_prune_lower(g, 0, &support_error));
+  assert_int_equal(g->node[at].seen_lower, 0);
   assert_int_equal(lower->action[g->node[at].best], 1);
   /* The first dies: what the node refers to moves down. */
   check(idm_alphas_add(lower, (const double[]){700, -300}, 0, &support_error));
-  check(idm_graph_prune_below(g, 0, &support_error));
+  check(idm_graph_prune_lower(g, 0, &support_error));
   assert_int_equal(lower->action[g->node[at].best], 1);
   assert_near(idm_graph_lower(g, at), -80 + 480, 1e-12);
   close_graph(&f);
@@ -111,41 +111,41 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
 enum { STATES = 300, BELIEFS = 60, SUPPORT = 12, ROUNDS = 400 };
 
 /* Every node refers to a living vector that is worth what the node says. */
-static void assert_nodes_refer_to_their_vectors(const graph *g)
+static void assert_nodes_refer_to_their_vectors(const search_graph *g)
 {
   const alphas *lower = &g->bounds->stage[0].lower;
   for (uint32_t at = 0; at < g->count; at++) {
-    const node *n = &g->node[at];
+    const search_node *n = &g->node[at];
     if (!(n->lower > -INFINITY)) continue; /* never visited */
-    const belief b = graph_belief(g, at);
+    const sparse_belief b = graph_belief(g, at);
     double sum = 0;
     assert_true(n->best < lower->count);
     for (size_t k = 0; k < b.count; k++)
-      sum += b.mass[k] * alpha_at(lower, alpha_living(lower, n->best), b.state[k]);
+      sum += b.mass[k] * alpha_at(lower, alpha_current(lower, n->best), b.state[k]);
     assert_true(sum >= n->lower - 1e-9);
   }
 }
 
 /* A vector above one that there is, nowhere by less than 0 and somewhere by up to `gap`. */
-static void raise_one(graph *g, double gap, idm_random *random)
+static void raise_one(search_graph *g, double gap, idm_random *random)
 {
   static double vector[STATES];
   alphas *lower = &g->bounds->stage[0].lower;
   const uint32_t from =
-      alpha_living(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
+      alpha_current(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
   for (size_t s = 0; s < STATES; s++)
     vector[s] = alpha_at(lower, from, s) + fmax(0, gap * (idm_random_uniform(random) - 0.5));
   check(idm_alphas_add(lower, vector, lower->action[from], &support_error));
 }
 
-static void enter_beliefs(graph *g, idm_random *random)
+static void enter_beliefs(search_graph *g, idm_random *random)
 {
   for (int i = 0; i < BELIEFS; i++) {
     double z[STATES] = {0}, p[SUPPORT];
     uint32_t at;
     support_distribution(random, p, SUPPORT);
     for (size_t k = 0; k < SUPPORT; k++) z[(size_t)(idm_random_uniform(random) * STATES)] += p[k];
-    check(idm_graph_enter(g, 0, z, &at, &support_error));
+    check(idm_graph_add(g, 0, z, &at, &support_error));
   }
 }
 
@@ -163,7 +163,7 @@ static void many_prunings_keep_what_nodes_refer_to(void **state)
     for (int round = 0; round < ROUNDS; round++) {
       for (int k = 0; k < 3; k++) raise_one(&f.graph, gap[i], &random);
       (void)idm_graph_lower(&f.graph, (uint32_t)(idm_random_uniform(&random) * BELIEFS));
-      if (round % 2) check(idm_graph_prune_below(&f.graph, 0, &support_error));
+      if (round % 2) check(idm_graph_prune_lower(&f.graph, 0, &support_error));
       assert_nodes_refer_to_their_vectors(&f.graph);
     }
     close_graph(&f);
@@ -171,12 +171,12 @@ static void many_prunings_keep_what_nodes_refer_to(void **state)
 }
 
 /* A vector that is above another in some states and below it in others. */
-static void cross_one(graph *g, idm_random *random)
+static void cross_one(search_graph *g, idm_random *random)
 {
   static double vector[STATES];
   alphas *lower = &g->bounds->stage[0].lower;
   const uint32_t from =
-      alpha_living(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
+      alpha_current(lower, (uint32_t)(idm_random_uniform(random) * (double)lower->count));
   for (size_t s = 0; s < STATES; s++)
     vector[s] = alpha_at(lower, from, s) + idm_random_uniform(random) - 0.5;
   check(idm_alphas_add(lower, vector, lower->action[from], &support_error));
@@ -191,22 +191,22 @@ static void vectors_without_use_are_dropped(void **state)
   idm_random_init(&random, 25, 0);
   fixture f = {.problem = support_problem((support_shape){STATES, 4, 2, 1, 1}, &random)};
   fill_graph(&f);
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   enter_beliefs(g, &random);
-  for (uint32_t at = 0; at < met; at++) check(idm_graph_meet(g, at, &support_error));
+  for (uint32_t at = 0; at < met; at++) check(idm_graph_init_actions(g, at, &support_error));
   for (int i = 0; i < 2000; i++) cross_one(g, &random);
   const alphas *lower = &f.bounds.stage[0].lower;
-  const size_t before = lower->count - lower->dead;
+  const size_t before = lower->count - lower->dominated;
   double bound[BELIEFS];
   for (uint32_t at = 0; at < BELIEFS; at++) bound[at] = idm_graph_lower(g, at);
-  check(idm_graph_drop_below(g, 0, &support_error));
-  assert_true(before > 1000 && lower->count <= met && lower->dead == 0);
+  check(idm_graph_drop_lower(g, 0, &support_error));
+  assert_true(before > 1000 && lower->count <= met && lower->dominated == 0);
   assert_int_equal(g->plans.width, 0);
   assert_nodes_refer_to_their_vectors(g);
   size_t less = 0;
   for (uint32_t at = 0; at < BELIEFS; at++) {
     const double now = idm_graph_lower(g, at);
-    const belief b = graph_belief(g, at);
+    const sparse_belief b = graph_belief(g, at);
     double best = -INFINITY;
     for (size_t i = 0; i < lower->count; i++) {
       double sum = 0;
@@ -227,20 +227,20 @@ static void vectors_without_use_are_dropped(void **state)
 typedef struct copy {
   uint32_t state[STATES];
   double mass[STATES];
-  belief belief;
+  sparse_belief belief;
 } copy;
 
-static void copy_belief(const belief *from, copy *to)
+static void copy_belief(const sparse_belief *from, copy *to)
 {
   memcpy(to->state, from->state, from->count * sizeof *to->state);
   memcpy(to->mass, from->mass, from->count * sizeof *to->mass);
-  to->belief = (belief){to->state, to->mass, from->count, from->sign};
+  to->belief = (sparse_belief){to->state, to->mass, from->count, from->support_mask};
 }
 
-static void assert_same_belief(const belief *a, const belief *b)
+static void assert_same_belief(const sparse_belief *a, const sparse_belief *b)
 {
   assert_int_equal(a->count, b->count);
-  assert_true(a->sign == b->sign);
+  assert_true(a->support_mask == b->support_mask);
   assert_memory_equal(a->state, b->state, a->count * sizeof *a->state);
   assert_memory_equal(a->mass, b->mass, a->count * sizeof *a->mass);
 }
@@ -255,21 +255,21 @@ static void idle_beliefs_are_dropped_and_computed_again(void **state)
   idm_random_init(&random, 24, 7);
   fixture f = {.problem = support_problem((support_shape){STATES, 4, 2, 1, 1}, &random)};
   fill_graph(&f);
-  graph *g = &f.graph;
-  g->spare = 0;
+  search_graph *g = &f.graph;
+  g->drop_limit = 0;
   uint32_t start;
-  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
   check(idm_graph_expand(g, start, 1, &support_error));
   const uint32_t one = g->edge[graph_branch(g, start, 1)->edge].node;
   const uint32_t two = g->edge[graph_branch(g, start, 1)->edge + 1].node;
-  belief b = graph_belief(g, one);
+  sparse_belief b = graph_belief(g, one);
   copy_belief(&b, &first);
   b = graph_belief(g, two);
   copy_belief(&b, &second);
   for (int i = 0; i < 3; i++) enter_beliefs(g, &random);
   assert_true(g->node[start].at != GRAPH_DROPPED);
   assert_true(g->node[one].at == GRAPH_DROPPED && g->node[two].at == GRAPH_DROPPED);
-  b = idm_graph_recall(g, two);
+  b = idm_graph_belief(g, two);
   assert_same_belief(&b, &second.belief);
   assert_true(idm_graph_upper(g, one) == idm_sawtooth_at(&f.bounds.stage[0].upper, &first.belief, 0,
                                                          INFINITY, NULL, g->dense));
@@ -299,8 +299,8 @@ static void a_policy_holds_actions(void **state)
   size_t action = 2;
   f.p.opt_policy = always_last;
   f.p.context = &action;
-  check(idm_graph_enter(&f.graph, 0, f.p.start, &at, &support_error));
-  check(idm_graph_meet(&f.graph, at, &support_error));
+  check(idm_graph_add(&f.graph, 0, f.p.start, &at, &support_error));
+  check(idm_graph_init_actions(&f.graph, at, &support_error));
   for (size_t u = 0; u < 3; u++)
     assert_int_equal(isfinite(graph_branch(&f.graph, at, u)->upper) != 0, u == action);
   close_graph(&f);

@@ -2,7 +2,7 @@
 #ifndef TESTS_PLAN_POINT_GRAPH_SUPPORT_H
 #define TESTS_PLAN_POINT_GRAPH_SUPPORT_H
 
-#include "plan/point/graph.h"
+#include "plan/point/search.h"
 #include "support.h"
 
 typedef struct fixture {
@@ -10,7 +10,7 @@ typedef struct fixture {
   kernel *kernel;
   point_problem p;
   bounds bounds;
-  graph graph;
+  search_graph graph;
 } fixture;
 
 /* A graph for the problem that the fixture holds. */

@@ -1,9 +1,8 @@
 /* Bounds that Newton's method moves stay bounds, and move as far as sweeps without end would. */
-#include "plan/point/hasten.h"
+#include "plan/point/search.h"
 
 #include <math.h>
 
-#include "plan/point/choose.h"
 #include "plan/point/graph_support.h"
 
 /* What the best policy of Tiger is worth at even odds. */
@@ -16,11 +15,11 @@ static void plans_are_worth_what_they_go_on_as(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   alphas *lower = &f.bounds.stage[0].lower;
   g->plans.width = 2;
   uint32_t start;
-  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
   /* Far below what they are worth: listen and then do as the next; open left, right, and begin
    * again. Those that repeat an action are left out. */
   idm_alphas_free(lower);
@@ -31,7 +30,7 @@ static void plans_are_worth_what_they_go_on_as(void **state)
     check(idm_alphas_add(lower, slight, i, &support_error));
     check(idm_plans_add(&g->plans, start, after[i], &support_error));
   }
-  for (int n = 0; n < 3; n++) check(idm_hasten_below(g, &support_error));
+  for (int n = 0; n < 3; n++) check(idm_newton_lower(g, &support_error));
   /* Listen, open the other door: right with .85, at 10, else -100; then begin again. */
   const double once = -1 + 0.95 * (0.85 * 10 - 0.15 * 100);
   const double worth = once / (1 - 0.95 * 0.95);
@@ -40,10 +39,10 @@ static void plans_are_worth_what_they_go_on_as(void **state)
   close_graph(&f);
 }
 
-static void make_point(graph *g, uint32_t at)
+static void make_point(search_graph *g, uint32_t at)
 {
   const double value = idm_graph_upper(g, at);
-  const belief b = graph_belief(g, at);
+  const sparse_belief b = graph_belief(g, at);
   sawtooth *upper = &g->bounds->stage[0].upper;
   uint32_t *point = &g->node[at].point;
   if (*point == SAWTOOTH_NONE)
@@ -52,7 +51,7 @@ static void make_point(graph *g, uint32_t at)
 
 /* All that follows from the start within so many steps, whatever is done, as points of the bound.
  */
-static void spread(graph *g, int steps)
+static void spread(search_graph *g, int steps)
 {
   for (int n = 0; n < steps; n++) {
     const size_t count = g->count;
@@ -68,14 +67,14 @@ static void points_come_down_and_stay_above(void **state)
   (void)state;
   fixture f;
   open_graph(&f, "example:tiger");
-  graph *g = &f.graph;
+  search_graph *g = &f.graph;
   uint32_t start;
-  check(idm_graph_enter(g, 0, f.p.start, &start, &support_error));
+  check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
   spread(g, 18);
   double before = idm_graph_upper(g, start);
   assert_true(before > 40);
   for (int n = 0; n < 4; n++) {
-    check(idm_hasten_above(g, 0, &support_error));
+    check(idm_newton_upper(g, 0, &support_error));
     const double now = idm_graph_upper(g, start);
     assert_true(now <= before && now >= tiger_value - 1e-9);
     before = now;
@@ -114,8 +113,8 @@ static void actions_may_have_fewer_outcomes(void **state)
                              &support_error));
   idm_solver_default(&solver);
   solver.tolerance = 1e-5;
-  solver.opt_watch = looked_often;
-  solver.watch_context = &looks;
+  solver.opt_monitor = looked_often;
+  solver.monitor_context = &looks;
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
   check(idm_plan_bounds(workspace, 0, problem->setting->start, &lower, &upper, &support_error));
   /* The least and the most that any step pays, for ever. */

@@ -1,5 +1,5 @@
 /* The lower hull at a belief, against all pairs of points on a line, and twins among them. */
-#include "plan/point/hull.h"
+#include "plan/point/bounds.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@ static void put(sawtooth *t, double x, double value)
 {
   uint32_t point = SAWTOOTH_NONE;
   const double mass[] = {x, 1 - x};
-  const belief b = {both, mass, 2, 3};
+  const sparse_belief b = {both, mass, 2, 3};
   check(idm_sawtooth_lower(t, &b, value, 0, &point, &support_error));
 }
 
@@ -51,13 +51,14 @@ static void is_the_best_of_all_pairs(void **state)
       put(&t, x, (x - 0.4) * (x - 0.4) + 0.01 * idm_random_uniform(&random));
       const double asked = n % 4 ? idm_random_uniform(&random) : x;
       const double mass[] = {asked, 1 - asked};
-      const belief b = {both, mass, 2, 3};
-      double price[HULL_MOST], dense[3] = {0};
-      const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense);
+      const sparse_belief b = {both, mass, 2, 3};
+      double multiplier[HULL_MOST], dense[3] = {0};
+      const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, multiplier, dense);
       assert_near(found, brute(&t, asked), 1e-9);
       /* The prices are the plane through it, and nothing is below them. */
-      assert_near(price[0] * asked + price[1] * (1 - asked), found, 1e-9);
-      for (uint32_t i = 0; i < t.count; i++) assert_false(idm_hull_moves(&t, &b, i, price));
+      assert_near(multiplier[0] * asked + multiplier[1] * (1 - asked), found, 1e-9);
+      for (uint32_t i = 0; i < t.count; i++)
+        assert_false(idm_hull_is_violated(&t, &b, i, multiplier));
     }
     idm_sawtooth_free(&t);
   }
@@ -72,12 +73,12 @@ static void moves_with_a_point(void **state)
   put(&t, 0.5, 1);
   put(&t, 0.25, 1);
   const double mass[] = {0.5, 0.5};
-  const belief b = {both, mass, 2, 3};
-  double price[HULL_MOST], dense[3] = {0};
-  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense), 1, 1e-15);
-  assert_near(idm_hull_at(&t, &b, 0, price, dense), 4.0 / 3, 1e-12);
-  assert_true(idm_hull_moves(&t, &b, 0, price));
-  assert_false(idm_hull_moves(&t, &b, 1, price));
+  const sparse_belief b = {both, mass, 2, 3};
+  double multiplier[HULL_MOST], dense[3] = {0};
+  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, multiplier, dense), 1, 1e-15);
+  assert_near(idm_hull_at(&t, &b, 0, multiplier, dense), 4.0 / 3, 1e-12);
+  assert_true(idm_hull_is_violated(&t, &b, 0, multiplier));
+  assert_false(idm_hull_is_violated(&t, &b, 1, multiplier));
   idm_sawtooth_free(&t);
 }
 
@@ -88,13 +89,13 @@ static void needs_the_belief_s_own_states(void **state)
   sawtooth t;
   check(idm_sawtooth_create(&t, (const double[]){2, 1, 3}, 3, &support_error));
   uint32_t point = SAWTOOTH_NONE;
-  const belief wide = {(const uint32_t[]){0, 1, 2}, (const double[]){0.5, 0.25, 0.25}, 3, 7};
+  const sparse_belief wide = {(const uint32_t[]){0, 1, 2}, (const double[]){0.5, 0.25, 0.25}, 3, 7};
   check(idm_sawtooth_lower(&t, &wide, -5, 0, &point, &support_error));
   const double mass[] = {0.5, 0.5};
-  const belief b = {both, mass, 2, 3};
-  double price[HULL_MOST], dense[3] = {0};
-  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, price, dense), 1.5, 1e-15);
-  assert_false(idm_hull_moves(&t, &b, point, price));
+  const sparse_belief b = {both, mass, 2, 3};
+  double multiplier[HULL_MOST], dense[3] = {0};
+  assert_near(idm_hull_at(&t, &b, SAWTOOTH_NONE, multiplier, dense), 1.5, 1e-15);
+  assert_false(idm_hull_is_violated(&t, &b, point, multiplier));
   idm_sawtooth_free(&t);
 }
 

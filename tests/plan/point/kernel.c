@@ -33,7 +33,7 @@ static void holds_every_probability(void **state)
     check(idm_kernel_create(problem->setting, theta, &k, &support_error));
     assert_int_equal(kernel_outcomes(k, 0), 4);
     assert_int_equal(kernel_cells(k, 1), 12);
-    assert_true(k->widest == 12 && k->busiest == 4 && idm_kernel_widest(theta) == 12);
+    assert_true(k->max_cells == 12 && k->max_outcomes == 4 && idm_kernel_max_cells(theta) == 12);
     for (size_t i = 0; i < 2 * 3 * 4 * 3; i++) {
       const size_t u = i / 36, s = i / 12 % 3, o = i / 3 % 4, next = i % 3;
       const size_t world = o / 2 * 2 + u;
@@ -70,7 +70,7 @@ static void assert_same_kernel(const kernel *a, const kernel *b)
 {
   const size_t outcomes = a->outcome[a->actions], cells = a->cell[outcomes];
   const size_t rows = a->actions * a->states, entries = a->entry[rows];
-  assert_true(a->states == b->states && a->actions == b->actions && a->widest == b->widest);
+  assert_true(a->states == b->states && a->actions == b->actions && a->max_cells == b->max_cells);
   assert_memory_equal(a->outcome, b->outcome, (a->actions + 1) * sizeof *a->outcome);
   assert_memory_equal(a->cell, b->cell, (outcomes + 1) * sizeof *a->cell);
   assert_memory_equal(a->state, b->state, cells * sizeof *a->state);
@@ -103,7 +103,7 @@ static void rows_make_the_kernel_that_matrices_make(void **state)
   idm_workspace *workspace = NULL;
   assert_int_equal(idm_workspace_create(rows->setting, rows->theta, &rows->agent, &workspace, NULL),
                    IDM_INPUT);
-  check(idm_problem_plan_by(rows, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(rows, idm_planner_find("point-based"), &support_error));
   workspace = support_plan(rows, NULL);
   double lower, upper;
   check(idm_plan_bounds(workspace, 0, rows->setting->start, &lower, &upper, &support_error));

@@ -1,5 +1,5 @@
 /* Systems whose fixed point is the best of linear rows, against plain iteration. */
-#include "plan/point/monotone.h"
+#include "plan/point/bounds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Plans keep step with the vectors they belong to. */
-#include "plan/point/plans.h"
+#include "plan/point/search.h"
 
-#include "plan/point/alphas.h"
+#include "plan/point/bounds.h"
 #include "support.h"
 
 static void goes_on_as_what_took_its_place(void **state)

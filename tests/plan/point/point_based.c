@@ -12,7 +12,7 @@ static idm_problem *read_problem(const char *path)
 {
   idm_problem *problem;
   check(idm_problem_read(path, &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   return problem;
 }
 
@@ -100,9 +100,9 @@ static void two_states_agree_with_the_lattice(void **state)
     problem->setting->terminal[0] = problem->setting->ends[0] = k % 3 == 1;
     problem->agent.gap = 1e-5;
     problem->setting->horizon = k % 5 == 4 ? 6 : 0;
-    check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
     idm_workspace *lattice = support_plan(problem, NULL);
-    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
     idm_workspace *bounds = support_plan(problem, NULL);
     double *start = problem->setting->start;
     assert_true(fabs(idm_plan_value(bounds, 0, start) - idm_plan_value(lattice, 0, start)) <
@@ -130,19 +130,20 @@ static void pieces_are_guess_actions(void **state)
   idm_random random;
   idm_random_init(&random, 84, 0);
   for (size_t k = 0; k < 12; k++) {
-    idm_problem *paid = support_problem((support_shape){2 + k % 3, 2, 2, 1 + k % 2, 5}, &random);
-    paid->setting->terminal[0] = paid->setting->ends[0] = k % 3 == 1;
-    paid->setting->horizon = k % 4 == 3 ? 5 : 0;
-    paid->setting->emits_before = k % 5 == 2;
-    paid->agent.gap = 1e-4;
-    idm_theta_set_scalar(paid->theta, IDM_DISCOUNT, 0.85);
-    support_pieces(paid, 1 + k % 4, &random);
-    idm_problem *guesses = support_guesses(paid);
-    check(idm_problem_plan_by(paid, idm_planner_find("point-based"), &support_error));
-    check(idm_problem_plan_by(guesses, idm_planner_find("point-based"), &support_error));
-    const interval a = bounds_of(paid), b = bounds_of(guesses);
+    idm_problem *belief_reward =
+        support_problem((support_shape){2 + k % 3, 2, 2, 1 + k % 2, 5}, &random);
+    belief_reward->setting->terminal[0] = belief_reward->setting->ends[0] = k % 3 == 1;
+    belief_reward->setting->horizon = k % 4 == 3 ? 5 : 0;
+    belief_reward->setting->emits_before = k % 5 == 2;
+    belief_reward->agent.gap = 1e-4;
+    idm_theta_set_scalar(belief_reward->theta, IDM_DISCOUNT, 0.85);
+    support_pieces(belief_reward, 1 + k % 4, &random);
+    idm_problem *guesses = support_guesses(belief_reward);
+    check(idm_problem_set_planner(belief_reward, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_set_planner(guesses, idm_planner_find("point-based"), &support_error));
+    const interval a = bounds_of(belief_reward), b = bounds_of(guesses);
     assert_true(a.lower <= b.upper + 1e-9 && b.lower <= a.upper + 1e-9);
-    idm_problem_destroy(paid);
+    idm_problem_destroy(belief_reward);
     idm_problem_destroy(guesses);
   }
 }
@@ -160,9 +161,9 @@ static void prizes_agree_with_the_lattice(void **state)
       problem->theta->block[IDM_BELIEF_UTILITY].value[3 + u] = 1.5 * (double)u;
     problem->agent.gap = 1e-5;
     problem->setting->horizon = k == 5 ? 6 : 0;
-    check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
     idm_workspace *lattice = support_plan(problem, NULL);
-    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
     idm_workspace *bounds = support_plan(problem, NULL);
     const double *start = problem->setting->start;
     assert_near(idm_plan_value(bounds, 0, start), idm_plan_value(lattice, 0, start), 1.2e-5);
@@ -234,7 +235,7 @@ static void horizons_agree_with_enumeration(void **state)
     problem->setting->terminal[1] = problem->setting->ends[1] = k % 2;
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, k < 3 ? 1 : 0.8);
     problem->agent.gap = 1e-9;
-    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
     idm_workspace *workspace = support_plan(problem, NULL);
     const double *start = problem->setting->start;
     const double best = enumerate(problem, start, HORIZON);
@@ -284,7 +285,7 @@ static idm_problem *relabelled(const idm_problem *from, const size_t *states, co
          pairs * n.observations * sizeof(double));
   for (size_t s = 0; s < n.states; s++) to->setting->start[s] = from->setting->start[states[s]];
   idm_theta_set_scalar(to->theta, IDM_DISCOUNT, idm_theta_scalar(from->theta, IDM_DISCOUNT));
-  check(idm_problem_plan_by(to, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(to, idm_planner_find("point-based"), &support_error));
   return to;
 }
 
@@ -352,8 +353,8 @@ static void habits_are_not_searched_for(void **state)
   idm_solver solver;
   idm_plan_report first, again;
   idm_solver_default(&solver);
-  solver.opt_watch = count_looks;
-  solver.watch_context = &looks;
+  solver.opt_monitor = count_looks;
+  solver.monitor_context = &looks;
   solver.tolerance = 0.01;
   check(idm_plan(problem->theta, &solver, workspace, &first, &support_error));
   assert_true(looks > 0); /* another gap */
@@ -402,7 +403,7 @@ static void gaps_go_along_with_what_is_free(void **state)
   static const char *const freedom[] = {"utility", "discount"};
   for (size_t k = 0; k < 2; k++) {
     idm_problem *problem = read_problem("example:tiger");
-    check(idm_problem_free(problem, freedom[k], &support_error));
+    check(idm_problem_set_free(problem, freedom[k], &support_error));
     idm_block *utility = &problem->theta->block[IDM_UTILITY];
     idm_plan_report one, other;
     idm_workspace *workspace = support_plan(problem, &one);
@@ -462,7 +463,7 @@ static void refuses_what_it_cannot_bound(void **state)
   static const char *const freed[] = {"belief_utility.guess", "belief_utility.entropy",
                                       "certainty"};
   for (size_t i = 0; i < 3; i++) {
-    check(idm_problem_free(problem, freed[i], &support_error));
+    check(idm_problem_set_free(problem, freed[i], &support_error));
     assert_int_equal(idm_workspace_create(problem->setting, problem->theta, &problem->agent,
                                           &workspace, &support_error),
                      i ? IDM_INPUT : IDM_OK);

@@ -1,5 +1,5 @@
 /* What a belief is paid for itself: against every piece in turn, and what is no best of pieces. */
-#include "plan/point/prize.h"
+#include "plan/point/bounds.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 enum { STATES = 4, ACTIONS = 2 };
 
 /* A problem with pieces, a guess, or both. */
-static idm_problem *paid(size_t pieces, double guess, idm_random *random)
+static idm_problem *belief_reward(size_t pieces, double guess, idm_random *random)
 {
   idm_problem *problem = support_problem((support_shape){STATES, ACTIONS, 2, 1, 5}, random);
   support_pieces(problem, pieces, random);
@@ -32,9 +32,9 @@ static double plainly(const idm_problem *problem, size_t u, const double *z)
 }
 
 /* A random belief of which some states may be left out. */
-static belief draw(idm_random *random, double *z, uint32_t *state, double *mass)
+static sparse_belief draw(idm_random *random, double *z, uint32_t *state, double *mass)
 {
-  belief b = {.state = state, .mass = mass};
+  sparse_belief b = {.state = state, .mass = mass};
   support_distribution(random, z, STATES);
   const size_t without = (size_t)(idm_random_uniform(random) * 2 * STATES);
   if (without < STATES) {
@@ -55,23 +55,23 @@ static void it_is_the_best_of_its_pieces(void **state)
   idm_random random;
   idm_random_init(&random, 31, 0);
   for (int k = 0; k < 60; k++) {
-    idm_problem *problem = paid((size_t)k % 4, k % 3, &random);
-    prize p;
-    assert_true(idm_prize_of(problem->theta, &p));
+    idm_problem *problem = belief_reward((size_t)k % 4, k % 3, &random);
+    piecewise_reward p;
+    assert_true(idm_piecewise_reward_of(problem->theta, &p));
     for (int i = 0; i < 20; i++) {
       double z[STATES], other[STATES], mass[STATES], vector[STATES] = {0};
       uint32_t states[STATES];
-      const belief b = draw(&random, z, states, mass);
+      const sparse_belief b = draw(&random, z, states, mass);
       const size_t u = (size_t)i % ACTIONS;
-      assert_near(idm_prize_at(&p, u, &b), plainly(problem, u, z), 1e-14);
-      idm_prize_add(&p, u, &b, vector);
+      assert_near(idm_piecewise_reward_at(&p, u, &b), plainly(problem, u, z), 1e-14);
+      idm_piecewise_reward_add(&p, u, &b, vector);
       /* It touches the prize where it was made, and is nowhere above. */
       double here = 0, there = 0, corners = 0;
       support_distribution(&random, other, STATES);
       for (size_t s = 0; s < STATES; s++) {
         here += z[s] * vector[s];
         there += other[s] * vector[s];
-        corners += other[s] * idm_prize_corner(&p, u, s);
+        corners += other[s] * idm_piecewise_reward_corner(&p, u, s);
       }
       assert_near(here, plainly(problem, u, z), 1e-14);
       assert_true(there <= plainly(problem, u, other) + 1e-14);
@@ -80,7 +80,8 @@ static void it_is_the_best_of_its_pieces(void **state)
     for (size_t s = 0; s < STATES; s++) {
       double z[STATES] = {0};
       z[s] = 1;
-      assert_near(idm_prize_corner(&p, s % ACTIONS, s), plainly(problem, s % ACTIONS, z), 1e-14);
+      assert_near(idm_piecewise_reward_corner(&p, s % ACTIONS, s), plainly(problem, s % ACTIONS, z),
+                  1e-14);
     }
     idm_problem_destroy(problem);
   }
@@ -99,11 +100,11 @@ static void others_are_told_apart(void **state)
                {IDM_BELIEF_UTILITY, 1, 0.5},          {IDM_BELIEF_UTILITY, ACTIONS, -2},
                {IDM_BELIEF_UTILITY, ACTIONS + 1, -2}, {IDM_CERTAINTY, 1, 2.5}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    idm_problem *problem = paid(2, 1, &random);
-    prize p;
-    assert_true(idm_prize_of(problem->theta, &p));
+    idm_problem *problem = belief_reward(2, 1, &random);
+    piecewise_reward p;
+    assert_true(idm_piecewise_reward_of(problem->theta, &p));
     problem->theta->block[cases[i].block].value[cases[i].at] = cases[i].value;
-    assert_false(idm_prize_of(problem->theta, &p));
+    assert_false(idm_piecewise_reward_of(problem->theta, &p));
     idm_problem_destroy(problem);
   }
 }

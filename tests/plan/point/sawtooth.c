@@ -1,10 +1,9 @@
 /* The upper bound: never below a convex function, tight where it was lowered, news and pruning. */
-#include "plan/point/sawtooth.h"
+#include "plan/point/bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "plan/point/hull.h"
 #include "support.h"
 
 enum { STATES = 8, POINTS = 60 };
@@ -25,7 +24,7 @@ typedef struct drawn {
   uint32_t state[STATES];
   double mass[STATES];
   double dense[STATES];
-  belief belief;
+  sparse_belief belief;
 } drawn;
 
 static void draw(idm_random *random, size_t count, drawn *d)
@@ -35,7 +34,7 @@ static void draw(idm_random *random, size_t count, drawn *d)
   for (size_t k = 0; k < count; k++) {
     d->state[k] = (uint32_t)(k + (STATES - count));
     d->dense[d->state[k]] = d->mass[k];
-    d->belief.sign |= belief_bit(d->state[k]);
+    d->belief.support_mask |= belief_bit(d->state[k]);
   }
   d->belief.state = d->state;
   d->belief.mass = d->mass;
@@ -77,11 +76,11 @@ static void bounds_a_convex_function(void **state)
   idm_random_init(&random, 93, 0);
   for (size_t count = 2; count <= STATES; count += 3) {
     sawtooth t = make();
-    double dense[STATES] = {0}, price[STATES];
+    double dense[STATES] = {0}, multiplier[STATES];
     drawn asked, put;
     draw(&random, count, &asked);
     double known = INFINITY;
-    size_t heard = 0;
+    size_t seen_updates = 0;
     for (uint32_t i = 0; i < POINTS; i++) {
       uint32_t point = SAWTOOTH_NONE;
       draw(&random, count, &put);
@@ -90,8 +89,8 @@ static void bounds_a_convex_function(void **state)
       check(idm_sawtooth_lower(&t, &put.belief, value, i, &point, &support_error));
       assert_int_equal(point, i);
       /* Hearing only of what is new gives what looking at everything gives. */
-      known = idm_sawtooth_at(&t, &asked.belief, heard, known, price, dense);
-      heard = t.told;
+      known = idm_sawtooth_at(&t, &asked.belief, seen_updates, known, multiplier, dense);
+      seen_updates = t.update_count;
       double other[STATES];
       const double anew = idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, other, dense);
       assert_near(known, anew, 1e-12);
@@ -114,7 +113,7 @@ static void bounds_a_convex_function(void **state)
       left++;
     }
     assert_int_equal(left, t.count);
-    assert_near(idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, price, dense), known, 1e-12);
+    assert_near(idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, multiplier, dense), known, 1e-12);
     for (size_t s = 0; s < STATES; s++) assert_true(dense[s] == 0);
     idm_sawtooth_free(&t);
   }
@@ -128,18 +127,18 @@ static void corners_come_down(void **state)
   idm_random_init(&random, 94, 0);
   for (size_t count = 2; count <= STATES; count += 6) {
     sawtooth t = make();
-    double dense[STATES] = {0}, price[STATES];
+    double dense[STATES] = {0}, multiplier[STATES];
     drawn d;
     draw(&random, count, &d);
-    const double first = idm_sawtooth_at(&t, &d.belief, 0, INFINITY, price, dense);
-    const belief corner = {d.state, (const double[]){1}, 1, belief_bit(d.state[0])};
+    const double first = idm_sawtooth_at(&t, &d.belief, 0, INFINITY, multiplier, dense);
+    const sparse_belief corner = {d.state, (const double[]){1}, 1, belief_bit(d.state[0])};
     const double before = t.corner[d.state[0]];
     uint32_t none = SAWTOOTH_NONE;
-    const size_t heard = t.told;
+    const size_t seen_updates = t.update_count;
     check(idm_sawtooth_lower(&t, &corner, before - 1, 0, &none, &support_error));
     assert_int_equal(none, SAWTOOTH_NONE);
-    assert_near(idm_sawtooth_at(&t, &d.belief, heard, first, price, dense), first - d.mass[0],
-                1e-12);
+    assert_near(idm_sawtooth_at(&t, &d.belief, seen_updates, first, multiplier, dense),
+                first - d.mass[0], 1e-12);
     idm_sawtooth_free(&t);
   }
 }

@@ -8,7 +8,7 @@ static idm_problem *tiger(void)
 {
   idm_problem *problem;
   check(idm_problem_read("example:tiger", &problem, NULL, &support_error));
-  check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+  check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
   return problem;
 }
 
@@ -48,8 +48,8 @@ static void stops_when_asked_to(void **state)
   idm_solver solver;
   idm_plan_report report;
   idm_solver_default(&solver);
-  solver.opt_watch = look;
-  solver.watch_context = &o;
+  solver.opt_monitor = look;
+  solver.monitor_context = &o;
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
   assert_int_equal(report.stop, IDM_STOP_INTERRUPT);
   assert_true(o.calls == 5 && report.iterations == 4);
@@ -140,10 +140,10 @@ static void closes_its_bounds_near_a_discount_of_1(void **state)
     idm_problem *problem = clinic(recovery[i]);
     for (size_t j = 0; j < sizeof discount / sizeof discount[0]; j++) {
       idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discount[j]);
-      check(idm_problem_plan_by(problem, idm_planner_find("rational"), &support_error));
+      check(idm_problem_set_planner(problem, idm_planner_find("rational"), &support_error));
       idm_workspace *lattice = support_plan(problem, NULL);
       const double near = idm_plan_value(lattice, 0, problem->setting->start);
-      check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+      check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
       idm_plan_report report;
       idm_workspace *workspace = support_plan(problem, &report);
       double lower, upper;
@@ -185,7 +185,7 @@ static void long_waits_are_no_rounding(void **state)
     idm_random random;
     idm_random_init(&random, seed, 7);
     idm_problem *problem = support_problem((support_shape){7, 3, 3, 1, 5}, &random);
-    check(idm_problem_plan_by(problem, idm_planner_find("point-based"), &support_error));
+    check(idm_problem_set_planner(problem, idm_planner_find("point-based"), &support_error));
     support_assign(problem, "discount=0.9999");
     idm_workspace *workspace = open_workspace(problem);
     onlooker o = {.most = 300};
@@ -193,8 +193,8 @@ static void long_waits_are_no_rounding(void **state)
     idm_plan_report report;
     idm_solver_default(&solver);
     solver.tolerance = 1e-9;
-    solver.opt_watch = look;
-    solver.watch_context = &o;
+    solver.opt_monitor = look;
+    solver.monitor_context = &o;
     check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
     print_message("  %.3g apart of %.3g, %s after %zu\n", report.bound, o.upper,
                   idm_stop_name(report.stop), (size_t)report.iterations);
@@ -237,8 +237,8 @@ static void hears_who_watches_within_a_trial(void **state)
   idm_plan_report report;
   onlooker o = {.most = 1000};
   idm_solver_default(&solver);
-  solver.opt_watch = look;
-  solver.watch_context = &o;
+  solver.opt_monitor = look;
+  solver.monitor_context = &o;
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
   assert_int_equal(report.stop, IDM_STOP_INTERRUPT);
   assert_true(report.iterations < o.calls - 100);

@@ -1,5 +1,5 @@
 /* Transitions of a log: which rows are some, what follows, what is paid, and what is refused. */
-#include "plan/tabular/batch.h"
+#include "plan/tabular/learner.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void whole_rows_are_transitions(void **state)
   expect_row(b, 0, 0, 0, 1);
   expect_row(b, 1, 1, 0, 2);
   expect_row(b, 2, 2, 1, IDM_BATCH_END);
-  assert_int_equal(b->left_out, 4);
+  assert_int_equal(b->omitted, 4);
   assert_null(b->reward);
   idm_batch *copy = idm_batch_copy(b);
   assert_non_null(copy);

@@ -1,6 +1,6 @@
 /* The likelihood of a controller against sums over all ways through its nodes, and what it
  * refuses. */
-#include "plan/tabular/controller.h"
+#include "plan/tabular/learner.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,11 +31,12 @@ static double ways(const idm_problem *p, const controller *c, const idm_data *da
   const double chosen = choice(p, c, node, last, u);
   if (row + 1 == end) return chosen;
   const size_t x = (size_t)data->observation[row];
-  const double *pass =
-      c->learnt[0].pass + ((node * c->sizes.actions + u) * c->sizes.observations + x) * c->nodes;
+  const double *node_transition =
+      c->learnt[0].node_transition +
+      ((node * c->sizes.actions + u) * c->sizes.observations + x) * c->nodes;
   double total = 0;
   for (size_t n = 0; n < c->nodes; n++)
-    total += pass[n] * ways(p, c, data, row + 1, end, n, (int)u);
+    total += node_transition[n] * ways(p, c, data, row + 1, end, n, (int)u);
   return chosen * total;
 }
 

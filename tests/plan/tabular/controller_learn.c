@@ -17,10 +17,10 @@ static double ahead(const idm_problem *p, const controller *c, size_t s, size_t 
     for (size_t x = 0; x < z.observations; x++) {
       const double likely = p->setting->transition[(u * z.states + s) * z.states + next] *
                             p->setting->emission[(u * z.states + next) * z.observations + x];
-      const double *pass =
-          c->learnt[0].pass + ((n * z.actions + u) * z.observations + x) * c->nodes;
+      const double *node_transition =
+          c->learnt[0].node_transition + ((n * z.actions + u) * z.observations + x) * c->nodes;
       for (size_t m = 0; likely > 0 && m < c->nodes; m++)
-        q += idm_theta_scalar(p->theta, IDM_DISCOUNT) * likely * pass[m] * v[next][m];
+        q += idm_theta_scalar(p->theta, IDM_DISCOUNT) * likely * node_transition[m] * v[next][m];
     }
   return q;
 }
@@ -55,10 +55,10 @@ static void tiger_is_learnt(void **state)
     problem->agent.seed = seeds[i];
     idm_plan_report report;
     idm_workspace *workspace = support_plan(problem, &report);
-    const idm_experience found = report.experience;
+    const idm_learning_report found = report.learning;
     const double exact = worth(problem, controller_of(workspace));
     print_message("return %.4f, estimated %.4f with standard error %.4f; gradient %.4f\n", exact,
-                  found.value, found.standard_error, found.slope);
+                  found.value, found.standard_error, found.derivative);
     assert_true(exact >= 0.95 * optimum && exact <= optimum);
     assert_true(found.value >= 0.95 * optimum && found.value <= optimum + found.standard_error);
     assert_true(fabs(found.value - exact) < 4 * found.standard_error);
@@ -79,8 +79,8 @@ static void a_bandit_is_learnt(void **state)
                                       "agent: {planner: controller, nodes: 2, budget: 200000}\n");
   idm_plan_report report;
   idm_workspace *workspace = support_plan(problem, &report);
-  assert_near(report.experience.value, 5, 0.01);
-  assert_true(report.experience.slope < 0.02);
+  assert_near(report.learning.value, 5, 0.01);
+  assert_true(report.learning.derivative < 0.02);
   assert_true(controller_of(workspace)->learnt[0].choice[1] > 0.99);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -97,7 +97,7 @@ static void terminal_actions_end_episodes(void **state)
                    "agent: {planner: controller, nodes: 2, budget: 200000}\n");
   idm_plan_report report;
   idm_workspace *workspace = support_plan(problem, &report);
-  assert_near(report.experience.value, 4, 0.01);
+  assert_near(report.learning.value, 4, 0.01);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }
@@ -116,7 +116,7 @@ static void the_budget_is_kept(void **state)
       problem->agent.budget = budgets[b];
       idm_plan_report report;
       idm_workspace *workspace = support_plan(problem, &report);
-      const idm_experience found = report.experience;
+      const idm_learning_report found = report.learning;
       assert_true(found.transitions > budgets[b] / 3 && found.transitions <= budgets[b]);
       /* Judged for a tenth of it: 5 episodes of log(1e-6)/log(discount) steps. */
       const double judged = 0.1 * (double)budgets[b];
@@ -139,8 +139,8 @@ static void the_seed_decides(void **state)
   const size_t size = a->nodes * a->sizes.actions * sizeof(double);
   const size_t passes = size * a->sizes.observations * a->nodes;
   assert_memory_equal(a->learnt[0].choice, b->learnt[0].choice, size);
-  assert_memory_equal(a->learnt[0].pass, b->learnt[0].pass, passes);
-  assert_true(memcmp(a->learnt[0].pass, c->learnt[0].pass, passes) != 0);
+  assert_memory_equal(a->learnt[0].node_transition, b->learnt[0].node_transition, passes);
+  assert_true(memcmp(a->learnt[0].node_transition, c->learnt[0].node_transition, passes) != 0);
   idm_workspace_destroy(first);
   idm_workspace_destroy(again);
   idm_workspace_destroy(other);

@@ -2,7 +2,7 @@
 #ifndef IDM_TESTS_PLAN_TABULAR_CONTROLLER_SUPPORT_H
 #define IDM_TESTS_PLAN_TABULAR_CONTROLLER_SUPPORT_H
 
-#include "plan/tabular/controller.h"
+#include "plan/tabular/learner.h"
 #include "support.h"
 
 /* An example, with one assignment more. */

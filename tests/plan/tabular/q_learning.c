@@ -33,7 +33,7 @@ static plan plan_from(const idm_problem *problem, const idm_batch *opt_batch)
   idm_workspace *workspace;
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                              &support_error));
-  if (opt_batch) check(idm_workspace_study(workspace, opt_batch, &support_error));
+  if (opt_batch) check(idm_workspace_set_batch(workspace, opt_batch, &support_error));
   check(idm_plan(problem->theta, NULL, workspace, &p.report, &support_error));
   for (size_t s = 0; s < STATES; s++) {
     double corner[STATES] = {0};
@@ -74,10 +74,10 @@ static void values_tend_to_the_best_ones(void **state)
       learner->agent.seed = seed;
       const plan found = plan_of(learner);
       error[i] += farthest(found.quality, best.quality, PAIRS, 0) / SEEDS;
-      residual[i] += found.report.experience.residual / SEEDS;
+      residual[i] += found.report.learning.residual / SEEDS;
       assert_int_equal(found.report.stop, IDM_STOP_BUDGET);
-      assert_int_equal(found.report.experience.transitions, learner->agent.budget);
-      assert_int_equal(found.report.experience.unseen, 0);
+      assert_int_equal(found.report.learning.transitions, learner->agent.budget);
+      assert_int_equal(found.report.learning.unvisited, 0);
       assert_true(isinf(found.report.bound));
       if (i == BUDGETS - 1) assert_memory_equal(found.policy, best.policy, sizeof best.policy);
     }
@@ -117,21 +117,22 @@ static void soft_values_tend_to_maximum_entropy(void **state)
   const plan best = plan_of(exact);
   const double excess = 2 * log(ACTIONS) / (1 - 0.9);
   learner->agent.step_power = 0.8;
-  double off[BUDGETS] = {0}, apart[BUDGETS] = {0};
+  double off[BUDGETS] = {0}, tracks_environment[BUDGETS] = {0};
   for (size_t i = 0; i < BUDGETS; i++) {
     learner->agent.budget = i == 0 ? 10000 : i == 1 ? 300000 : 9000000;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
       learner->agent.seed = seed;
       const plan found = plan_of(learner);
       off[i] += farthest(found.policy, best.policy, PAIRS, 0) / SEEDS;
-      apart[i] += farthest(found.value, best.value, STATES, excess) / SEEDS;
+      tracks_environment[i] += farthest(found.value, best.value, STATES, excess) / SEEDS;
       assert_int_equal(found.report.stop, IDM_STOP_BUDGET);
     }
   }
   print_message("policies differ by %g, %g, %g, values by %g, %g, %g\n", off[0], off[1], off[2],
-                apart[0], apart[1], apart[2]);
+                tracks_environment[0], tracks_environment[1], tracks_environment[2]);
   assert_true(off[1] < off[0] && off[2] < off[1] && off[2] < 0.02);
-  assert_true(apart[1] < apart[0] && apart[2] < apart[1] && apart[2] < 0.5);
+  assert_true(tracks_environment[1] < tracks_environment[0] &&
+              tracks_environment[2] < tracks_environment[1] && tracks_environment[2] < 0.5);
   idm_problem_destroy(exact);
   idm_problem_destroy(learner);
 }
@@ -181,7 +182,7 @@ static void it_is_fitted_back(void **state)
   idm_data *data;
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
-  check(idm_problem_free(problem, "alpha", &support_error));
+  check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   idm_posterior *posterior = NULL;
@@ -247,7 +248,7 @@ static void it_is_a_plain_loop(void **state)
     const double residual = plain_loop(problem, expected);
     const plan found = plan_of(problem);
     assert_true(farthest(found.quality, expected, PAIRS, 0) < 1e-10);
-    assert_near(found.report.experience.residual, residual, 1e-10);
+    assert_near(found.report.learning.residual, residual, 1e-10);
   }
   idm_problem_destroy(problem);
 }
@@ -287,12 +288,12 @@ static void terminal_actions_end_episodes(void **state)
 /* Some transitions of an MDP whose third action is never taken in its last state, with rewards that
  * are not the utilities. */
 enum { LOGGED = 60 };
-typedef struct logged {
+typedef struct log_transitions {
   uint32_t state[LOGGED], action[LOGGED], next[LOGGED];
   double reward[LOGGED];
-} logged;
+} log_transitions;
 
-static idm_batch log_of(logged *l, bool rewards)
+static idm_batch log_of(log_transitions *l, bool rewards)
 {
   idm_random random;
   idm_random_init(&random, 5, 0);
@@ -334,7 +335,7 @@ static void a_log_is_learnt_by_heart(void **state)
   enum { SEEDS = 2 };
   for (int k = 0; k < 4; k++) {
     const bool soft = k % 2, rewards = k / 2;
-    logged l;
+    log_transitions l;
     const idm_batch batch = log_of(&l, rewards);
     idm_problem *problem = maintenance(soft ? "soft-q-learning" : "q-learning");
     if (soft) support_assign(problem, "alpha=2");
@@ -346,8 +347,8 @@ static void a_log_is_learnt_by_heart(void **state)
         problem->agent.seed = seed;
         const plan found = plan_from(problem, &batch);
         error[i] += farthest(found.quality, best, PAIRS, 0) / SEEDS;
-        residual = found.report.experience.residual;
-        assert_int_equal(found.report.experience.logged, LOGGED);
+        residual = found.report.learning.residual;
+        assert_int_equal(found.report.learning.log_transitions, LOGGED);
         /* Nothing is known of what was never tried, which is not done. */
         assert_true(found.quality[PAIRS - 1] == 0);
         assert_true(found.policy[PAIRS - 1] == 0);
@@ -376,13 +377,13 @@ static void a_log_stands_in_for_the_environment(void **state)
   /* a -x-> a or b; b -y-> b; z is never taken. */
   uint32_t from[] = {0, 0, 1}, action[] = {0, 0, 1}, next[] = {0, 1, 1};
   const idm_batch batch = {3, from, action, next, NULL, 0};
-  check(idm_workspace_study(workspace, &batch, &support_error));
+  check(idm_workspace_set_batch(workspace, &batch, &support_error));
   idm_workspace_destroy(workspace);
   const plan found = plan_from(problem, &batch);
   assert_near(found.value[0], 4.0 / 3, 0.01); /* V = 1 + V/4 */
   assert_true(found.value[1] == 0 && found.value[2] == 0);
   assert_true(found.policy[0] == 1 && found.policy[ACTIONS + 1] == 1);
-  assert_int_equal(found.report.experience.unseen, 1);
+  assert_int_equal(found.report.learning.unvisited, 1);
   for (size_t u = 0; u < ACTIONS; u++) assert_near(found.policy[2 * ACTIONS + u], 1.0 / 3, 1e-15);
   idm_problem_destroy(problem);
 }
@@ -398,12 +399,12 @@ static void other_transitions_are_refused(void **state)
                              {1, low, low, high, NULL, 0},
                              {0, low, low, low, NULL, 0}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-    assert_int_equal(idm_workspace_study(workspace, &wrong[i], &support_error), IDM_USAGE);
+    assert_int_equal(idm_workspace_set_batch(workspace, &wrong[i], &support_error), IDM_USAGE);
   idm_workspace_destroy(workspace);
   support_assign(problem, "planner=rational");
   workspace = support_plan(problem, NULL);
   const idm_batch one = {1, low, low, low, NULL, 0};
-  assert_int_equal(idm_workspace_study(workspace, &one, &support_error), IDM_INPUT);
+  assert_int_equal(idm_workspace_set_batch(workspace, &one, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "does not learn from the transitions"));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
@@ -427,7 +428,7 @@ static void states_never_sampled_are_counted(void **state)
                                       "agent: {planner: q-learning, budget: 2000}\n");
   const plan found = plan_of(problem);
   assert_non_null(problem->setting->moves);
-  assert_int_equal(found.report.experience.unseen, 1);
+  assert_int_equal(found.report.learning.unvisited, 1);
   for (size_t u = 0; u < ACTIONS; u++) {
     assert_true(found.quality[2 * ACTIONS + u] == 0);
     assert_near(found.policy[2 * ACTIONS + u], 1.0 / ACTIONS, 1e-15);

@@ -1,5 +1,5 @@
 /* Several td-learners in vector lanes: log-likelihoods and slopes are those of one at a time. */
-#include "plan/tabular/td_lanes.h"
+#include "plan/tabular/td_learner.h"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static idm_data *take_agent(const idm_data *data, size_t agent)
   for (size_t t = 0; t < data->trajectories; t++)
     if (data->agent[t] == agent) kept[n++] = (uint32_t)t;
   idm_data *part;
-  check(idm_data_part(data, kept, n, &part, &support_error));
+  check(idm_data_subset(data, kept, n, &part, &support_error));
   return part;
 }
 
@@ -66,25 +66,25 @@ static void free_blocks(idm_theta *theta, unsigned which)
 
 static void expect_alike(const crowd *c, void *lanes, size_t i, double log_likelihood)
 {
-  idm_theta *one, *slope;
+  idm_theta *one, *derivative;
   idm_gradient *gradient;
   double expected;
   idm_workspace *workspace = c->bench[i / agents].workspace;
   check(idm_theta_copy(c->theta[i], &one, &support_error));
-  check(idm_theta_copy(c->theta[i], &slope, &support_error));
+  check(idm_theta_copy(c->theta[i], &derivative, &support_error));
   check(idm_plan(c->theta[i], NULL, workspace, NULL, &support_error));
   check(idm_gradient_create(c->data[i], c->tree[i], workspace, &gradient, &support_error));
   check(idm_gradient_run(gradient, &expected, one, &support_error));
   idm_gradient_destroy(gradient);
   assert_near(log_likelihood, expected, 1e-12 * (1 + fabs(expected)));
-  idm_td_lanes.get(lanes, i, slope);
+  idm_td_lanes.get(lanes, i, derivative);
   for (size_t k = 0; k < one->blocks; k++) {
     if (one->block[k].role != IDM_DESCRIPTIVE) continue;
     const double x = one->block[k].value[0];
-    assert_near(slope->block[k].value[0], x, 1e-10 * (1 + fabs(x)));
+    assert_near(derivative->block[k].value[0], x, 1e-10 * (1 + fabs(x)));
   }
   idm_theta_destroy(one);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
 }
 
 static void *open_lanes(const crowd *c)

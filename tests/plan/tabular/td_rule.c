@@ -1,5 +1,5 @@
 /* What td-learner learns from an event, by hand. */
-#include "plan/tabular/td_rule.h"
+#include "plan/tabular/td_learner.h"
 
 #include <string.h>
 
@@ -37,17 +37,17 @@ static void errors_are_of_the_best_that_follows(void **state)
   memcpy(value, before, sizeof value);
   const td_memory memory = {.state = 0, .value = value};
   td_update d;
-  check(idm_td_look(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = -2}, &d,
-                    &support_error));
-  assert_true(d.state == 0 && d.action == 0 && d.goes_on && d.next == 1 && d.best == 1);
+  check(idm_td_error(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = -2}, &d,
+                     &support_error));
+  assert_true(d.state == 0 && d.action == 0 && d.continues && d.next == 1 && d.best == 1);
   assert_near(d.error, -2 + 4.8 - 1, 1e-14);
   assert_int_equal(d.rate, TD_GAIN);
   assert_memory_equal(value, before, sizeof value);
   /* By outcome that was a loss, and so is nothing at all. */
   l.asymmetry = IDM_ASYMMETRY_OUTCOME;
   for (double reward = -2; reward <= 2; reward += 2) {
-    check(idm_td_look(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = reward},
-                      &d, &support_error));
+    check(idm_td_error(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = reward},
+                       &d, &support_error));
     assert_int_equal(d.rate, reward > 0 ? TD_GAIN : TD_LOSS);
   }
 }
@@ -63,10 +63,10 @@ static void what_ends_is_followed_by_nothing(void **state)
   td_update d;
   setting.terminal[1] = true;
   for (int u = 1; u < ACTIONS; u++) { /* nor need it be seen */
-    check(idm_td_look(&l, &memory,
-                      &(idm_event){.action = u, .observation = IDM_MISSING, .reward = 3}, &d,
-                      &support_error));
-    assert_true(!d.goes_on && d.rate == TD_LOSS);
+    check(idm_td_error(&l, &memory,
+                       &(idm_event){.action = u, .observation = IDM_MISSING, .reward = 3}, &d,
+                       &support_error));
+    assert_true(!d.continues && d.rate == TD_LOSS);
     assert_near(d.error, 3 - before[ACTIONS + u], 1e-14);
   }
 }
@@ -102,7 +102,7 @@ static void missed_responses_let_values_decay(void **state)
     const td_memory memory = {.state = 1, .value = value};
     td_update d;
     l.fictive = fictive;
-    check(idm_td_look(
+    check(idm_td_error(
         &l, &memory,
         &(idm_event){.action = IDM_MISSING, .observation = 0, .missed = true, .reward = 9}, &d,
         &support_error));
@@ -114,10 +114,10 @@ static void missed_responses_let_values_decay(void **state)
   const td_memory memory = {.state = 1, .value = (double[STATES * ACTIONS]){0}};
   td_update d;
   idm_event blind = {.action = IDM_MISSING, .observation = IDM_MISSING, .missed = true};
-  assert_int_equal(idm_td_look(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
+  assert_int_equal(idm_td_error(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "a state was not recorded"));
   blind.last = true;
-  check(idm_td_look(&l, &memory, &blind, &d, &support_error));
+  check(idm_td_error(&l, &memory, &blind, &d, &support_error));
 }
 
 static void starts_must_be_known(void **state)
@@ -148,12 +148,13 @@ static void what_was_not_recorded_is_refused(void **state)
   td_update d;
   const idm_event blind = {.action = 0, .observation = IDM_MISSING, .reward = 1};
   assert_int_equal(
-      idm_td_look(&l, &memory, &(idm_event){.action = IDM_MISSING}, &d, &support_error), IDM_INPUT);
+      idm_td_error(&l, &memory, &(idm_event){.action = IDM_MISSING}, &d, &support_error),
+      IDM_INPUT);
   assert_non_null(strstr(support_error.message, "an action was not recorded"));
-  assert_int_equal(idm_td_look(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
+  assert_int_equal(idm_td_error(&l, &memory, &blind, &d, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "a state was not recorded"));
   l.states = 1;
-  check(idm_td_look(&l, &memory, &blind, &d, &support_error));
+  check(idm_td_error(&l, &memory, &blind, &d, &support_error));
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* Slopes of td-learner against differences, and what was not recorded, which they refuse where the
  * likelihood does. */
-#include "plan/tabular/td_slope.h"
+#include "plan/tabular/td_learner.h"
 
 #include <string.h>
 
@@ -23,25 +23,25 @@ static void slopes_are_those_of_differences(void **state)
   for (unsigned kind = 0; kind < 2 * TD_KINDS; kind++) {
     td_bench b = td_open_missed(kind % TD_KINDS, 5, kind < TD_KINDS ? 0 : 0.25);
     idm_gradient *gradient;
-    idm_theta *slope;
+    idm_theta *derivative;
     double log_likelihood;
-    check(idm_theta_copy(b.problem->theta, &slope, &support_error));
-    for (size_t i = 0; i < slope->blocks; i++) slope->block[i].role = IDM_DESCRIPTIVE;
+    check(idm_theta_copy(b.problem->theta, &derivative, &support_error));
+    for (size_t i = 0; i < derivative->blocks; i++) derivative->block[i].role = IDM_DESCRIPTIVE;
     assert_true(idm_gradient_possible(b.data, b.tree, b.workspace));
     check(idm_gradient_create(b.data, b.tree, b.workspace, &gradient, &support_error));
     const double expected = td_score(&b, b.problem->theta);
     for (int round = 0; round < 2; round++)
-      check(idm_gradient_run(gradient, &log_likelihood, slope, &support_error));
+      check(idm_gradient_run(gradient, &log_likelihood, derivative, &support_error));
     assert_near(log_likelihood, expected, 1e-12);
     for (size_t i = 0; i < TD_OWNS + 3; i++) {
       const size_t id = i < TD_OWNS ? IDM_BLOCK_COUNT + i : more[i - TD_OWNS];
       const double h = 1e-4;
       const double wide = moved(&b, id, 2 * h) - moved(&b, id, -2 * h);
       const double narrow = moved(&b, id, h) - moved(&b, id, -h);
-      assert_near(slope->block[id].value[0], (8 * narrow - wide) / (12 * h), 1e-7);
+      assert_near(derivative->block[id].value[0], (8 * narrow - wide) / (12 * h), 1e-7);
     }
     idm_gradient_destroy(gradient);
-    idm_theta_destroy(slope);
+    idm_theta_destroy(derivative);
     td_close(&b);
   }
 }
@@ -49,21 +49,21 @@ static void slopes_are_those_of_differences(void **state)
 static void refused(const td_bench *b, const char *words)
 {
   idm_gradient *gradient;
-  idm_theta *slope;
+  idm_theta *derivative;
   idm_score result;
   double log_likelihood;
   idm_error error = {0}, again = {0};
   assert_int_equal(idm_scorer_run(b->scorer, idm_workspace_behavior(b->workspace), &result, &error),
                    IDM_INPUT);
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
-  check(idm_theta_copy(b->problem->theta, &slope, &support_error));
+  check(idm_theta_copy(b->problem->theta, &derivative, &support_error));
   check(idm_gradient_create(b->data, b->tree, b->workspace, &gradient, &support_error));
-  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, slope, &again), IDM_INPUT);
+  assert_int_equal(idm_gradient_run(gradient, &log_likelihood, derivative, &again), IDM_INPUT);
   /* A scorer adds where that was. */
   assert_memory_equal(again.message, error.message, strlen(again.message));
   assert_int_equal(again.line, error.line);
   idm_gradient_destroy(gradient);
-  idm_theta_destroy(slope);
+  idm_theta_destroy(derivative);
 }
 
 static void what_was_not_recorded_is_refused_at_its_row(void **state)

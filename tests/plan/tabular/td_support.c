@@ -9,7 +9,7 @@ static idm_problem *draw_problem(bool observed, bool by_error, bool fictive, idm
 {
   const support_shape shape = {TD_STATES, TD_ACTIONS, TD_STATES, 1, 4};
   idm_problem *p = support_problem(shape, random);
-  check(idm_problem_plan_by(p, idm_planner_find("td-learner"), &support_error));
+  check(idm_problem_set_planner(p, idm_planner_find("td-learner"), &support_error));
   p->setting->fully_observed = observed;
   for (size_t i = 0; observed && i < (size_t)TD_ACTIONS * TD_STATES * TD_STATES; i++) {
     const double one = i / TD_STATES % TD_STATES == i % TD_STATES;
@@ -34,7 +34,7 @@ static idm_data *draw_data(const idm_problem *p, const idm_workspace *w, uint64_
   idm_simulation simulation = {
       .trajectories = TRAJECTORIES, .steps = STEPS, .seed = seed, .agents = AGENTS};
   idm_data *data;
-  idm_simulation_suit(&simulation, p);
+  idm_simulation_adapt(&simulation, p);
   check(idm_simulate(p->setting, idm_workspace_behavior(w), &simulation, &data, &support_error));
   return data;
 }

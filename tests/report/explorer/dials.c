@@ -1,5 +1,5 @@
 /* Dials: one a number that the planner heeds, with its value, escaped. */
-#include "report/explorer/dials.h"
+#include "report/explorer/explorer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 static char *dials_of(const idm_problem *problem)
 {
   idm_markup m = {0};
-  idm_dials_add(&m, problem);
+  idm_sliders_add(&m, problem);
   assert_false(m.failed);
   assert_non_null(m.text);
   return m.text;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/follow.h"
+#include "plan/workspace.h"
 #include "report/explorer/parcel.h"
 #include "support.h"
 
@@ -14,7 +14,7 @@ static idm_explorer *open_explorer(const idm_problem *problem)
 {
   char *bytes;
   size_t length;
-  check(idm_parcel_pack(problem, &bytes, &length, &support_error));
+  check(idm_problem_serialise(problem, &bytes, &length, &support_error));
   idm_explorer *explorer = idm_explorer_open(bytes, length);
   free(bytes);
   assert_non_null(explorer);
@@ -35,10 +35,10 @@ static void numbers_that_move_are_planned_for(void **state)
   idm_workspace *workspace = support_plan(problem, NULL);
   double policy[3];
   idm_plan_policy(workspace, 0, problem->setting->start, policy, NULL);
-  for (size_t u = 0; u < 3; u++) assert_near(explorer->followed->policy[u], policy[u], 1e-7);
+  for (size_t u = 0; u < 3; u++) assert_near(explorer->trace->policy[u], policy[u], 1e-7);
   /* Anew it is a function of the numbers, whatever came before. */
   assert_int_equal(idm_explorer_plan(explorer, 1), IDM_OK);
-  assert_memory_equal(explorer->followed->policy, policy, sizeof policy);
+  assert_memory_equal(explorer->trace->policy, policy, sizeof policy);
   idm_workspace_destroy(workspace);
   idm_explorer_close(explorer);
   idm_problem_destroy(problem);
@@ -50,11 +50,11 @@ static void what_cannot_be_planned_for_leaves_the_last_plan(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_explorer *explorer = open_explorer(problem);
   double policy[3];
-  memcpy(policy, explorer->followed->policy, sizeof policy);
+  memcpy(policy, explorer->trace->policy, sizeof policy);
   assert_int_equal(idm_explorer_set(explorer, IDM_DISCOUNT, 0, 1, 1), IDM_OK);
   assert_int_not_equal(idm_explorer_plan(explorer, 1), IDM_OK);
   assert_non_null(strstr(idm_explorer_message(explorer), "discount"));
-  assert_memory_equal(explorer->followed->policy, policy, sizeof policy);
+  assert_memory_equal(explorer->trace->policy, policy, sizeof policy);
   assert_int_equal(idm_explorer_set(explorer, 1000, 0, 1, 1), IDM_USAGE);
   assert_int_equal(idm_explorer_set(explorer, IDM_ALPHA, 1, 1, 1), IDM_USAGE);
   assert_int_equal(idm_explorer_set(explorer, IDM_ALPHA, 0, SIZE_MAX, 1), IDM_USAGE);
@@ -98,11 +98,11 @@ static void an_episode_follows_the_agent_and_is_the_same_by_its_seed(void **stat
     assert_int_equal(a->last, b->last);
     assert_true(problem->setting->ends[a->last]);
     if (a->events > longest) longest = a->events;
-    idm_followed *f;
-    check(idm_follow_events(a->problem->setting, a->workspace, NULL, a->event, a->events, &f,
-                            &support_error));
-    assert_memory_equal(f->belief, a->followed->belief, f->places * 2 * sizeof(double));
-    idm_followed_destroy(f);
+    idm_path_trace *f;
+    check(idm_path_trace_events(a->problem->setting, a->workspace, NULL, a->event, a->events, &f,
+                                &support_error));
+    assert_memory_equal(f->belief, a->trace->belief, f->step_count * 2 * sizeof(double));
+    idm_path_trace_destroy(f);
   }
   assert_true(longest > 1);
   idm_explorer_close(a);
@@ -124,7 +124,7 @@ static void actions_are_drawn_by_the_policy(void **state)
     times[explorer->events ? explorer->event[0].action : explorer->last]++;
   }
   for (size_t u = 0; u < 3; u++) {
-    const double p = explorer->followed->policy[u];
+    const double p = explorer->trace->policy[u];
     assert_true(fabs(times[u] / count - p) < 5 * sqrt(p * (1 - p) / count));
   }
   idm_explorer_close(explorer);
@@ -156,10 +156,10 @@ static void observed_states_begin_where_they_are(void **state)
   for (unsigned seed = 1; seed < 20; seed++) {
     assert_int_equal(idm_explorer_begin(explorer, seed), IDM_OK);
     seen[explorer->first] = true;
-    assert_true(explorer->followed->belief[explorer->first] == 1);
+    assert_true(explorer->trace->belief[explorer->first] == 1);
     assert_int_equal(idm_explorer_step(explorer), IDM_OK);
     assert_int_equal(explorer->event[0].observation, explorer->state);
-    assert_true(explorer->followed->belief[2 + explorer->state] == 1);
+    assert_true(explorer->trace->belief[2 + explorer->state] == 1);
   }
   assert_true(seen[0] && seen[1]);
   idm_explorer_close(explorer);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/explorer/explorer.h"
 #include "report/explorer/parcel.h"
-#include "report/explorer/wasm.h"
 #include "support.h"
 
 static char path[64];
@@ -67,7 +67,7 @@ static void a_page_is_whole(void **state)
   assert_null(strstr(page, "unsafe-inline"));
   assert_null(strstr(page, "http://"));
   assert_null(strstr(page, "https://"));
-  check(idm_parcel_pack(problem, &parcel, &packed, &support_error));
+  check(idm_problem_serialise(problem, &parcel, &packed, &support_error));
   unsigned char *bytes = bytes_of(page, "parcel", &length);
   assert_int_equal(length, packed);
   assert_memory_equal(bytes, parcel, packed);
@@ -129,6 +129,6 @@ int main(void)
       cmocka_unit_test(logs_that_need_more_are_not_asked_for),
   };
   const struct CMUnitTest without[] = {cmocka_unit_test(a_build_without_it_says_what_to_install)};
-  return idm_explorer_possible() ? cmocka_run_group_tests(pages, NULL, NULL)
-                                 : cmocka_run_group_tests(without, NULL, NULL);
+  return idm_explorer_available() ? cmocka_run_group_tests(pages, NULL, NULL)
+                                  : cmocka_run_group_tests(without, NULL, NULL);
 }

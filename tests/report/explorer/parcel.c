@@ -11,8 +11,8 @@ static idm_problem *there_and_back(const idm_problem *problem)
   char *bytes;
   size_t length;
   idm_problem *back;
-  check(idm_parcel_pack(problem, &bytes, &length, &support_error));
-  check(idm_parcel_open(bytes, length, &back, &support_error));
+  check(idm_problem_serialise(problem, &bytes, &length, &support_error));
+  check(idm_problem_deserialise(bytes, length, &back, &support_error));
   free(bytes);
   return back;
 }
@@ -69,7 +69,7 @@ static void agents_of_every_form_come_back(void **state)
     support_assign(problem, agents[i]);
     idm_problem *back = there_and_back(problem);
     assert_ptr_equal(idm_agent_planner(&back->agent), idm_agent_planner(&problem->agent));
-    for (const idm_key *key = idm_agent_keys(); key->name; key++)
+    for (const idm_key *key = idm_agent_option_keys(); key->name; key++)
       assert_true(idm_key_same(key, &problem->agent, &back->agent, 0));
     compare_plans(problem, back);
     idm_problem_destroy(back);
@@ -87,7 +87,7 @@ static void moves_come_back(void **state)
                    "utility: {go: [0, 1, 5], stay: 0.5}\nagent: {alpha: 1}\n");
   idm_problem *back = there_and_back(problem);
   assert_non_null(problem->setting->moves);
-  assert_true(idm_moves_same(problem->setting->moves, back->setting->moves));
+  assert_true(idm_sparse_rows_same(problem->setting->moves, back->setting->moves));
   compare_plans(problem, back);
   idm_problem_destroy(back);
   idm_problem_destroy(problem);
@@ -106,7 +106,7 @@ static void logs_are_read_alike(void **state)
   idm_problem *back = there_and_back(problem);
   static const char csv[] = "site,id,did,saw\nx,1,G,n\nx,1,S,?\ny,1,late,p\n";
   idm_data *a = support_data(problem, csv), *b = support_data(back, csv);
-  assert_true(idm_parcel_reads_logs(problem));
+  assert_true(idm_problem_has_log_reader(problem));
   assert_int_equal(a->rows, 3);
   assert_int_equal(b->rows, 3);
   assert_int_equal(b->trajectories, 2);
@@ -127,14 +127,14 @@ static void what_is_damaged_is_refused(void **state)
   char *bytes;
   size_t length;
   idm_error error = {0};
-  check(idm_parcel_pack(problem, &bytes, &length, &support_error));
+  check(idm_problem_serialise(problem, &bytes, &length, &support_error));
   for (size_t cut = 0; cut < length; cut += 13) {
-    assert_int_equal(idm_parcel_open(bytes, cut, &back, &error), IDM_INPUT);
+    assert_int_equal(idm_problem_deserialise(bytes, cut, &back, &error), IDM_INPUT);
     assert_null(back);
   }
   for (size_t i = 0; i < length; i += 7) {
     bytes[i] = (char)(bytes[i] ^ 0x10);
-    assert_int_equal(idm_parcel_open(bytes, length, &back, &error), IDM_INPUT);
+    assert_int_equal(idm_problem_deserialise(bytes, length, &back, &error), IDM_INPUT);
     bytes[i] = (char)(bytes[i] ^ 0x10);
   }
   free(bytes);

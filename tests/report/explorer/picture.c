@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "report/drawing_support.h"
+#include "report/explorer/explorer.h"
 #include "report/explorer/parcel.h"
-#include "report/explorer/picture.h"
 #include "support.h"
 
 static idm_explorer *open_explorer(const idm_problem *problem)
 {
   char *bytes;
   size_t length;
-  check(idm_parcel_pack(problem, &bytes, &length, &support_error));
+  check(idm_problem_serialise(problem, &bytes, &length, &support_error));
   idm_explorer *explorer = idm_explorer_open(bytes, length);
   free(bytes);
   assert_non_null(explorer);

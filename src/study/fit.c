@@ -1,0 +1,396 @@
+/* The life of a run: begun, stopped, gone on with, finished.
+ *
+ * Contents: drawing · looking at the draws · fitting */
+#include "idm/study.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "idm/design.h"
+#include "invert/check.h"
+#include "invert/fork.h"
+#include "invert/joint/joint.h"
+#include "invert/people/people.h"
+#include "io/file.h"
+#include "io/run/folder.h"
+#include "io/run/netcdf.h"
+#include "io/run/request.h"
+#include "io/run/summary.h"
+#include "study/study.h"
+
+void idm_run_clear(idm_run *run)
+{
+  if (!run) return;
+  idm_posterior_destroy(run->posterior);
+  idm_assessment_destroy(run->assessment);
+  *run = (idm_run){0};
+}
+
+/* A fit under way. */
+typedef struct fit_job {
+  idm_run_writer folder;
+  const idm_problem *problem;
+  const idm_data *data;
+  const idm_request *request;
+  idm_refinement refinement; /* of the lattice */
+  idm_problem refined;       /* the problem on it */
+  idm_problem *clone;        /* the same with the central learnt dynamics; NULL: without them */
+  idm_checkpointer checkpointer;
+  uint64_t label;
+  idm_timestamp began; /* when the answer at hand was begun with */
+} fit_job;
+
+/* --- drawing -------------------------------------------------------------------------------- */
+
+static idm_status write_config(const fit_job *f, idm_error *opt_error)
+{
+  char path[IDM_PATH_SIZE];
+  idm_request *kept = malloc(sizeof *kept);
+  if (!kept) return idm_fail_memory(opt_error);
+  *kept = *f->request;
+  idm_request_make_absolute(kept);
+  const idm_location location = idm_folder_location(f->folder.work, IDM_FILE_CONFIG, path);
+  const idm_status status = idm_request_write_at(f->problem, kept, &location, opt_error);
+  free(kept);
+  return status;
+}
+
+/* Whether the request is of people, each with numbers of their own. */
+static bool is_of_people(const idm_request *request)
+{
+  return request->by[0] || request->each[0];
+}
+
+/* The time limit of the checks of an answer that is complete now. */
+static double check_seconds(const fit_job *f)
+{
+  return idm_check_effort_seconds(f->request->settings.checks, idm_seconds_worked(f->began));
+}
+
+/* People of a population. */
+static idm_status draw_population(const fit_job *f, const idm_fit_monitor *watcher, idm_run *run,
+                                  idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_fit_settings *settings = &f->request->settings;
+  size_t models = 0;
+  char **model = idm_texts_split(f->request->model, &models);
+  const idm_design_request stop_requested = {f->request->by, (const char *const *)model, models};
+  idm_design *design = NULL;
+  idm_people *people = NULL;
+  idm_status status =
+      model ? idm_design_create(f->problem, f->data, &stop_requested, &design, opt_notes, opt_error)
+            : idm_fail_memory(opt_error);
+  if (status == IDM_OK)
+    status = idm_people_fit(f->problem, f->data, design, settings, watcher, &people, opt_notes,
+                            opt_error);
+  if (status == IDM_OK)
+    status = idm_people_posterior(f->problem, design, people, settings, &run->posterior, opt_error);
+  if (status == IDM_OK)
+    status =
+        idm_people_assess(f->problem, f->data, design, people, run->posterior, settings->threads,
+                          check_seconds(f), &run->assessment, &run->projection, opt_error);
+  idm_people_destroy(people);
+  idm_design_destroy(design);
+  free(model);
+  return status;
+}
+
+/* People's draws come with their verdict, which needs what is not kept. */
+static idm_status draw_people(const fit_job *f, const idm_fit_monitor *watcher, idm_run *run,
+                              idm_notes *opt_notes, idm_error *opt_error)
+{
+  const idm_request *r = f->request;
+  return r->by[0] ? draw_population(f, watcher, run, opt_notes, opt_error)
+                  : idm_individuals_fit(f->problem, f->data, r->each, idm_inverse_find(r->inverse),
+                                        &r->settings, watcher, &run->posterior, &run->assessment,
+                                        &run->projection, opt_error);
+}
+
+/* Of people who were stopped: nobody is to be trusted. */
+static void fail_interrupted(idm_run *run)
+{
+  run->assessment->trusted = false;
+  idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
+  idm_notes_add(&run->assessment->failures, "%s",
+                "the fit was interrupted; `idm fit --resume` goes on");
+}
+
+/* The draws over learnt dynamics: together with them, where that is possible, or given each of some
+ * draws of them. */
+static idm_status draw_over_dynamics(fit_job *f, const idm_inverse *inverse,
+                                     const idm_fit_monitor *watcher, idm_run *run,
+                                     idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_problem *learnt = NULL;
+  idm_dynamics_draws draws;
+  idm_status status =
+      idm_dynamics_read_for(f->request->dynamics, f->problem, &learnt, &draws, opt_error);
+  if (status != IDM_OK) return status;
+  const idm_cut_draws cut = {learnt, &draws, f->request->dynamics_draws};
+  if (inverse == idm_inverse_find("bayes"))
+    status = idm_joint_fit(f->problem, f->data, &f->request->settings, &cut, watcher,
+                           &run->posterior, opt_notes, opt_error);
+  if (status == IDM_OK && !run->posterior)
+    status = idm_cut_fit(f->problem, f->data, inverse, &f->request->settings, &cut, watcher,
+                         &run->posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_problem_clone(f->problem, &f->clone, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_apply_central(run->posterior, f->clone, opt_error);
+  idm_dynamics_draws_clear(&draws);
+  idm_problem_destroy(learnt);
+  return status;
+}
+
+/* The draws, and whether they were stopped. */
+static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_notes,
+                       idm_error *opt_error)
+{
+  idm_fit_settings settings = f->request->settings;
+  const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
+  idm_fit_monitor watcher = idm_checkpointer_watch(&f->checkpointer, f->label);
+  idm_status status = IDM_OK;
+  settings.again = again;
+  if (again) watcher.checkpoint = NULL;
+  f->began = idm_timestamp_now();
+  f->checkpointer.saved = f->began.wall_time;
+  if (is_of_people(f->request))
+    status = draw_people(f, &watcher, run, opt_notes, opt_error);
+  else if (f->request->dynamics[0])
+    status = draw_over_dynamics(f, inverse, &watcher, run, opt_notes, opt_error);
+  else
+    status = idm_inverse_fit(inverse, f->problem, f->data, &settings, &watcher, &run->posterior,
+                             opt_notes, opt_error);
+  const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
+                       run->posterior->draws < (size_t)settings.draws;
+  const bool fitted_separately =
+      run->assessment && run->assessment->fitted_separately; /* then some have no draws */
+  run->stopped =
+      f->checkpointer.stop_requested && (status == IDM_UNTRUSTED || partial || fitted_separately);
+  if (run->posterior) run->posterior->request = f->label;
+  if (run->posterior && run->assessment)
+    run->posterior->resolution = idm_lattice_resolution(f->problem);
+  if (run->assessment && run->stopped) fail_interrupted(run);
+  if (f->checkpointer.status == IDM_OK) return status;
+  if (opt_error) *opt_error = f->checkpointer.error;
+  return f->checkpointer.status;
+}
+
+/* Before they are looked at, which takes a while and may fail. */
+static idm_status write_draws(const fit_job *f, const idm_posterior *p, idm_error *opt_error)
+{
+  char path[IDM_PATH_SIZE];
+  char name[IDM_CHAIN_NAME];
+  idm_location location = idm_folder_location(f->folder.work, IDM_FILE_POSTERIOR, path);
+  idm_status status = idm_posterior_write_netcdf_at(p, f->problem, f->data, &location, opt_error);
+  for (size_t i = 0; f->request->stan && i < p->chains && status == IDM_OK; i++) {
+    location = idm_folder_location(f->folder.work, idm_chain_name(i, name), path);
+    status = idm_posterior_write_stan_at(p, i, &location, opt_error);
+  }
+  return status;
+}
+
+/* --- looking at the draws ------------------------------------------------------------------- */
+
+/* Whether a failure is of the numbers, so that another attempt would meet it again. */
+static bool is_final(idm_status status)
+{
+  return status != IDM_OK && status != IDM_UNTRUSTED && status != IDM_MEMORY &&
+         status != IDM_SYSTEM;
+}
+
+/* Diagnostics of the draws alone: nothing can be trusted without what the data say. */
+static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_error)
+{
+  const idm_status status = idm_assess_draws(run->posterior, &run->assessment, opt_error);
+  if (status != IDM_OK) return status;
+  run->assessment->trusted = false;
+  idm_checks_skip_log(&run->assessment->checks, "the log was not looked at");
+  idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
+  idm_notes_add(&run->assessment->failures, "%s", why);
+  return IDM_OK;
+}
+
+/* Judge the draws of learnt dynamics that the answer is over. So few draws of the dynamics leave a
+ * mean as uncertain as the variance between them implies. */
+static idm_status assess_dynamics(const fit_job *f, const idm_run *run, idm_error *opt_error)
+{
+  const idm_posterior *p = run->posterior;
+  idm_assessment *a = run->assessment;
+  const char *folder = f->request->dynamics;
+  idm_posterior *learnt = NULL;
+  idm_status status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
+  if (status == IDM_OK) status = idm_dynamics_assess(learnt, folder, p->dynamics, a, opt_error);
+  idm_posterior_destroy(learnt);
+  if (status != IDM_OK) return status;
+  if (p->dynamics) idm_joint_check(p->dynamics, &a->checks, &a->remarks, &a->failures, &a->trusted);
+  for (size_t i = 0; i < p->quantity.count && p->cuts > 1; i++)
+    if (p->summarised[i]) {
+      const bool open =
+          idm_check_test_optional(&a->checks, IDM_CHECK_BETWEEN_DYNAMICS, a->between[i]);
+      idm_notes_add(&a->remarks,
+                    "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
+                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)%s",
+                    100 * a->between[i], p->quantity.name[i], p->cuts,
+                    sqrt(fmax(a->between[i], 0) / (double)p->cuts),
+                    open ? "; it depends on dynamics, and has no interval" : "");
+    }
+  return IDM_OK;
+}
+
+/* Assess the answer in the problem itself or, over learnt dynamics, in the one with a set of them.
+ */
+static idm_status assess_log(fit_job *f, idm_run *run, idm_error *opt_error)
+{
+  const idm_fit_monitor watch = {.progress = f->checkpointer.progress,
+                                 .context = f->checkpointer.context,
+                                 .check_seconds = check_seconds(f)};
+  const idm_fit_settings *settings = &f->request->settings;
+  if (!f->clone)
+    return idm_assess_monitored(f->problem, f->data, run->posterior, settings->threads, &watch,
+                                &run->assessment, opt_error);
+  return idm_joint_assess(f->clone, f->data, idm_inverse_find(f->request->inverse), settings,
+                          run->posterior, &watch, &run->assessment, opt_error);
+}
+
+static idm_status assess(fit_job *f, idm_run *run, idm_error *opt_error)
+{
+  idm_error error = {0};
+  char why[sizeof error.message + 80] =
+      "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
+      "data bound";
+  idm_status status = idm_projection_centre(f->clone ? f->clone : f->problem, run->posterior,
+                                            f->data, &run->projection, &error);
+  if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
+  if (status == IDM_UNTRUSTED) run->stopped = true;
+  if (is_final(status))
+    snprintf(why, sizeof why, "what the data say could not be looked at: %s", error.message);
+  if (run->stopped || is_final(status))
+    status = assess_draws(run, why, opt_error);
+  else if (status != IDM_OK && opt_error)
+    *opt_error = error;
+  return status == IDM_OK && f->clone ? assess_dynamics(f, run, opt_error) : status;
+}
+
+/* --- fitting -------------------------------------------------------------------------------- */
+
+static idm_status fail_stopped(const fit_job *f, bool kept, idm_error *opt_error)
+{
+  const bool beside = f->folder.work != &f->folder.run;
+  if (!kept && !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT))
+    return idm_fail(opt_error, IDM_UNTRUSTED,
+                    "interrupted before there was anything to keep: nothing is written%s",
+                    beside ? ", and the run that was to be replaced is left as it was" : "");
+  return idm_fail(
+      opt_error, IDM_UNTRUSTED,
+      "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
+      beside ? ", and the run that they are to replace is left as it was" : "", f->folder.run.path);
+}
+
+/* From here on the problem is the one on the lattice chosen: by the likelihood of actions, which
+ * whoever compares trajectories, or looks for a block by other means, does not ask for. */
+static idm_status refine(fit_job *f, idm_error *opt_error)
+{
+  idm_fit_monitor watcher = idm_checkpointer_watch(&f->checkpointer, f->label);
+  watcher.checkpoint = NULL;
+  const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
+  const idm_status status = f->data->preferences || (inverse && !idm_inverse_by_likelihood(inverse))
+                                ? IDM_OK
+                                : idm_refine(f->problem, f->data, &f->request->settings, &watcher,
+                                             &f->refinement, opt_error);
+  f->refined = *f->problem;
+  if (f->refinement.resolution) f->refined.agent.resolution = f->refinement.resolution;
+  f->problem = &f->refined;
+  return status;
+}
+
+/* Draw, with `again` steps a draw where that is not 0, write and assess. *ret_retry_steps: steps of
+ * a further attempt; 0: none is needed. */
+static idm_status attempt(fit_job *f, long again, idm_run *run, bool *ret_kept,
+                          long *ret_retry_steps, idm_notes *notes, idm_error *opt_error)
+{
+  idm_status status = draw(f, again, run, notes, opt_error);
+  if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
+  *ret_kept = *ret_kept || status == IDM_OK;
+  const bool is_assessed = run->assessment; /* people are, one by one */
+  if (status == IDM_OK && !is_assessed) status = assess(f, run, opt_error);
+  *ret_retry_steps =
+      status == IDM_OK && !is_assessed && !f->clone && !run->stopped
+          ? idm_assess_redraw_thin(&f->request->settings, run->posterior, run->assessment)
+          : 0;
+  return status;
+}
+
+/* The answer, of as many attempts as it takes; notes are those of the last. */
+static idm_status find_posterior(fit_job *f, idm_run *run, bool *ret_kept, idm_notes *opt_notes,
+                                 idm_error *opt_error)
+{
+  idm_notes notes = {0};
+  long again = 0;
+  idm_status status = IDM_OK;
+  do {
+    idm_notes_clear(&notes);
+    idm_run_clear(run);
+    status = attempt(f, again, run, ret_kept, &again, &notes, opt_error);
+  } while (again);
+  for (size_t i = 0; i < notes.count; i++) idm_notes_add(opt_notes, "%s", notes.text[i]);
+  idm_notes_clear(&notes);
+  return status;
+}
+
+/* Everything once the folder is there. *ret_kept: there is something to be kept. */
+static idm_status fit(fit_job *f, idm_run_mode mode, idm_run *run, bool *ret_kept,
+                      idm_notes *opt_notes, idm_error *opt_error)
+{
+  char path[IDM_PATH_SIZE];
+  idm_status status = mode == IDM_RUN_RESUME ? IDM_OK : write_config(f, opt_error);
+  if (status == IDM_OK) status = refine(f, opt_error);
+  if (status == IDM_OK) status = find_posterior(f, run, ret_kept, opt_notes, opt_error);
+  if (status == IDM_OK) {
+    idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
+    run->assessment->refinement = f->refinement;
+    if (f->refinement.steps) idm_refinement_note(&f->refinement, &run->assessment->remarks);
+  }
+  const idm_location summary = idm_folder_location(f->folder.work, IDM_FILE_SUMMARY, path);
+  if (status == IDM_OK)
+    status = idm_summary_write_at(run->posterior, run->assessment, &run->projection, &summary,
+                                  opt_error);
+  if (status == IDM_OK && !run->stopped) {
+    idm_folder_remove(f->folder.work, IDM_FILE_CHECKPOINT);
+    status = idm_run_commit(&f->folder, opt_error);
+  }
+  if (status == IDM_UNTRUSTED) run->stopped = true; /* while the lattice was chosen */
+  if (run->stopped && (status == IDM_OK || status == IDM_UNTRUSTED))
+    status = fail_stopped(f, *ret_kept || mode == IDM_RUN_RESUME, opt_error);
+  return status;
+}
+
+idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem *problem,
+                       const idm_data *data, const idm_request *request, idm_progress opt_progress,
+                       void *context, idm_run *run, idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(folder, problem, data, request, run);
+  fit_job f = {.problem = problem,
+               .data = data,
+               .request = request,
+               .label = idm_request_label(problem, request)};
+  bool kept = false;
+  *run = (idm_run){0};
+  idm_status status = idm_request_check(problem, request, opt_error);
+  /* What is missing is said before anything that is there is touched. */
+  if (status == IDM_OK)
+    status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
+  if (status == IDM_OK) status = idm_run_begin(&f.folder, folder, mode, request, opt_error);
+  if (status != IDM_OK) return status;
+  status = idm_checkpointer_begin(&f.checkpointer, f.folder.work, mode, opt_progress, context,
+                                  opt_error);
+  if (status == IDM_OK) status = fit(&f, mode, run, &kept, opt_notes, opt_error);
+  idm_checkpointer_end(&f.checkpointer);
+  idm_clone_destroy(f.clone);
+  idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
+  return status;
+}

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""architecture.py BUILD [NM]: layers and modules of src/.
+
+A layer is a folder of src/; a module is a folder with sources. A layer uses only itself and the layers below, and
+nothing is used in a cycle. Two graphs are checked. In the first, a source uses another where its object needs a symbol
+that the object of the other defines: what the linker sees. In the second, a file uses another where it includes it.
+
+A public header is in the layer that defines the functions it declares; one that declares none, in the highest layer
+that it includes.
+
+Every source has its test file: that of src/plan/score.c is tests/plan/score.c. A source of several parts may have one
+per part instead.
+
+A header of src/ declares what sources of its own module define. A file that registers a planner, an inverse planner or
+a sampler is named after one of those in it.
+
+Parts of the paper that documents and sources cite by number exist.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# From the lowest to the highest.
+LAYERS = ["base", "setting", "belief", "data", "learn", "infer", "plan", "invert", "io", "study", "report", "cli"]
+# What the build makes (the examples as text) uses nothing, and any layer may use it.
+GENERATED = -1
+
+# Sources whose tests stand elsewhere, and where.
+TESTED_ELSEWHERE = {"src/cli/main.c": "every call of the program in tests/command_line.sh"}
+
+# What the paper has: sections with their parts, appendices, and what is numbered in its text.
+PAPER = {"Section": ["1", "2", "3", "3.1", "3.2", "3.3", "4", "4.1", "4.2", "4.3", "5", "5.1", "5.2", "5.3", "6"],
+         "Appendix": list("ABCDE"), "Table": list("12345"), "Figure": list("1234567"), "Definition": list("1234"),
+         "Equation": [str(i) for i in range(1, 26)], "Lemma": list("12"), "Proposition": list("36"), "Theorem": list("45")}
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+# --- symbols ---------------------------------------------------------------------------------------
+
+
+def find_objects(build):
+    """{source: object} of library and program: sources of src/ by their path, those the build made by their name."""
+    objects = {}
+    for target in "idm_objects", "idm":
+        folder = build / "src" / "CMakeFiles" / (target + ".dir")
+        for path in folder.rglob("*.o"):
+            source = path.relative_to(folder).with_suffix("").as_posix()
+            if "/" not in source:
+                objects[source] = path
+            elif (ROOT / "src" / source).exists():  # else left over from a source that is gone
+                objects["src/" + source] = path
+    return objects
+
+
+def read_symbols(nm, objects):
+    """({symbol: sources that define it}, {source: symbols that it needs})."""
+    source_of = {str(path): source for source, path in objects.items()}
+    lines = subprocess.run([nm, "-A", "-P", "-g", *source_of], check=True, capture_output=True, text=True).stdout
+    defined, needed = {}, {source: set() for source in objects}
+    for line in lines.splitlines():
+        path, rest = line.split(": ", 1)
+        symbol, kind = rest.split()[:2]
+        if kind in "Uwv":
+            needed[source_of[path]].add(symbol)
+        else:
+            defined.setdefault(symbol, set()).add(source_of[path])
+    return defined, needed
+
+
+def draw_uses(defined, needed):
+    """{source: {source it uses: a symbol}}."""
+    graph = {}
+    for source, symbols in needed.items():
+        graph[source] = {}
+        for symbol in sorted(symbols):
+            for other in defined.get(symbol, ()):
+                graph[source].setdefault(other, symbol)
+    return graph
+
+
+# --- includes --------------------------------------------------------------------------------------
+
+
+def draw_includes():
+    """{file: {file it includes: the include as written}} over src/ and include/."""
+    graph = {}
+    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("include/**/*.h")]):
+        graph[path.relative_to(ROOT).as_posix()] = uses = {}
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', path.read_text(), re.M):
+            for folder in path.parent, ROOT / "src", ROOT / "include":
+                if (folder / name).is_file():
+                    uses[(folder / name).resolve().relative_to(ROOT).as_posix()] = '"%s"' % name
+                    break
+    return graph
+
+
+# --- layers ----------------------------------------------------------------------------------------
+
+
+def layer_of_source(file):
+    """Of a file of src/, or one that the build made; None where its folder is no layer."""
+    parts = file.split("/")
+    if len(parts) == 1:
+        return GENERATED
+    return LAYERS.index(parts[1]) if len(parts) > 2 and parts[1] in LAYERS else None
+
+
+def declared(header):
+    """Functions that a public header declares."""
+    return re.findall(r"\bIDM_API\s[^;(]*?(\w+)\s*\(", re.sub(r"(?m)^\s*#.*$", "", (ROOT / header).read_text()))
+
+
+def find_layers(includes, defined):
+    """{file: layer} for all files of src/ and include/."""
+    layers = {}
+
+    def find(file):
+        if file not in layers:
+            layers[file] = GENERATED  # a cycle ends here; it is reported as such
+            if file.startswith("src/"):
+                layers[file] = layer_of_source(file)
+            else:
+                own = [layer_of_source(source) for name in declared(file) for source in defined.get(name, ())]
+                layers[file] = max(own or map(find, includes[file]), default=0)
+        return layers[file]
+
+    for file in includes:
+        find(file)
+    return layers
+
+
+# --- what is wrong ---------------------------------------------------------------------------------
+
+
+def upward(graph, layer, verb):
+    """Sentences on arrows that point up."""
+    for file, uses in sorted(graph.items()):
+        for other, why in sorted(uses.items()):
+            if layer(file) < layer(other):
+                here = "generated" if layer(file) == GENERATED else LAYERS[layer(file)]
+                yield f"{file} ({here}) {verb} {other} ({LAYERS[layer(other)]}): {why}"
+
+
+def shortest_cycle(graph, start):
+    """The shortest way from a file back to it, as a list that begins with it; None where there is none."""
+    before, row = {}, [start]
+    while row:
+        following = []
+        for file in row:
+            for other in sorted(graph.get(file, ())):
+                if other == start:
+                    way = [file]
+                    while way[-1] != start:
+                        way.append(before[way[-1]])
+                    return way[::-1]
+                if other not in before:
+                    before[other] = file
+                    following.append(other)
+        row = following
+    return None
+
+
+def cycles(graph, verb):
+    """Sentences on cycles: of every file that is on one, the shortest through it, each told once."""
+    seen = set()
+    for file in sorted(graph):
+        way = shortest_cycle(graph, file)
+        if way and frozenset(way) not in seen:
+            seen.add(frozenset(way))
+            text = way[0]
+            for here, there in zip(way, way[1:] + way[:1]):
+                text += f"\n    {verb} {there}: {graph[here][there]}"
+            yield "a circle: " + text
+
+
+def incomplete_json():
+    """Sentences on JSON that may lack a piece: what jansson could not allocate must be noticed, as src/io/json.c does."""
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        if file.relative_to(ROOT).as_posix() == "src/io/json.c":
+            continue
+        for call in ("json_object_set", "json_array_append", "json_dump", "json_pack"):
+            if re.search(rf"(?<!idm_)\b{call}", file.read_text()):
+                yield f"{file.relative_to(ROOT)} calls {call}: use io/json.h"
+
+
+def strip(text):
+    """Without comments, directives, and bodies of functions and types."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", text)
+    text = re.sub(r"(?m)^[ \t]*#(?:.*\\\n)*.*$", "", text)
+    return re.sub(r"(?ms)^\{.*?^\}|\{[^{}]*\}", "{}", text)
+
+
+def foreign(includes, defined):
+    """Sentences on headers of src/ that declare what sources of another folder define."""
+    for file in sorted(includes):
+        if file.startswith("src/") and file.endswith(".h"):
+            names = re.findall(r"\b(\w+)\s*(?:\([^;{}]*\)|\[\w*\])?\s*;", strip((ROOT / file).read_text()))
+            sources = {source for name in names for source in defined.get(name, ()) if "/" in source}
+            folder = file.rpartition("/")[0]
+            for source in sorted(sources):
+                if source.rpartition("/")[0] != folder:
+                    yield f"{file} declares what {source} defines"
+
+
+def misnamed():
+    """Sentences on files that are not named as what they register."""
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        entries = re.findall(r'(?m)^const idm_(?:planner|inverse|sampler) \w+ = \{\n\s*\.name = "([\w-]+)"', file.read_text())
+        if entries and file.stem not in [name.replace("-", "_") for name in entries]:
+            yield f"{file.relative_to(ROOT)} registers {', '.join(entries)}"
+
+
+def untested():
+    """Sentences on sources without a test file. What a command does is tested by calling it (CONTRIBUTING.md)."""
+    calls = (ROOT / "tests/command_line.sh").read_text()
+    for file in sorted(ROOT.glob("src/**/*.c")):
+        source = file.relative_to(ROOT).as_posix()
+        command = re.fullmatch(r"src/cli/cmd_(\w+)\.c", source)
+        if command and not re.search(rf"\bsucceeds {command[1]}\b", calls):
+            yield f"{source}: tests/command_line.sh never calls {command[1]}"
+        test = ROOT / ("tests" + source.removeprefix("src"))
+        if not command and source not in TESTED_ELSEWHERE and not test.exists():
+            parts = re.findall(r"/\* === (.+?) =+ \*/", file.read_text())
+            for part in parts or [file.stem]:
+                own = test.with_name(part.replace(" ", "_") + ".c")
+                if not own.exists():
+                    yield f"{source} has no test file of {part}: expected {own.relative_to(ROOT)}"
+
+
+def miscited():
+    """Citations such as "Sections 5.1 and 5.2" of parts that the paper does not have."""
+    word = "|".join(PAPER).replace("Appendix", "Appendix|Appendice")
+    cited = re.compile(rf"\b({word})s? ((?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b(?:(?:, | and | to )(?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b)*)")
+    files = [path for pattern in ("*.md", "docs/*.md", "src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/*.py",
+                                  "validation/*.py", "examples/**/*.md", "examples/**/*.yaml", "bench/*.py", "bench/*.sh")
+             for path in ROOT.glob(pattern)]
+    for path in sorted(files):
+        for kind, parts in cited.findall(path.read_text(encoding="utf-8", errors="replace")):
+            known = PAPER[kind.replace("Appendice", "Appendix")]
+            for part in re.split(", | and | to ", parts):
+                if part not in known:
+                    yield f"{path.relative_to(ROOT)}: the paper has no {kind} {part}"
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
+    objects, includes = find_objects(build), draw_includes()
+    strange = [file for file in includes if file.startswith("src/") and layer_of_source(file) is None]
+    missing = [file for file in includes if file.endswith(".c") and file not in objects]
+    failures = [f"{file} is in no layer" for file in strange]
+    failures += [f"{file} has no object in {build}: build first" for file in missing]
+    failures += [*incomplete_json(), *misnamed(), *untested(), *miscited()]
+    if not failures:
+        defined, needed = read_symbols(nm, objects)
+        uses, layers = draw_uses(defined, needed), find_layers(includes, defined)
+        failures += cycles(uses, "uses")
+        failures += upward(uses, layer_of_source, "uses")
+        failures += foreign(includes, defined)
+        failures += cycles(includes, "includes")
+        failures += upward(includes, layers.get, "includes")
+    for failure in failures:
+        print("FAILED:", failure)
+    print(f"{len(objects)} objects, {len(includes)} files, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
